@@ -1,0 +1,1 @@
+"""Bytes to chunks: pure functions without files, network, database or clock."""

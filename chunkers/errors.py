@@ -1,0 +1,29 @@
+"""The root of CQM's tree of errors and what chunking can raise."""
+
+
+class CqmError(Exception):
+    """An error that CQM explains to its user.
+
+    Parameters:
+        message: what went wrong, naming the file, option or service.
+        remedy: what the user can do about it, as an imperative sentence; empty when there is nothing to do.
+        retryable: whether the same call may succeed later without any change by the user.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.retryable = retryable
+
+    def __str__(self) -> str:
+        """The message, and the remedy after it when there is one."""
+        return f"{self.message} {self.remedy}".rstrip()
+
+
+class ChunkOptionError(CqmError):
+    """A chunking option is outside its documented range."""
+
+
+class UndecodableError(CqmError):
+    """The bytes are no text in any encoding that the decoding policy admits."""

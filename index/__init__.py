@@ -1,0 +1,1 @@
+"""Chunks to an index on disk that can be searched."""

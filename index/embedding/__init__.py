@@ -1,0 +1,1 @@
+"""Texts to vectors: one seam, a row per provider."""

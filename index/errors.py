@@ -1,0 +1,27 @@
+"""What indexing and searching can raise, beside the errors of chunking."""
+
+from cqm.chunkers.errors import CqmError
+
+
+class ScanError(CqmError):
+    """The root cannot be walked: it is missing, not readable or neither file nor folder."""
+
+
+class IndexInUseError(CqmError):
+    """Another process has this index open."""
+
+
+class StoreError(CqmError):
+    """The vector store refused an operation or cannot be opened."""
+
+
+class ManifestError(CqmError):
+    """The manifest cannot be read or written."""
+
+
+class QueryError(CqmError):
+    """A query's parameter is not valid: an unknown mode, a malformed cursor, an empty text."""
+
+
+class EmbeddingError(CqmError):
+    """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""

@@ -1,0 +1,259 @@
+"""The data that the index takes and gives: configuration, queries, answers, summaries and status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from cqm.chunkers.model import ChunkOptions
+
+
+class FileState(StrEnum):
+    """What the index holds of a file."""
+
+    INDEXED = "indexed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class SkipReason(StrEnum):
+    """Why a file that no ignore rule names is left out."""
+
+    BINARY = "binary"
+    TOO_LARGE = "too large"
+    GENERATED = "generated"
+    LOCK_FILE = "lock file"
+    VENDORED = "vendored"
+    SECRET = "secret"  # noqa: S105 - the name of a reason
+    UNDECODABLE = "undecodable"
+    NOT_A_FILE = "not a regular file"
+    OUTSIDE_ROOT = "link"
+
+
+class SearchMode(StrEnum):
+    """Which evidence a search uses."""
+
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    LEXICAL = "lexical"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """Which files of a tree are indexed.
+
+    Attributes:
+        max_file_bytes: larger files are skipped as "too large".
+        use_gitignore: honour .gitignore at every level, .git/info/exclude and the global ignore file. `.cqmignore`
+            files are always honoured.
+        exclude: globs of paths relative to the root that are never indexed, in .gitignore syntax.
+        include_generated, include_vendored, include_lock_files: index what is skipped for that reason by default.
+    """
+
+    max_file_bytes: int = 1_000_000
+    use_gitignore: bool = True
+    exclude: tuple[str, ...] = ()
+    include_generated: bool = False
+    include_vendored: bool = False
+    include_lock_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingOptions:
+    """Which model embeds, and how it is reached.
+
+    Attributes:
+        provider: "embedded", "ollama", "openai" (any OpenAI-compatible endpoint by base_url) or "none".
+        model: the provider's name of the model; empty for the provider's default.
+        base_url: where the service is; empty for the provider's default.
+        api_key_env: the environment variable that holds the key (the key itself is never in a file).
+        dimensions: asked of the provider where it can shorten vectors; 0 for the model's own.
+        batch_size: texts a request; 0 for the provider's default.
+        timeout_seconds: for one request.
+    """
+
+    provider: str = "embedded"
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    dimensions: int = 0
+    batch_size: int = 0
+    timeout_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """Everything that shapes an index.
+
+    Attributes:
+        home: the folder that holds the indexes of all roots; None for the user's cache folder.
+        in_project: keep the index in `.cqm/` below the root instead.
+        workers: processes that read and chunk on large runs; 0 for one per core.
+    """
+
+    home: Path | None = None
+    in_project: bool = False
+    scan: ScanOptions = field(default_factory=ScanOptions)
+    chunk: ChunkOptions = field(default_factory=ChunkOptions)
+    embedding: EmbeddingOptions = field(default_factory=EmbeddingOptions)
+    workers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to the index.
+
+    Attributes:
+        text: the question, a symbol's name, an error message, a path.
+        limit: results a page, 1 to 100.
+        cursor: `Answer.next_cursor` of the page before; empty for the first page.
+        mode: which evidence counts.
+        languages, kinds: keep chunks of these languages or kinds; empty for all.
+        include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
+            include, when there are any, and none of exclude.
+        changed_since: keep files changed at or after this time, seconds since the epoch; None for all.
+    """
+
+    text: str
+    limit: int = 10
+    cursor: str = ""
+    mode: SearchMode = SearchMode.HYBRID
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    changed_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One chunk of an answer. `parts` holds the named parts that sum up to the score."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    symbol: str
+    kind: str
+    language: str
+    text: str
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The ranked chunks for a query and what they were searched in.
+
+    Attributes:
+        hits: best first.
+        next_cursor: pass it in `Query.cursor` for the next page; empty when there is none.
+        mode: the evidence that was used, which is less than was asked for when `degraded` says why.
+        degraded: why less evidence than asked for was used; empty when all was.
+        files, chunks: how many the index holds.
+        complete: whether the last update of the index ran to its end.
+        failed_files: files whose content the index lacks.
+        updated_at: when the last update ended, seconds since the epoch; 0 for never.
+    """
+
+    hits: tuple[Hit, ...]
+    next_cursor: str
+    mode: SearchMode
+    degraded: str
+    files: int
+    chunks: int
+    complete: bool
+    failed_files: int
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that failed or was skipped, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an update is.
+
+    Attributes:
+        phase: "scanning", "indexing" or "done".
+        done, total: files; total is 0 while scanning.
+        path: the file last finished.
+        chunks: chunks written so far.
+    """
+
+    phase: str
+    done: int = 0
+    total: int = 0
+    path: str = ""
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateSummary:
+    """What an update did.
+
+    Attributes:
+        added, modified, deleted, unchanged: files.
+        failed: files that could not be indexed; they are retried by the next update.
+        skipped: files left out, counted by reason; over the whole root, not only the paths of this update.
+        chunks_written, chunks_deleted, chunks_kept: chunks of the files that were touched.
+        embedded: texts sent to the embedder.
+        bytes_read: of the files that were chunked.
+        seconds: wall time.
+        cancelled: whether it stopped early at the caller's request; the index is consistent then too.
+    """
+
+    added: int = 0
+    modified: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: tuple[FileProblem, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    chunks_written: int = 0
+    chunks_deleted: int = 0
+    chunks_kept: int = 0
+    embedded: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """What an index holds and how fresh it is.
+
+    Attributes:
+        root, location: the indexed folder or file, and the folder of the index.
+        exists: whether anything was ever indexed.
+        complete: whether the last update ran to its end.
+        files: counted by state.
+        chunks: searchable chunks.
+        languages: chunks counted by language.
+        skipped: files counted by reason.
+        failed: the files that failed.
+        space: the embedding space in use, as "provider/model/dimensions"; empty without an embedder.
+        updated_at: end of the last update, seconds since the epoch; 0 for never.
+        pending: files that differ from the index on disk now; None when it was not looked at.
+        git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
+        size_bytes: of the index on disk.
+    """
+
+    root: str
+    location: str
+    exists: bool
+    complete: bool
+    files: Mapping[str, int]
+    chunks: int
+    languages: Mapping[str, int]
+    skipped: Mapping[str, int]
+    failed: tuple[FileProblem, ...]
+    space: str
+    updated_at: float
+    pending: int | None
+    git_head: str
+    indexed_head: str
+    size_bytes: int
