@@ -1,1 +1,51 @@
 """Texts to vectors: one seam, a row per provider."""
+
+from collections.abc import Callable, Mapping
+
+from cqm.index.embedding.base import Embedder
+from cqm.index.errors import EmbeddingError
+from cqm.index.model import EmbeddingOptions
+
+
+def open_embedder(options: EmbeddingOptions) -> Embedder | None:
+    """The embedder that the options describe; None for the provider "none". Loads and contacts nothing yet.
+
+    Raises:
+        EmbeddingError: there is no such provider.
+    """
+    provider = PROVIDERS.get(options.provider)
+    if provider is None:
+        message = f"There is no embedding provider {options.provider!r}."
+        raise EmbeddingError(message, remedy=f"Set embedding.provider to one of: {', '.join(PROVIDERS)}.")
+    return provider(options)
+
+
+def _embedded(options: EmbeddingOptions) -> Embedder:
+    from cqm.index.embedding.embedded import StaticEmbedder
+
+    return StaticEmbedder(options)
+
+
+def _ollama(options: EmbeddingOptions) -> Embedder:
+    from cqm.index.embedding.ollama import ollama_embedder
+
+    return ollama_embedder(options)
+
+
+def _openai(options: EmbeddingOptions) -> Embedder:
+    from cqm.index.embedding.openai import openai_embedder
+
+    return openai_embedder(options)
+
+
+def _none(_: EmbeddingOptions) -> None:
+    return None
+
+
+PROVIDERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
+    "embedded": _embedded,
+    "ollama": _ollama,
+    "openai": _openai,
+    "none": _none,
+}
+"""How each provider is opened, by its name in the settings."""

@@ -1,0 +1,117 @@
+"""Where to cut a text that is longer than the limit: into even spans, at the best boundary near each ideal one."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from cqm.chunkers.tokens import quarters
+
+Span = tuple[int, int]
+
+LineStrength = Callable[[str, str], int]
+"""How good a cut is between a line and the line after it, which is empty at the end of the text."""
+
+
+class Unit(NamedTuple):
+    """A stretch of text that is never cut inside.
+
+    Attributes:
+        end: where it ends; it begins where the unit before it ends.
+        size: in quarters of a token.
+        strength: how good a cut after it is; the largest within reach wins.
+    """
+
+    end: int
+    size: int
+    strength: int
+
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+# The look-behind keeps a run of marks from being tried again from each of its characters, which would be quadratic.
+_SENTENCE_END = re.compile(r"(?:(?<![.!?])[.!?]++[\"')\]]*+(?=[ \t])|[。！？]++[」』）]*+)[ \t]*+")  # noqa: RUF001 - full-width
+
+# Where a line may be cut, best first: after a space, then after what separates in minified code and data.
+_SEPARATORS = (" ", "\t", "\u3000", ";", "}", ",")
+
+
+def even_spans(start: int, units: list[Unit], limit: int) -> list[Span]:
+    """Group units into spans within the limit, few and of about the same size; a larger unit is a span of its own.
+
+    A cut may come as early as half the ideal size, or as late as the limit, for the sake of a stronger boundary.
+    Time is linear in the number of units, but for a binary search a span.
+
+    Parameters:
+        start: where the first unit begins.
+        units: in order, without gaps between them.
+        limit: of a span, in quarters of a token.
+    """
+    sums = list(accumulate(unit.size for unit in units))
+    spans: list[Span] = []
+    first = 0
+    while first < len(units):
+        last = _last_of_span(first, units, sums, limit)
+        spans.append((start, units[last].end))
+        start = units[last].end
+        first = last + 1
+    return spans
+
+
+def _last_of_span(first: int, units: list[Unit], sums: list[int], limit: int) -> int:
+    before = sums[first - 1] if first else 0
+    remaining = sums[-1] - before
+    if remaining <= limit:
+        return len(units) - 1
+    spans_left = -(-remaining // limit)
+    ideal = before + remaining / spans_left
+    beyond = max(bisect_right(sums, before + limit, lo=first), first + 1)
+    earliest = min(bisect_left(sums, (before + ideal) / 2, lo=first), beyond - 1)
+    return max(range(earliest, beyond), key=lambda i: (units[i].strength, -abs(sums[i] - ideal)))
+
+
+def line_units(text: str, span: Span, limit: int, strength: LineStrength) -> list[Unit]:
+    """The lines of a span as units; a line over the limit is divided at sentences, then words, then anywhere.
+
+    Parameters:
+        text: the whole text; a line ends at a line feed only, as for git and grep.
+        span: characters of the text; may begin and end inside a line.
+        limit: in quarters of a token.
+        strength: judges the boundary after a line.
+    """
+    position, end = span
+    units: list[Unit] = []
+    for line, following in pairwise([*_LINE.findall(text, position, end), ""]):
+        size = quarters(line)
+        if size <= limit:
+            units.append(Unit(position + len(line), size, strength(line, following)))
+        else:
+            units.extend(_units_of_line(text, (position, position + len(line)), limit))
+        position += len(line)
+    return units
+
+
+def _units_of_line(text: str, span: Span, limit: int) -> Iterator[Unit]:
+    position, end = span
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, position, end)]
+    for sentence_end in (*ends, end):
+        for unit_end in _ends_within(text, (position, sentence_end), limit):
+            strength = 1 if unit_end == sentence_end else 0
+            yield Unit(unit_end, quarters(text[position:unit_end]), strength)
+            position = unit_end
+
+
+def _ends_within(text: str, span: Span, limit: int) -> Iterator[int]:
+    # A character has at most 2 quarters: so many always fit.
+    position, end = span
+    reach = limit if text.isascii() else limit // 2
+    while end - position > reach:
+        position = _last_separator(text, position + reach // 2, position + reach)
+        yield position
+    if position < end:
+        yield end
+
+
+def _last_separator(text: str, start: int, end: int) -> int:
+    found = (text.rfind(separator, start, end) for separator in _SEPARATORS)
+    return next((position + 1 for position in found if position >= 0), end)

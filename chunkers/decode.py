@@ -1,0 +1,147 @@
+"""Bytes to text, by a declared policy.
+
+1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text.
+2. Otherwise the bytes are UTF-8 when they are valid UTF-8. A NUL is a character like any other here.
+3. Otherwise charset-normalizer tries the legacy encodings of `_LEGACY`. Its cleanest reading is taken when less than
+   `_MOST_MESS` of it looks wrong; where readings are equally clean, the one that resembles a language more, then the
+   one earlier in the table.
+4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
+
+UTF-16 and UTF-32 without a mark are not detected: their NUL bytes make them binary, as they do for git.
+"""
+
+import codecs
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.errors import UndecodableError
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
+
+HEAD_BYTES = 8192
+"""How much of a file `is_binary` needs to see."""
+
+# The mark of UTF-32 begins with the mark of UTF-16: longer marks first.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+# In the order of preference among readings that are equally clean. cp932 and cp949 contain shift_jis and euc-kr,
+# cp1252 contains the printable part of latin-1, gb18030 contains gbk and gb2312.
+_MULTI_BYTE = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
+_SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250")
+_LEGACY = _MULTI_BYTE + _SINGLE_BYTE
+
+# charset-normalizer's own limit is 0.2; real texts in the right encoding measured at most 0.13.
+_MOST_MESS = 0.15
+
+# Measures closer than this are noise on a short comment in a long file.
+_SAME_MESS = 0.01
+
+# Enough to tell encodings apart, and a bound on the library's time (about 5 ms).
+_SAMPLE_BYTES = 1 << 16
+
+_SIGNATURES = (b"%PDF-", b"\x1f\x8b", b"!<arch>\n", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
+_CONTROL_BYTES = bytes(range(0x07)) + bytes(range(0x0E, 0x1B)) + bytes(range(0x1C, 0x20)) + b"\x7f"
+_MOST_CONTROL = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text and the name of the encoding that its bytes were in, as Python's codecs spell it."""
+
+    text: str
+    encoding: str
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins like this is no text.
+
+    It is binary when it has the signature of a binary format, a NUL byte (git's rule) or more than a tenth of control
+    characters. A byte order mark makes it text.
+
+    Parameters:
+        head: the first `HEAD_BYTES` of a file, or all of it.
+    """
+    if head.startswith(tuple(mark for mark, _ in _MARKS)):
+        return False
+    if head.startswith(_SIGNATURES) or b"\x00" in head:
+        return True
+    controls = len(head) - len(head.translate(None, _CONTROL_BYTES))
+    return controls > len(head) * _MOST_CONTROL
+
+
+def decode(data: bytes) -> Decoded:
+    """Decode all of a file by the policy of this module.
+
+    Parameters:
+        data: the file's bytes, complete; a text cut inside a character is not decodable.
+
+    Raises:
+        UndecodableError: the policy admits no encoding for them.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode_marked(data[len(mark) :], encoding)
+    try:
+        return Decoded(data.decode(), "utf-8")
+    except UnicodeDecodeError:
+        return _decode_legacy(data)
+
+
+def _decode_marked(data: bytes, encoding: str) -> Decoded:
+    try:
+        return Decoded(data.decode(encoding), encoding)
+    except UnicodeDecodeError as error:
+        message = f"The byte order mark says {encoding}, but byte {error.start} is not valid in it."
+        raise UndecodableError(message, remedy="Save the file as UTF-8.") from error
+
+
+def _decode_legacy(data: bytes) -> Decoded:
+    from charset_normalizer import from_bytes  # 30 ms that UTF-8 trees never pay
+
+    matches = from_bytes(_telling_lines(data), cp_isolation=list(_LEGACY), enable_fallback=False)
+    readings = [match for match in matches if match.chaos <= _MOST_MESS]
+    cleanest = min((match.chaos for match in readings), default=0.0)
+    readings = [match for match in readings if match.chaos <= cleanest + _SAME_MESS]
+    for encoding in sorted(_names(readings), key=lambda name: _preference(name, readings)):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            # The library has not seen all lines.
+            continue
+        if encoding in _MULTI_BYTE and len(text) == len(data):
+            # Without a single character of two bytes it is a single-byte text read as half-width katakana.
+            continue
+        return Decoded(text, encoding)
+    message = "The bytes are neither UTF-8 nor clearly a text in another encoding."
+    raise UndecodableError(message, remedy="Save the file as UTF-8, or exclude it in .cqmignore.")
+
+
+def _telling_lines(data: bytes) -> bytes:
+    # Lines of ASCII tell nothing of the encoding, and the library looks at samples only: they would hide the others.
+    # A line feed is never part of another character in these encodings.
+    telling: list[bytes] = []
+    size = 0
+    for line in data.split(b"\n"):
+        if size > _SAMPLE_BYTES:
+            break
+        if not line.isascii():
+            telling.append(line)
+            size += len(line)
+    return b"\n".join(telling)
+
+
+def _names(readings: "list[CharsetMatch]") -> set[str]:
+    # Encodings that read a text alike are one match, under one of their names.
+    return {name for match in readings for name in match.could_be_from_charset if name in _LEGACY}
+
+
+def _preference(name: str, readings: "list[CharsetMatch]") -> tuple[float, int]:
+    coherence = max(match.coherence for match in readings if name in match.could_be_from_charset)
+    return -coherence, _LEGACY.index(name)

@@ -1,0 +1,240 @@
+"""What a file is: its language by name, suffix or shebang, and whether a tool wrote it."""
+
+import functools
+import io
+import re
+from dataclasses import dataclass
+
+from cqm.chunkers.languages import LANGUAGES
+
+MARKDOWN = "markdown"
+TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A text format that no grammar of ours parses: its name, its suffixes and its whole file names, in lower case."""
+
+    name: str
+    suffixes: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+
+
+# Prose is cut at paragraphs and sentences, the other formats at blank lines and lines.
+PROSE_FORMATS = (
+    Format(
+        TEXT,
+        (".txt", ".text", ".log"),
+        ("readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog", "changes"),
+    ),
+    Format("restructuredtext", (".rst", ".rest")),
+    Format("asciidoc", (".adoc", ".asciidoc")),
+    Format("org", (".org",)),
+    Format("latex", (".tex", ".ltx", ".bib")),
+    Format("textile", (".textile",)),
+    Format("rdoc", (".rdoc",)),
+    Format("pod", (".pod",)),
+    Format("vimhelp", (".vimdoc",)),
+    Format("roff", (".man", ".mdoc", ".roff")),
+)
+
+_OTHER_FORMATS = (
+    Format(MARKDOWN, (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".mdc", ".qmd", ".rmd")),
+    Format("ada", (".adb", ".ads")),
+    Format("assembly", (".s", ".asm")),
+    Format("astro", (".astro",)),
+    Format("awk", (".awk", ".gawk")),
+    Format("bazel", (".bzl", ".bazel", ".star")),
+    Format("bicep", (".bicep",)),
+    Format("bison", (".y", ".yy")),
+    Format("clojure", (".clj", ".cljs", ".cljc", ".edn")),
+    Format("cmake", (".cmake",), ("cmakelists.txt",)),
+    Format("codeowners", (), ("codeowners",)),
+    Format("coffeescript", (".coffee",)),
+    Format("crystal", (".cr",)),
+    Format("csv", (".csv", ".tsv")),
+    Format("cuda", (".cu", ".cuh")),
+    Format("d", (".d",)),
+    Format("dart", (".dart",)),
+    Format("diff", (".diff", ".patch")),
+    Format("dockerfile", (".dockerfile",), ("dockerfile", "containerfile")),
+    Format("elm", (".elm",)),
+    Format("erlang", (".erl", ".hrl")),
+    Format("fish", (".fish",)),
+    Format("fortran", (".f", ".f90", ".f95", ".f03", ".for")),
+    Format("fsharp", (".fs", ".fsi", ".fsx")),
+    Format("gleam", (".gleam",)),
+    Format("glsl", (".glsl", ".vert", ".frag", ".hlsl", ".wgsl")),
+    Format("gomod", (), ("go.mod", "go.work")),
+    Format("graphql", (".graphql", ".gql", ".graphqls")),
+    Format("groovy", (".groovy", ".gradle", ".gvy"), ("jenkinsfile",)),
+    Format("handlebars", (".hbs", ".handlebars", ".mustache")),
+    Format("haml", (".haml",)),
+    Format("hcl", (".hcl", ".tf", ".tfvars", ".nomad")),
+    Format(
+        "ini",
+        (".ini", ".cfg", ".conf", ".cnf", ".service", ".desktop"),
+        (".editorconfig", ".gitconfig", ".gitmodules", ".npmrc", ".pylintrc", ".flake8", ".coveragerc"),
+    ),
+    Format("janet", (".janet",)),
+    Format("jinja", (".j2", ".jinja", ".jinja2")),
+    Format("julia", (".jl",)),
+    Format("jupyter", (".ipynb",)),
+    Format("just", (".just",), ("justfile",)),
+    Format("less", (".less",)),
+    Format("liquid", (".liquid",)),
+    Format("lisp", (".lisp", ".lsp", ".cl", ".el", ".scm", ".ss", ".rkt", ".fnl")),
+    Format("make", (".mk", ".mak", ".make"), ("makefile", "gnumakefile")),
+    Format("meson", (), ("meson.build", "meson_options.txt")),
+    Format("nginx", (".nginx",), ("nginx.conf",)),
+    Format("nim", (".nim", ".nims")),
+    Format("nix", (".nix",)),
+    Format("ocaml", (".ml", ".mli", ".mll", ".mly")),
+    Format("pascal", (".pas", ".pp", ".dpr")),
+    Format("perl", (".pl", ".pm", ".t")),
+    Format("prisma", (".prisma",)),
+    Format("prolog", (".pro", ".prolog")),
+    Format("properties", (".properties",)),
+    Format("protobuf", (".proto",)),
+    Format("puppet", (".epp",)),
+    Format("purescript", (".purs",)),
+    Format("r", (".r",)),
+    Format("razor", (".cshtml", ".razor")),
+    Format("reason", (".re", ".rei", ".res")),
+    Format("scss", (".scss", ".sass")),
+    Format("solidity", (".sol",)),
+    Format("stylus", (".styl",)),
+    Format("svelte", (".svelte",)),
+    Format("systemverilog", (".v", ".sv", ".svh", ".vhd", ".vhdl")),
+    Format("tcl", (".tcl",)),
+    Format("template", (".erb", ".eex", ".heex", ".leex", ".ejs", ".pug", ".jade", ".tmpl", ".tpl", ".twig", ".vm")),
+    Format("thrift", (".thrift",)),
+    Format("vim", (".vim",), (".vimrc", "vimrc")),
+    Format("visualbasic", (".vb", ".vbs", ".bas")),
+    Format("vue", (".vue",)),
+)
+
+# Interpreters that identify does not know, or names otherwise than we do. Shells are close enough to read as one.
+_INTERPRETERS = {
+    "ash": "bash",
+    "bun": "typescript",
+    "csh": "bash",
+    "dash": "bash",
+    "deno": "typescript",
+    "elixir": "elixir",
+    "fish": "fish",
+    "groovy": "groovy",
+    "gawk": "awk",
+    "julia": "julia",
+    "kotlin": "kotlin",
+    "ksh": "bash",
+    "lua": "lua",
+    "luajit": "lua",
+    "pwsh": "powershell",
+    "rscript": "r",
+    "runghc": "haskell",
+    "runhaskell": "haskell",
+    "scala": "scala",
+    "sh": "bash",
+    "swift": "swift",
+    "tclsh": "tcl",
+    "ts-node": "typescript",
+    "tsx": "typescript",
+    "zsh": "bash",
+}
+
+_LEADING_LINES = 20
+_LEADING_CHARACTERS = 4000
+
+# A tool's note about itself stands in a comment: after the line's comment sign, before any code.
+_GENERATED_NOTE = re.compile(
+    r"""^[ \t]*(?:\#|//|/\*|\*|<!--|--|;|%|"|\(\*|\{-|@rem)  # a comment begins or goes on
+    .{0,200}?(?:
+        code\ generated\ .{0,200}do\ not\ edit              # https://go.dev/s/generatedcode
+      | (?<![\w"'`])@generated(?![\w"'`])                   # Phabricator, Cargo, Buck
+      | <auto-?generated>                                   # C#; people write "<auto-generated />" to quiet linters
+      | auto-?generated\ by | automatically\ generated\ by
+      | generated\ by\ the\ protocol\ buffer\ compiler
+      | generated\ .{0,200}do\ not\ (?:edit|modify)
+      | do\ not\ (?:edit|modify)\b.{0,200}\bgenerated\b
+    )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+_GENERATED_NAME = re.compile(
+    r"[.-]min\.(?:js|mjs|cjs|css)$|\.(?:js|mjs|cjs|css|d\.ts)\.map$|_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw)?\.(?:go|cc|h)$"
+    r"|\.designer\.cs$|\.g(?:\.i)?\.cs$|\.(?:g|freezed)\.dart$",
+    re.IGNORECASE,
+)
+
+# Written by people these have lines of 20 to 60 characters on average; minifiers write thousands.
+_MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs", ".css", ".html", ".htm", ".json", ".svg", ".xml")
+_MINIFIED_LINE = 500
+_MINIFIED_SIZE = 5_000
+
+
+def language_of(path: str, head: str = "") -> str:
+    """The name of a file's language: a name of `LANGUAGES`, "markdown", "text" or another text format.
+
+    Its whole name decides, then its longest known suffix, then the shebang of its first line.
+
+    Parameters:
+        path: with "/" between parts; only the last part counts.
+        head: the first line of the text, or more; empty when it is not known.
+    """
+    name = path.rpartition("/")[2].lower()
+    by_name, by_suffix = _tables()
+    if name in by_name:
+        return by_name[name]
+    # Suffixes of two parts (".d.ts") come before those of one; "Dockerfile.dev" is a Dockerfile.
+    parts = name.split(".")
+    for first in range(1, len(parts)):
+        suffix = "." + ".".join(parts[first:])
+        if suffix in by_suffix:
+            return by_suffix[suffix]
+    if len(parts) > 1 and parts[0] in by_name:
+        return by_name[parts[0]]
+    return _language_of_shebang(head) or TEXT
+
+
+def is_generated(path: str, text: str) -> bool:
+    """Whether a tool wrote the file: its name or a note in its first 20 lines says so, or it is minified.
+
+    Parameters:
+        path: with "/" between parts.
+        text: all of the file.
+    """
+    name = path.rpartition("/")[2].lower()
+    if _GENERATED_NAME.search(name):
+        return True
+    head = "\n".join(text[:_LEADING_CHARACTERS].split("\n")[:_LEADING_LINES])
+    if _GENERATED_NOTE.search(head):
+        return True
+    if not name.endswith(_MINIFIED_SUFFIXES) or len(text) < _MINIFIED_SIZE:
+        return False
+    return len(text) > _MINIFIED_LINE * (text.count("\n") + 1)
+
+
+@functools.cache
+def _tables() -> tuple[dict[str, str], dict[str, str]]:
+    # What has a grammar comes last, so that it wins over a format of the same name or suffix.
+    rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
+    by_name = {name.lower(): row.name for row in rows for name in row.filenames}
+    by_suffix = {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
+    return by_name, by_suffix
+
+
+def _language_of_shebang(head: str) -> str:
+    if not head.startswith("#!"):
+        return ""
+    from identify.identify import parse_shebang, tags_from_interpreter  # few files have no suffix
+
+    # No system reads more than 512 bytes of the line; a line without end would cost as much as it is long.
+    command = parse_shebang(io.BytesIO(head.partition("\n")[0][:512].encode("utf-8", "replace")))
+    if not command:
+        return ""
+    interpreter = command[0].rpartition("/")[2].lower()
+    if interpreter in _INTERPRETERS:
+        return _INTERPRETERS[interpreter]
+    known = set(_tables()[1].values())
+    return min(tags_from_interpreter(interpreter) & known, default="")

@@ -1,0 +1,21 @@
+"""The table of languages that have a grammar: one row each. To add a language, add its row to a file of its family."""
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages import data, ecmascript, functional, managed, native, scripting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cqm.chunkers.languages.model import Language
+
+LANGUAGES = (*scripting.ROWS, *ecmascript.ROWS, *managed.ROWS, *native.ROWS, *functional.ROWS, *data.ROWS)
+
+BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})
+
+
+def dialect_of(language: str, text: str) -> str:
+    """The language whose grammar reads a text best: headers of C++ and Objective-C have the suffix of C's."""
+    row = BY_NAME.get(language)
+    return next((name for name, pattern in row.dialects if pattern.search(text)), language) if row else language

@@ -1,0 +1,146 @@
+"""Rows: Elixir, Haskell."""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages.model import (
+    COMMENT,
+    IMPORTS,
+    LEADING,
+    Found,
+    Language,
+    by_field,
+    child_of_type,
+    containers,
+    groups,
+    role,
+    symbols,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_ELIXIR_MODULES = {"defmodule": "module", "defprotocol": "interface", "defimpl": "class"}
+_ELIXIR_FUNCTIONS = {
+    "def": "function",
+    "defp": "function",
+    "defn": "function",
+    "defnp": "function",
+    "defdelegate": "function",
+    "defmacro": "macro",
+    "defmacrop": "macro",
+    "defguard": "macro",
+    "defguardp": "macro",
+}
+_ELIXIR_TESTS = frozenset({"test", "describe", "property", "setup", "setup_all"})
+_ELIXIR_LEADING = frozenset(
+    {"doc", "spec", "impl", "deprecated", "since", "typedoc", "dialyzer", "tag", "describetag", "decorate", "compile"}
+)
+_ELIXIR_TYPES = {"type": "type", "typep": "type", "opaque": "type", "callback": "function", "macrocallback": "macro"}
+_MAX_HEAD = 8
+
+
+def _elixir_head(node: "Node | None") -> str:
+    # "get(id) when is_integer(id)", "t(a) :: term", "left + right", "name".
+    for _ in range(_MAX_HEAD):
+        if node is None:
+            return ""
+        if node.type == "call":
+            return text_of(node.child_by_field_name("target"))
+        operator = text_of(node.child_by_field_name("operator")) if node.type == "binary_operator" else ""
+        if operator and operator not in ("when", "::"):
+            return operator
+        if node.type != "binary_operator":
+            return text_of(node)
+        node = node.child_by_field_name("left")
+    return ""
+
+
+def _elixir_call(node: "Node") -> Found | None:
+    target = text_of(node.child_by_field_name("target"))
+    first = _elixir_argument(node)
+    if target in _ELIXIR_FUNCTIONS:
+        return Found(_ELIXIR_FUNCTIONS[target], _elixir_head(first))
+    body = child_of_type(node, "do_block")
+    if target in _ELIXIR_MODULES:
+        return Found(_ELIXIR_MODULES[target], _elixir_module(node, first), (body,) if body else ())
+    if target in _ELIXIR_TESTS and body is not None:
+        return Found("test", text_of(first).strip('"') or target, (body,), local=True)
+    if target in ("use", "import", "alias", "require"):
+        return Found(IMPORTS)
+    return Found("struct", "") if target in ("defstruct", "defexception") else None
+
+
+def _elixir_argument(node: "Node") -> "Node | None":
+    arguments = child_of_type(node, "arguments")
+    return arguments.named_children[0] if arguments and arguments.named_children else None
+
+
+def _elixir_module(node: "Node", first: "Node | None") -> str:
+    name = text_of(first)
+    keywords = child_of_type(child_of_type(node, "arguments"), "keywords")
+    return f"{name}.{text_of(keywords).removeprefix('for:').strip()}" if keywords and name else name
+
+
+def _elixir_attribute(node: "Node") -> Found | None:
+    call = node.child_by_field_name("operand")
+    target = text_of(call.child_by_field_name("target")) if call and call.type == "call" else ""
+    if target in _ELIXIR_LEADING:
+        return Found(LEADING)
+    if call is not None and target in _ELIXIR_TYPES:
+        return Found(_ELIXIR_TYPES[target], _elixir_head(_elixir_argument(call)))
+    if not target or target in ("moduledoc", "behaviour"):
+        return None
+    return Found("constant", target)
+
+
+ELIXIR = Language(
+    name="elixir",
+    grammar=("tree_sitter_elixir", "language"),
+    suffixes=(".ex", ".exs"),
+    filenames=("mix.lock",),
+    rules={
+        "call": _elixir_call,
+        "unary_operator": _elixir_attribute,
+        **role(COMMENT, "comment"),
+        **groups("ERROR"),
+    },
+    joined=True,
+)
+
+
+def _haskell_name(node: "Node") -> str:
+    name = node.child_by_field_name("name")
+    if name is not None:
+        return text_of(name).strip("()")
+    infix = child_of_type(node, "infix")
+    return text_of(infix.child_by_field_name("operator") if infix else child_of_type(node, "binding_list"))
+
+
+def _haskell_instance(node: "Node") -> Found:
+    patterns = text_of(node.child_by_field_name("patterns"))
+    body = node.child_by_field_name("declarations")
+    name = f"{text_of(node.child_by_field_name('name'))} {patterns}".strip()
+    return Found("class", name, (body,) if body else ())
+
+
+HASKELL = Language(
+    name="haskell",
+    grammar=("tree_sitter_haskell", "language"),
+    suffixes=(".hs", ".hsc", ".hs-boot"),
+    rules={
+        **symbols("function", "function", "signature", "bind", "pattern_synonym", name=_haskell_name),
+        **symbols("function", "foreign_import", name=_haskell_name),
+        **symbols("type", "data_type", "newtype", "type_synonym", "type_synomym", "type_family", "data_family"),
+        **containers("class", "class", name=by_field("name"), bodies=("class_declarations",)),
+        "instance": _haskell_instance,
+        **role(COMMENT, "comment", "haddock"),
+        **role(LEADING, "pragma", "fixity"),
+        **role(IMPORTS, "import", "header"),
+        **groups("imports", "declarations", "ERROR"),
+    },
+    line_comment="--",
+    joined=True,
+)
+
+ROWS = (ELIXIR, HASKELL)

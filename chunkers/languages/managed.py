@@ -1,0 +1,248 @@
+"""Rows: Java, Kotlin, Scala, C#, Swift."""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages.model import (
+    COMMENT,
+    GAP,
+    GROUP,
+    IMPORTS,
+    LEADING,
+    Found,
+    Language,
+    by_child,
+    by_field,
+    child_of_type,
+    containers,
+    groups,
+    role,
+    symbols,
+    text_of,
+)
+from cqm.chunkers.languages.scripting import variable_kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _constant(name: str) -> str:
+    kind = variable_kind(name)
+    return kind if kind == "constant" else "property"
+
+
+def _java_field(node: "Node") -> Found:
+    name = text_of(child_of_type(node, "variable_declarator")).split("=")[0].strip()
+    return Found(_constant(name), name)
+
+
+JAVA = Language(
+    name="java",
+    grammar=("tree_sitter_java", "language"),
+    suffixes=(".java",),
+    rules={
+        **containers("class", "class_declaration", "record_declaration"),
+        **containers("interface", "interface_declaration", "annotation_type_declaration"),
+        **containers("enum", "enum_declaration"),
+        **symbols("method", "method_declaration", "annotation_type_element_declaration"),
+        **symbols("constructor", "constructor_declaration", "compact_constructor_declaration"),
+        **containers("constant", "enum_constant"),
+        "field_declaration": _java_field,
+        "constant_declaration": _java_field,
+        **role("block", "static_initializer", "block"),
+        **role(COMMENT, "line_comment", "block_comment"),
+        **role(IMPORTS, "import_declaration", "package_declaration"),
+        **groups("enum_body_declarations", "ERROR"),
+    },
+)
+
+
+def _kotlin_class(node: "Node") -> Found:
+    modifiers = text_of(child_of_type(node, "modifiers"))
+    keywords = {child.type for child in node.children if not child.is_named}
+    kind = "enum" if "enum" in modifiers.split() else "interface" if "interface" in keywords else "class"
+    body = child_of_type(node, "class_body", "enum_class_body")
+    return Found(kind, text_of(node.child_by_field_name("name")), (body,) if body else ())
+
+
+def _kotlin_object(node: "Node") -> Found:
+    body = child_of_type(node, "class_body")
+    return Found("class", text_of(node.child_by_field_name("name")) or "Companion", (body,) if body else ())
+
+
+def _kotlin_function(node: "Node") -> Found:
+    # An extension function is known by its receiver: "Router.handle".
+    receiver = ""
+    for child in node.named_children:
+        if child.type == "identifier":
+            break
+        if child.type in ("user_type", "nullable_type"):
+            receiver = text_of(child).split("<")[0].rstrip("?") + "."
+    return Found("function", receiver + text_of(node.child_by_field_name("name")))
+
+
+def _kotlin_property(node: "Node") -> Found:
+    declaration = child_of_type(node, "variable_declaration")
+    name = text_of(child_of_type(declaration, "identifier"))
+    return Found(variable_kind(name), name)
+
+
+KOTLIN = Language(
+    name="kotlin",
+    grammar=("tree_sitter_kotlin", "language"),
+    suffixes=(".kt", ".kts", ".ktm"),
+    rules={
+        "class_declaration": _kotlin_class,
+        "object_declaration": _kotlin_object,
+        "companion_object": _kotlin_object,
+        "function_declaration": _kotlin_function,
+        "property_declaration": _kotlin_property,
+        **symbols("type", "type_alias", name=by_field("type")),
+        **symbols("constructor", "secondary_constructor", name=lambda _: "constructor"),
+        **symbols("constant", "enum_entry", name=by_child("identifier")),
+        **role("block", "anonymous_initializer"),
+        **role(COMMENT, "line_comment", "block_comment"),
+        # What the grammar makes of "@OptIn(X::class)" above a function.
+        **role(LEADING, "annotated_expression"),
+        **role(IMPORTS, "import", "package_header", "file_annotation", "import_list"),
+        **groups("ERROR"),
+    },
+)
+
+
+def _scala_value(node: "Node") -> Found:
+    name = text_of(node.child_by_field_name("pattern") or node.child_by_field_name("name"))
+    value = node.child_by_field_name("value")
+    if value is not None and value.type == "indented_block":
+        value = child_of_type(value, "instance_expression")
+    body = child_of_type(value, "template_body")
+    return Found(variable_kind(name), name, (body,) if body else ())
+
+
+def _scala_extension(node: "Node") -> Found:
+    return Found(GROUP, "", tuple(node.children_by_field_name("body")))
+
+
+def _scala_given(node: "Node") -> Found:
+    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("return_type"))
+    body = node.child_by_field_name("body")
+    return Found("variable", name, (body,) if body and body.type.endswith("template_body") else ())
+
+
+SCALA = Language(
+    name="scala",
+    grammar=("tree_sitter_scala", "language"),
+    suffixes=(".scala", ".sc", ".sbt"),
+    rules={
+        **containers("class", "class_definition", "object_definition", "package_object"),
+        **containers("trait", "trait_definition"),
+        **containers("enum", "enum_definition"),
+        **symbols("function", "function_definition", "function_declaration"),
+        **symbols("type", "type_definition"),
+        "val_definition": _scala_value,
+        "var_definition": _scala_value,
+        "val_declaration": _scala_value,
+        "var_declaration": _scala_value,
+        "given_definition": _scala_given,
+        "extension_definition": _scala_extension,
+        **role(COMMENT, "comment", "block_comment"),
+        **role(LEADING, "annotation"),
+        **role(IMPORTS, "import_declaration", "package_clause", "export_declaration"),
+        **groups("template_body", "ERROR"),
+    },
+    line_comment="//",
+)
+
+
+def _csharp_field(node: "Node") -> Found:
+    declaration = child_of_type(node, "variable_declaration")
+    name = by_field("name")(child) if (child := child_of_type(declaration, "variable_declarator")) else ""
+    constant = any(text_of(modifier) == "const" for modifier in node.named_children if modifier.type == "modifier")
+    return Found("constant" if constant else "property", name)
+
+
+def _csharp_operator(node: "Node") -> Found:
+    operator = node.child_by_field_name("operator") or node.child_by_field_name("type")
+    return Found("method", f"operator {text_of(operator)}")
+
+
+CSHARP = Language(
+    name="csharp",
+    grammar=("tree_sitter_c_sharp", "language"),
+    suffixes=(".cs", ".csx", ".cake"),
+    rules={
+        **containers("namespace", "namespace_declaration"),
+        **containers("class", "class_declaration", "record_declaration"),
+        **containers("struct", "struct_declaration", "record_struct_declaration"),
+        **containers("interface", "interface_declaration"),
+        **containers("enum", "enum_declaration"),
+        **symbols("constant", "enum_member_declaration"),
+        **symbols("method", "method_declaration"),
+        **symbols("function", "local_function_statement"),
+        **symbols("constructor", "constructor_declaration"),
+        **symbols("method", "destructor_declaration", name=lambda node: "~" + by_field("name")(node)),
+        **symbols("property", "property_declaration", "event_declaration"),
+        **symbols("property", "indexer_declaration", name=lambda _: "this[]"),
+        **symbols("type", "delegate_declaration"),
+        "operator_declaration": _csharp_operator,
+        "conversion_operator_declaration": _csharp_operator,
+        "field_declaration": _csharp_field,
+        "event_field_declaration": _csharp_field,
+        **role(COMMENT, "comment"),
+        **role(IMPORTS, "using_directive", "extern_alias_directive", "file_scoped_namespace_declaration"),
+        **groups("declaration_list", "preproc_if", "preproc_else", "preproc_elif", "global_statement", "ERROR"),
+        **role(LEADING, "preproc_region"),
+        **role(GAP, "preproc_endregion"),
+    },
+)
+
+_SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
+
+
+def _swift_type(node: "Node") -> Found:
+    keyword = text_of(node.child_by_field_name("declaration_kind"))
+    body = node.child_by_field_name("body")
+    return Found(_SWIFT_KINDS.get(keyword, "class"), text_of(node.child_by_field_name("name")), (body,) if body else ())
+
+
+def _swift_function(node: "Node") -> Found:
+    # The name of an operator is a bare token between "func" and "(".
+    name = node.child_by_field_name("name")
+    if name is not None and name.type == "simple_identifier":
+        return Found("function", text_of(name))
+    tokens = [child for child in node.children if not child.is_named]
+    return Found("function", text_of(tokens[1]) if len(tokens) > 1 else "")
+
+
+def _swift_property(node: "Node") -> Found:
+    pattern = node.child_by_field_name("name")
+    return Found("variable", text_of(pattern).removeprefix("var ").removeprefix("let "))
+
+
+def _swift_directive(node: "Node") -> Found:
+    return Found(GAP if text_of(node).startswith("#end") else LEADING)
+
+
+SWIFT = Language(
+    name="swift",
+    grammar=("tree_sitter_swift", "language"),
+    suffixes=(".swift",),
+    rules={
+        "class_declaration": _swift_type,
+        **containers("interface", "protocol_declaration"),
+        "function_declaration": _swift_function,
+        "protocol_function_declaration": _swift_function,
+        "property_declaration": _swift_property,
+        "protocol_property_declaration": _swift_property,
+        **symbols("constructor", "init_declaration", name=lambda _: "init"),
+        **symbols("method", "deinit_declaration", name=lambda _: "deinit"),
+        **symbols("method", "subscript_declaration", name=lambda _: "subscript"),
+        **symbols("type", "typealias_declaration", "associatedtype_declaration"),
+        **symbols("constant", "enum_entry"),
+        "directive": _swift_directive,
+        **role(COMMENT, "comment", "multiline_comment"),
+        **role(IMPORTS, "import_declaration"),
+        **groups("ERROR"),
+    },
+)
+
+ROWS = (JAVA, KOTLIN, SCALA, CSHARP, SWIFT)

@@ -1,0 +1,141 @@
+"""What the chunker must know of a language: the row of the table, and the rules that say what a syntax node is."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+COMMENT = "comment"
+"""The kind of a comment: it stays with what follows it directly."""
+
+LEADING = "leading"
+"""The kind of decorators, attributes and labels: they stay with what follows them."""
+
+GROUP = "group"
+"""The kind of a node without a name of its own whose children count as children of its parent."""
+
+GAP = ""
+"""The kind of what is nothing by itself, such as white space or a closing directive."""
+
+IMPORTS = "imports"
+
+
+class Found(NamedTuple):
+    """What a rule found a node to be.
+
+    Attributes:
+        kind: COMMENT, LEADING, GROUP, GAP or a kind for people: function, class, imports, key ...
+        name: of the symbol, not qualified; empty for what is no symbol.
+        bodies: the nodes whose children are its members; empty for what has none.
+        local: the bodies are those of functions, whose variables are no symbols.
+    """
+
+    kind: str
+    name: str = ""
+    bodies: tuple["Node", ...] = ()
+    local: bool = False
+
+
+Rule = Callable[["Node"], Found | None]
+"""Says what a node is; None for a plain statement."""
+
+Naming = Callable[["Node"], str]
+"""The name of a symbol's node, empty when it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A row of the table of languages.
+
+    Attributes:
+        name: as in `Document.language`.
+        grammar: the module of the grammar's wheel and its function that gives the language.
+        rules: by type of node. A node whose type has none is a plain statement.
+        suffixes: of file names, lower case, with the dot.
+        filenames: whole file names.
+        line_comment: how a comment line begins, for grammars that put the comment above a symbol into the one before it.
+        constructors: names of methods that make their object.
+        dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
+        removed: the first groups are what the grammar stumbles over and a preprocessor would take out.
+        joined: clauses of the same name, one after another, are one symbol.
+    """
+
+    name: str
+    grammar: tuple[str, str]
+    rules: Mapping[str, Rule]
+    suffixes: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    line_comment: str = ""
+    constructors: frozenset[str] = field(default=frozenset())
+    dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    removed: tuple[re.Pattern[bytes], ...] = ()
+    joined: bool = False
+
+
+def text_of(node: "Node | None") -> str:
+    """The source of a node; empty for None."""
+    return ((node.text or b"") if node else b"").decode("utf-8", "replace")
+
+
+def child_of_type(node: "Node | None", *types: str) -> "Node | None":
+    """The first named child of one of the types."""
+    if node is None:
+        return None
+    return next((child for child in node.named_children if child.type in types), None)
+
+
+def by_field(name: str) -> Naming:
+    """Names a symbol by the source of one of its node's fields."""
+    return lambda node: text_of(node.child_by_field_name(name))
+
+
+def by_child(*types: str) -> Naming:
+    """Names a symbol by the source of its node's first child of one of the types."""
+    return lambda node: text_of(child_of_type(node, *types))
+
+
+def role(found: Found | str, *types: str) -> dict[str, Rule]:
+    """Rules: nodes of the types are all the same."""
+    result = Found(found) if isinstance(found, str) else found
+    return dict.fromkeys(types, lambda _: result)
+
+
+def symbols(kind: str, *types: str, name: Naming | None = None) -> dict[str, Rule]:
+    """Rules: nodes of the types are symbols without members."""
+    naming = name or by_field("name")
+    return dict.fromkeys(types, lambda node: Found(kind, naming(node)))
+
+
+def containers(
+    kind: str, *types: str, name: Naming | None = None, bodies: Iterable[str] = ()
+) -> dict[str, Rule]:
+    """Rules: nodes of the types are symbols with members.
+
+    Parameters:
+        kind: of the symbol.
+        types: of the nodes.
+        name: names it; its field "name" by default.
+        bodies: types of the child that holds the members; the field "body" by default.
+    """
+    naming = name or by_field("name")
+    body_types = tuple(bodies)
+
+    def rule(node: "Node") -> Found:
+        body = child_of_type(node, *body_types) if body_types else node.child_by_field_name("body")
+        return Found(kind, naming(node), (body,) if body else ())
+
+    return dict.fromkeys(types, rule)
+
+
+def inlined(kind: str, *types: str, name: Naming | None = None) -> dict[str, Rule]:
+    """Rules: nodes of the types are symbols whose members are among their own children."""
+    naming = name or by_field("name")
+    return dict.fromkeys(types, lambda node: Found(kind, naming(node), (node,)))
+
+
+def groups(*types: str) -> dict[str, Rule]:
+    """Rules: children of nodes of the types count as children of their parents."""
+    return dict.fromkeys(types, lambda node: Found(GROUP, "", (node,)))

@@ -1,0 +1,285 @@
+"""Rows: Python, Ruby, PHP, Lua, Bash, PowerShell."""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages.model import (
+    COMMENT,
+    GROUP,
+    IMPORTS,
+    LEADING,
+    Found,
+    Language,
+    by_child,
+    by_field,
+    child_of_type,
+    containers,
+    groups,
+    inlined,
+    role,
+    symbols,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_TEST_CALLS = frozenset({"describe", "context", "it", "specify", "feature", "scenario", "test", "shared_examples"})
+
+
+def variable_kind(name: str) -> str:
+    """By the custom of most languages, names in capitals are constants."""
+    return "constant" if name.isupper() else "variable"
+
+
+def _python_statement(node: "Node") -> Found | None:
+    assignment = child_of_type(node, "assignment")
+    left = assignment.child_by_field_name("left") if assignment else None
+    if assignment is None or left is None or left.type not in ("identifier", "attribute"):
+        return None
+    name = text_of(left)
+    value = assignment.child_by_field_name("right")
+    return Found("function" if value and value.type == "lambda" else variable_kind(name), name)
+
+
+PYTHON = Language(
+    name="python",
+    grammar=("tree_sitter_python", "language"),
+    suffixes=(".py", ".pyi", ".pyw", ".pyx", ".pxd", ".pxi"),
+    filenames=("sconstruct", "sconscript", "wscript"),
+    rules={
+        **symbols("function", "function_definition"),
+        **containers("class", "class_definition"),
+        **symbols("type", "type_alias_statement", name=by_field("left")),
+        "expression_statement": _python_statement,
+        **role(COMMENT, "comment"),
+        **role(LEADING, "decorator"),
+        **role(IMPORTS, "import_statement", "import_from_statement", "future_import_statement"),
+        **groups("decorated_definition", "block", "if_statement", "elif_clause", "else_clause", "try_statement"),
+        **groups("except_clause", "except_group_clause", "finally_clause", "with_statement", "for_statement", "ERROR"),
+        **groups("while_statement"),
+    },
+    line_comment="#",
+    constructors=frozenset({"__init__", "__new__"}),
+)
+
+
+def _ruby_name(node: "Node") -> str:
+    return text_of(node.child_by_field_name("name")).replace("::", ".")
+
+
+def _ruby_call(node: "Node") -> Found | None:
+    method = text_of(node.child_by_field_name("method"))
+    arguments = node.child_by_field_name("arguments")
+    if method in ("require", "require_relative", "load", "autoload"):
+        return Found(IMPORTS)
+    block = node.child_by_field_name("block")
+    body = (block.child_by_field_name("body") or block) if block else None
+    first = arguments.named_children[0] if arguments and arguments.named_children else None
+    if body is not None and method in _TEST_CALLS:
+        return Found("test", text_of(first).strip("'\""), (body,), local=True)
+    if body is not None and method in ("class_eval", "module_eval", "included", "class_methods", "namespace"):
+        return Found(GROUP, "", (body,))
+    if method == "define_method" and first is not None:
+        return Found("method", text_of(first).strip(":'\""))
+    # "private def weed" and "memoize def weed".
+    return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
+
+
+def _ruby_assignment(node: "Node") -> Found | None:
+    left = node.child_by_field_name("left")
+    if left is None or left.type not in ("constant", "scope_resolution"):
+        return None
+    right = node.child_by_field_name("right")
+    block = right.child_by_field_name("block") if right and right.type == "call" else None
+    body = block.child_by_field_name("body") if block else None
+    if body is None:
+        return Found("constant", text_of(left).replace("::", "."))
+    return Found("class", text_of(left).replace("::", "."), (body,))
+
+
+RUBY = Language(
+    name="ruby",
+    grammar=("tree_sitter_ruby", "language"),
+    suffixes=(".rb", ".rake", ".gemspec", ".ru", ".rbi", ".podspec"),
+    filenames=("rakefile", "gemfile", "guardfile", "vagrantfile", "podfile", "fastfile", "brewfile", "capfile"),
+    rules={
+        **symbols("method", "method", "singleton_method"),
+        **containers("class", "class", name=_ruby_name),
+        **containers("module", "module", name=_ruby_name),
+        "call": _ruby_call,
+        "assignment": _ruby_assignment,
+        **role(COMMENT, "comment"),
+        **role(LEADING, "identifier"),
+        **groups("singleton_class", "body_statement", "if", "unless", "begin", "rescue", "ensure", "else", "then"),
+        **groups("ERROR", "if_modifier", "unless_modifier"),
+    },
+    line_comment="#",
+    constructors=frozenset({"initialize"}),
+)
+
+
+def _php_statement(node: "Node") -> Found | None:
+    inner = node.named_children[0] if node.named_children else None
+    if inner is None:
+        return None
+    if inner.type == "assignment_expression":
+        value = inner.child_by_field_name("right")
+        if value and value.type in ("anonymous_function", "arrow_function"):
+            return Found("function", text_of(inner.child_by_field_name("left")))
+    if inner.type == "function_call_expression":
+        return _php_call(inner)
+    return None
+
+
+def _php_call(node: "Node") -> Found | None:
+    callee = text_of(node.child_by_field_name("function"))
+    arguments = node.child_by_field_name("arguments")
+    parts = arguments.named_children if arguments else []
+    if callee == "define" and parts:
+        return Found("constant", text_of(parts[0]).strip("'\""))
+    closure = child_of_type(parts[-1], "anonymous_function", "arrow_function") if parts else None
+    body = closure.child_by_field_name("body") if closure else None
+    if callee in _TEST_CALLS and body is not None:
+        return Found("test", text_of(parts[0]).strip("'\""), (body,), local=True)
+    return None
+
+
+def _php_namespace(node: "Node") -> Found:
+    body = node.child_by_field_name("body")
+    return Found(GROUP, "", (body,)) if body else Found(IMPORTS)
+
+
+def _php_constant(node: "Node") -> str:
+    return text_of(child_of_type(child_of_type(node, "const_element"), "name"))
+
+
+def _php_property(node: "Node") -> str:
+    return text_of(child_of_type(child_of_type(node, "property_element"), "variable_name")).lstrip("$")
+
+
+PHP = Language(
+    name="php",
+    grammar=("tree_sitter_php", "language_php"),
+    suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps"),
+    rules={
+        **symbols("function", "function_definition"),
+        **symbols("method", "method_declaration"),
+        **containers("class", "class_declaration"),
+        **containers("interface", "interface_declaration"),
+        **containers("trait", "trait_declaration"),
+        **containers("enum", "enum_declaration"),
+        **symbols("constant", "const_declaration", name=_php_constant),
+        **symbols("constant", "enum_case"),
+        **symbols("property", "property_declaration", name=_php_property),
+        "expression_statement": _php_statement,
+        **role(COMMENT, "comment"),
+        **role(IMPORTS, "namespace_use_declaration", "use_declaration"),
+        "namespace_definition": _php_namespace,
+        **groups("compound_statement", "if_statement", "else_clause", "colon_block", "ERROR"),
+    },
+    constructors=frozenset({"__construct"}),
+)
+
+
+def _lua_assignment(node: "Node") -> Found | None:
+    targets = child_of_type(node, "variable_list")
+    values = child_of_type(node, "expression_list")
+    if targets is None or len(targets.named_children) != 1:
+        return None
+    name = text_of(targets).replace(":", ".")
+    value = values.named_children[0] if values and values.named_children else None
+    if value is not None and value.type == "function_definition":
+        return Found("function", name)
+    if value is not None and value.type == "table_constructor":
+        return Found(variable_kind(name), name, (value,))
+    return Found(variable_kind(name), name)
+
+
+def _lua_local(node: "Node") -> Found | None:
+    assignment = child_of_type(node, "assignment_statement")
+    return _lua_assignment(assignment) if assignment else None
+
+
+def _lua_field(node: "Node") -> Found | None:
+    value = node.child_by_field_name("value")
+    if value is None:
+        return None
+    name = text_of(node.child_by_field_name("name"))
+    if value.type == "function_definition":
+        return Found("function", name)
+    return Found("property", name, (value,)) if value.type == "table_constructor" else None
+
+
+def _lua_call(node: "Node") -> Found | None:
+    arguments = node.child_by_field_name("arguments")
+    parts = arguments.named_children if arguments else []
+    body = parts[-1].child_by_field_name("body") if parts and parts[-1].type == "function_definition" else None
+    if body is None or text_of(node.child_by_field_name("name")) not in _TEST_CALLS:
+        return None
+    return Found("test", text_of(parts[0]).strip("'\""), (body,), local=True)
+
+
+LUA = Language(
+    name="lua",
+    grammar=("tree_sitter_lua", "language"),
+    suffixes=(".lua", ".rockspec"),
+    rules={
+        **symbols("function", "function_declaration", name=lambda node: by_field("name")(node).replace(":", ".")),
+        "assignment_statement": _lua_assignment,
+        "variable_declaration": _lua_local,
+        "field": _lua_field,
+        "function_call": _lua_call,
+        **role(COMMENT, "comment"),
+        **groups("if_statement", "else_statement", "elseif_statement", "do_statement", "block", "ERROR"),
+    },
+)
+
+
+def _bash_assignment(node: "Node") -> Found | None:
+    assignment = node if node.type == "variable_assignment" else child_of_type(node, "variable_assignment")
+    name = text_of(assignment.child_by_field_name("name")) if assignment else ""
+    return Found(variable_kind(name), name) if name else None
+
+
+BASH = Language(
+    name="bash",
+    grammar=("tree_sitter_bash", "language"),
+    suffixes=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild", ".command"),
+    filenames=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", "pkgbuild"),
+    rules={
+        **symbols("function", "function_definition"),
+        "variable_assignment": _bash_assignment,
+        "declaration_command": _bash_assignment,
+        **role(COMMENT, "comment"),
+        **groups("if_statement", "else_clause", "elif_clause", "case_statement", "case_item", "compound_statement"),
+        **groups("list", "ERROR"),
+    },
+)
+
+
+def _powershell_assignment(node: "Node") -> Found | None:
+    assignment = child_of_type(node, "assignment_expression")
+    left = child_of_type(assignment, "left_assignment_expression")
+    name = text_of(left).lstrip("$").strip() if left else ""
+    # "[string]$Name" and "$this.Name" are no plain variables.
+    return Found("variable", name) if name.replace("_", "").replace(":", "").isalnum() else None
+
+
+POWERSHELL = Language(
+    name="powershell",
+    grammar=("tree_sitter_powershell", "language"),
+    suffixes=(".ps1", ".psm1", ".psd1"),
+    rules={
+        **symbols("function", "function_statement", name=by_child("function_name")),
+        **inlined("class", "class_statement", name=by_child("simple_name")),
+        **inlined("enum", "enum_statement", name=by_child("simple_name")),
+        **symbols("method", "class_method_definition", name=by_child("simple_name")),
+        **symbols("property", "class_property_definition", name=lambda node: by_child("variable")(node).lstrip("$")),
+        **symbols("constant", "enum_member", name=by_child("simple_name")),
+        "pipeline": _powershell_assignment,
+        **role(COMMENT, "comment"),
+        **groups("statement_list", "if_statement", "statement_block", "ERROR"),
+    },
+)
+
+ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)

@@ -1,0 +1,226 @@
+"""Packing small units with their neighbours, and naming what a group of units is."""
+
+from collections import Counter
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
+from cqm.chunkers.outline import TYPES, Mark, Place, is_loose
+from cqm.chunkers.tokens import quarters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cqm.chunkers.source import Source
+    from cqm.chunkers.units import Unit
+
+
+class Draft(NamedTuple):
+    """A piece of whole rows, or a part of a row that is over the limit: `start` and `end` are characters."""
+
+    start: int
+    end: int
+    kind: str
+    symbol: str
+    defines: tuple[str, ...]
+    context: str
+
+
+class Scope(NamedTuple):
+    """What a sequence of units is in.
+
+    Attributes:
+        place: the enclosing symbol.
+        outer: the lines that declare what is around that symbol.
+        context: those lines and the symbol's own.
+    """
+
+    place: Place
+    outer: str = ""
+    context: str = ""
+
+
+class Pack(NamedTuple):
+    """Units that make one piece: their rows and size in quarters of a token."""
+
+    units: "tuple[Unit, ...]"
+    first: int
+    end: int
+    size: int
+    loose: bool
+    imports: bool
+
+
+def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
+    """Group units of one scope: small ones with their neighbours, never over the limit; others stand alone."""
+    packs: list[Pack] = []
+    for unit in units:
+        pack = _pack((unit,), source)
+        if packs and _belong_together(packs[-1], pack, source):
+            packs[-1] = _merged(packs[-1], pack, source)
+        else:
+            packs.append(pack)
+    return _without_small(packs, source)
+
+
+def _pack(units: "tuple[Unit, ...]", source: "Source") -> Pack:
+    first, end = units[0].first, units[-1].end
+    return Pack(
+        units,
+        first,
+        end,
+        source.size(first, end),
+        all(unit.loose for unit in units),
+        all(_is_import(mark) for unit in units for mark in unit.marks),
+    )
+
+
+def _is_import(mark: Mark) -> bool:
+    if mark.kind == GROUP:
+        return bool(mark.members) and all(member.kind in (IMPORTS, COMMENT) for member in mark.members)
+    return mark.kind in (IMPORTS, COMMENT)
+
+
+def _merged(before: Pack, after: Pack, source: "Source") -> Pack:
+    return Pack(
+        before.units + after.units,
+        before.first,
+        after.end,
+        source.size(before.first, after.end),
+        before.loose and after.loose,
+        before.imports and after.imports,
+    )
+
+
+def _belong_together(before: Pack, after: Pack, source: "Source") -> bool:
+    size = source.size(before.first, after.end)
+    if size > source.limit:
+        return False
+    if before.size < source.least:
+        return after.size < source.least or (before.imports and after.imports)
+    if not (before.loose and after.loose) or before.imports != after.imports:
+        return False
+    # Statements, values and keys without a blank row between them go on together; others up to half of the limit.
+    small = after.size < source.least or before.end == after.first
+    return small and (before.end == after.first or size <= source.limit // 2)
+
+
+def _without_small(packs: list[Pack], source: "Source") -> list[Pack]:
+    waiting = list(reversed(packs))
+    result: list[Pack] = []
+    while waiting:
+        pack = waiting.pop()
+        after = waiting[-1] if waiting else None
+        fits_after = after is not None and _fits(pack, after, source)
+        fits_before = bool(result) and _fits(result[-1], pack, source)
+        if pack.size >= source.least or not (fits_after or fits_before):
+            result.append(pack)
+        elif after is not None and fits_after and not (fits_before and _prefers_before(result[-1], pack, after)):
+            waiting[-1] = _merged(pack, after, source)
+        else:
+            result[-1] = _merged(result[-1], pack, source)
+    return result
+
+
+def _fits(before: Pack, after: Pack, source: "Source") -> bool:
+    return source.size(before.first, after.end) <= source.limit
+
+
+def _prefers_before(before: Pack, pack: Pack, after: Pack) -> bool:
+    touches_before, touches_after = before.end == pack.first, pack.end == after.first
+    if touches_before != touches_after:
+        return touches_before
+    return not pack.loose and before.size < after.size
+
+
+def draft_of(pack: Pack, scope: Scope, source: "Source") -> Draft:
+    """The piece that a pack makes: it is called after its largest symbol, or else after what it is in."""
+    end = source.trimmed(pack.first, pack.end)
+    defines = tuple(dict.fromkeys(name for unit in pack.units for name in _names(unit)))
+    kind, symbol = _identity(pack, scope, source)
+    context = scope.outer if pack.units[0].header else scope.context
+    return Draft(source.starts[pack.first], source.starts[end], kind, symbol, defines, context)
+
+
+def _names(unit: "Unit") -> "Sequence[str]":
+    if unit.header:
+        return [unit.marks[0].name] if unit.marks[0].name else []
+    return [name for mark in unit.marks for name in mark.names()]
+
+
+def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
+    header = next((unit.marks[0] for unit in pack.units if unit.header), None)
+    loose = sum(source.size(unit.first, unit.end) for unit in pack.units if unit.loose)
+    named = [mark for unit in pack.units if not unit.header for mark in _symbols(unit)]
+    largest = max(named, key=lambda mark: (not is_loose(mark), mark.last - mark.first), default=None)
+    if header is not None and (largest is None or largest.kind == "constructor" or loose * 3 >= pack.size):
+        return header.kind, header.name
+    # Several fields of a class are a part of the class.
+    if largest is not None and not (len(named) > 1 and is_loose(largest) and scope.place.kind in TYPES):
+        return largest.kind, largest.name
+    kind = _unnamed_kind(pack, source)
+    is_rest = scope.place.local or scope.place.kind in TYPES
+    return scope.place.kind if is_rest and kind in ("statement", "code") else kind, scope.place.name
+
+
+def _unnamed_kind(pack: Pack, source: "Source") -> str:
+    sizes: Counter[str] = Counter()
+    for unit in pack.units:
+        kind = IMPORTS if all(_is_import(mark) for mark in unit.marks) else unit.marks[-1].kind
+        sizes[_PLAIN_KINDS.get(kind, kind)] += source.size(unit.first, unit.end)
+    return sizes.most_common(1)[0][0]
+
+
+_PLAIN_KINDS = {COMMENT: "code", LEADING: "code", GROUP: "statement", "constant": "statement", "property": "statement"}
+
+
+def _symbols(unit: "Unit") -> list[Mark]:
+    # A group has no name; what is in it may have.
+    found: list[Mark] = []
+    waiting = list(unit.marks)
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP:
+            waiting.extend(mark.members)
+        elif mark.name and mark.kind not in (COMMENT, LEADING):
+            found.append(mark)
+    return found
+
+
+def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
+    """Join drafts of less than half the least size with a neighbour of another scope, where both are within the limit.
+
+    A line between two classes and the opening line of a namespace have no neighbour in their own scope.
+    """
+    result: list[Draft] = []
+    waiting = list(reversed(drafts))
+    while waiting:
+        draft = waiting.pop()
+        after = waiting[-1] if waiting else None
+        if 2 * quarters(source.text[draft.start : draft.end]) >= source.least:
+            result.append(draft)
+        elif after is not None and _opens(draft, after) and _fit(draft, after, source):
+            waiting[-1] = _joined(draft, after)
+        elif result and _fit(result[-1], draft, source):
+            result[-1] = _joined(result[-1], draft)
+        elif after is not None and _fit(draft, after, source):
+            waiting[-1] = _joined(draft, after)
+        else:
+            result.append(draft)
+    return result
+
+
+def _opens(draft: Draft, after: Draft) -> bool:
+    return after.context != draft.context and after.context.startswith(draft.context)
+
+
+def _fit(before: Draft, after: Draft, source: "Source") -> bool:
+    return quarters(source.text[before.start : after.end]) <= source.limit
+
+
+def _joined(before: Draft, after: Draft) -> Draft:
+    larger = max(before, after, key=lambda draft: draft.end - draft.start)
+    defines = tuple(dict.fromkeys((*before.defines, *after.defines)))
+    lines = takewhile(lambda pair: pair[0] == pair[1], zip(before.context.split("\n"), after.context.split("\n"), strict=False))
+    context = "\n".join(line for line, _ in lines)
+    return Draft(before.start, after.end, larger.kind, larger.symbol, defines, context)

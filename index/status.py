@@ -1,0 +1,81 @@
+"""What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
+
+import subprocess
+from pathlib import Path
+
+from cqm.index.generation import current_name, manifest_path
+from cqm.index.home import index_folder, resolve_root
+from cqm.index.manifest import Manifest
+from cqm.index.model import FileState, IndexOptions, IndexStatus
+
+COMPLETE_FACT = "complete"
+UPDATED_FACT = "updated_at"
+HEAD_FACT = "git_head"
+SPACE_FACT = "space"
+
+
+def read_status(root: Path, options: IndexOptions) -> IndexStatus:
+    """The status of a root's index without opening it: nothing is created, and its owner is not disturbed.
+
+    Raises:
+        ScanError: the root does not exist.
+        ManifestError: the manifest cannot be read.
+    """
+    root = resolve_root(root)
+    folder = index_folder(root, options)
+    name = current_name(folder) or next((path.parent.name for path in folder.glob("*/manifest.db")), "")
+    if not name:
+        return describe(root, folder, None, None)
+    manifest = Manifest.open(manifest_path(folder, name), read_only=True)
+    try:
+        return describe(root, folder, manifest, None)
+    finally:
+        manifest.close()
+
+
+def describe(root: Path, folder: Path, manifest: Manifest | None, pending: int | None) -> IndexStatus:
+    """The status that a manifest tells; None stands for an index that was never made."""
+    fact = manifest.fact if manifest else lambda _: ""
+    languages = manifest.counts("language") if manifest else {}
+    return IndexStatus(
+        root=str(root),
+        location=str(folder),
+        exists=bool(fact(UPDATED_FACT)),
+        complete=bool(fact(COMPLETE_FACT)),
+        files=manifest.counts("state") if manifest else {},
+        chunks=sum(languages.values()),
+        languages=languages,
+        skipped=manifest.skipped_by_reason() if manifest else {},
+        failed=manifest.problems(FileState.FAILED) if manifest else (),
+        space=fact(SPACE_FACT),
+        updated_at=float(fact(UPDATED_FACT) or 0),
+        pending=pending,
+        git_head=git_head(root),
+        indexed_head=fact(HEAD_FACT),
+        size_bytes=_size(folder),
+    )
+
+
+def git_head(root: Path) -> str:
+    """The commit that is checked out at a folder; empty outside of git, without git, or before the first commit."""
+    folder = root if root.is_dir() else root.parent
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "--verify", "--quiet", "HEAD"],
+            capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
+
+
+def _size(folder: Path) -> int:
+    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            info = path.lstat()
+        except FileNotFoundError:
+            continue
+        total += getattr(info, "st_blocks", 0) * 512 or info.st_size
+    return total

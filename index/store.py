@@ -1,0 +1,313 @@
+"""The vector store: Qdrant Edge, an in-process shard, behind neutral types. The one module that knows its API.
+
+A point is a chunk or a file. A chunk has the sparse vector `terms` and one dense vector for its embedding space; a file
+has the sparse vectors `file_terms` and `path_terms`. Edge multiplies the inverse document frequency in at query time,
+by vector name, so that the three kinds of frequency never mix.
+
+Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `_checked`.
+Its errors are plain `Exception`; this module translates them.
+"""
+
+import logging
+import math
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cqm.index.errors import StoreError
+from cqm.index.lexical import SparseTerms
+
+if TYPE_CHECKING:
+    import numpy as np
+    import qdrant_edge
+    from numpy.typing import NDArray
+
+TERMS = "terms"
+FILE_TERMS = "file_terms"
+PATH_TERMS = "path_terms"
+_KEYWORDS = ("path", "language", "kind", "dirs")
+_FLUSH_AFTER_SECONDS = 1.0
+# Edge holds the interpreter's lock for a whole call: small batches let searches in between.
+_BATCH = 128
+_SCROLL_PAGE = 1000
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is stored under one id.
+
+    Attributes:
+        id: 32 hex digits.
+        payload: JSON values; `path` is always there.
+        sparse: sparse vectors by name.
+        dense: unit vector of the store's embedding space, shape (dimensions,); None for a point without one.
+    """
+
+    id: str
+    payload: Mapping[str, Any]
+    sparse: Mapping[str, SparseTerms]
+    dense: "NDArray[np.float32] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A point that a search returned, with its raw score."""
+
+    id: str
+    score: float
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PointFilter:
+    """Keeps points by payload: any of each given value list, and none of the excluded paths.
+
+    Attributes:
+        languages, kinds, paths, folders: empty for all; a folder matches everything below it.
+        not_paths: paths to leave out.
+        nothing: no point can match (for example: no path matches the globs asked for).
+    """
+
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    not_paths: tuple[str, ...] = ()
+    nothing: bool = False
+
+
+class EdgeStore:
+    """A shard on disk. Writes are in its log at once and flushed about a second later, off the caller's path.
+
+    Searches and writes may come from any thread. Every method raises StoreError when the shard refuses.
+
+    Parameters:
+        folder: the shard's own folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._shard: qdrant_edge.EdgeShard | None = None
+        self._flush_timer: threading.Timer | None = None
+        self._timer_lock = threading.Lock()
+
+    def create(self) -> None:
+        """Make an empty shard, in place of whatever is in the folder, and open it."""
+        import qdrant_edge as edge
+
+        with self._translated("created"):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(mode=0o700, parents=True)
+            idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+            config = edge.EdgeConfig(
+                sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
+                # m=0 builds no graph: exact search is fast enough up to about 500,000 points.
+                hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
+            )
+            self._shard = edge.EdgeShard.create(str(self._folder), config)
+            for key in _KEYWORDS:
+                self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+            self._shard.flush()
+
+    def load(self) -> None:
+        """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
+        import qdrant_edge as edge
+
+        with self._translated("opened"):
+            self._shard = edge.EdgeShard.load(str(self._folder))
+
+    def ensure_space(self, name: str, dimensions: int) -> None:
+        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions."""
+        import qdrant_edge as edge
+
+        create = edge.UpdateOperation.create_dense_vector
+        self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
+
+    def upsert(self, points: Sequence[Point], space: str) -> None:
+        """Insert or replace points; `space` names their dense vectors."""
+        import qdrant_edge as edge
+
+        for batch in _batched(points):
+            self._update(edge.UpdateOperation.upsert_points([_edge_point(point, space) for point in batch]))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete points by id; unknown ids are harmless.
+
+        Edge goes on counting the words of a deleted point in the document frequencies, but not those of an overwritten
+        one: each point is emptied first, so that scores are those of an index that never held it.
+        """
+        import qdrant_edge as edge
+
+        empty = edge.SparseVector([], [])
+        for batch in _batched(ids):
+            emptied = [edge.Point(name, {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}, {}) for name in batch]
+            self._update(edge.UpdateOperation.upsert_points(emptied))
+            self._update(edge.UpdateOperation.delete_points([*batch]))
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """The ids of all points of a path, also of points that nothing else knows of."""
+        import qdrant_edge as edge
+
+        return set(self._scroll(edge.Filter(must=[edge.FieldCondition("path", match=edge.MatchValue(path))])))
+
+    def search_terms(
+        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
+    ) -> list[Found]:
+        """The points whose sparse vector `name` scores highest (dot product with document frequencies), best first."""
+        import qdrant_edge as edge
+
+        if not terms.indices or (keep and keep.nothing):
+            return []
+        vector = edge.SparseVector(list(terms.indices), list(terms.values))
+        return self._query(edge.Query.Nearest(vector, using=name), limit, keep, fields)
+
+    def search_dense(
+        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
+        fields: Sequence[str] = (),
+    ) -> list[Found]:  # fmt: skip
+        """The points whose dense vector in `space` is nearest to a unit vector, best first; scores are cosines."""
+        import qdrant_edge as edge
+
+        if keep and keep.nothing:
+            return []
+        return self._query(edge.Query.Nearest(vector.tolist(), using=space), limit, keep, fields)
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Chosen payload fields of points by id; unknown ids are left out."""
+        import qdrant_edge as edge
+
+        with self._translated("read"):
+            records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
+        return {_plain_id(record.id): record.payload or {} for record in records}
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all points, in the shard's order."""
+        return self._scroll(None)
+
+    def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
+        import qdrant_edge as edge
+
+        offset = None
+        while True:
+            request = edge.ScrollRequest(offset, _SCROLL_PAGE, keep, with_payload=False, with_vector=False)
+            with self._translated("read"):
+                records, offset = self._opened().scroll(request)
+            yield from (_plain_id(record.id) for record in records)
+            if offset is None:
+                return
+
+    def flush(self) -> None:
+        """Write everything to disk now."""
+        with self._timer_lock:
+            if self._flush_timer:
+                self._flush_timer.cancel()
+                self._flush_timer = None
+        with self._translated("flushed"):
+            self._opened().flush()
+
+    def close(self) -> None:
+        """Flush and close; harmless when the store is not open."""
+        if self._shard is None:
+            return
+        self.flush()
+        with self._translated("closed"):
+            self._shard.close()
+        self._shard = None
+
+    def _query(
+        self, query: "qdrant_edge.Query", limit: int, keep: PointFilter | None, fields: Sequence[str]
+    ) -> list[Found]:
+        import qdrant_edge as edge
+
+        request = edge.QueryRequest(
+            limit=limit,
+            query=query,
+            filter=_edge_filter(keep) if keep else None,
+            with_payload=edge.PayloadSelector.Include(list(fields)) if fields else False,
+            params=edge.SearchParams(exact=True),
+        )
+        with self._translated("searched"):
+            points = self._opened().query(request)
+        return [Found(_plain_id(point.id), point.score, point.payload or {}) for point in points]
+
+    def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
+        with self._translated("written"):
+            self._opened().update(operation)
+        with self._timer_lock:
+            if self._flush_timer is None:
+                self._flush_timer = threading.Timer(_FLUSH_AFTER_SECONDS, self._flush_quietly)
+                self._flush_timer.daemon = True
+                self._flush_timer.start()
+
+    def _flush_quietly(self) -> None:
+        """Flush from the timer: nobody is there to catch an error, and the next flush or close meets it again."""
+        try:
+            self.flush()
+        except StoreError as error:
+            _log.warning("%s", error)
+
+    def _opened(self) -> "qdrant_edge.EdgeShard":
+        if self._shard is None:
+            raise StoreError(f"The store in {self._folder} is not open.")
+        return self._shard
+
+    @contextmanager
+    def _translated(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:  # Edge raises nothing more precise
+            raise StoreError(
+                f"The store in {self._folder} cannot be {verb}: {error}.",
+                remedy="Check free space and permissions. When the index folder is deleted, the next run rebuilds it.",
+            ) from error
+
+
+def _batched(items: Sequence[T]) -> Iterator[list[T]]:
+    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
+
+
+def _edge_point(point: Point, space: str) -> "qdrant_edge.Point":
+    import qdrant_edge as edge
+
+    vectors: dict[str, Any] = {
+        name: edge.SparseVector(list(terms.indices), list(terms.values))
+        for name, terms in point.sparse.items()
+        if _checked(point, terms).indices
+    }
+    if point.dense is not None:
+        if not math.isfinite(float(point.dense.sum())):
+            raise StoreError(f"A vector of {point.payload['path']} is not finite.")
+        vectors[space] = point.dense.tolist()
+    return edge.Point(point.id, vectors, dict(point.payload))
+
+
+def _checked(point: Point, terms: SparseTerms) -> SparseTerms:
+    whole = len(terms.indices) == len(terms.values) == len(set(terms.indices))
+    if not whole or not math.isfinite(math.fsum(terms.values)):
+        raise StoreError(f"A sparse vector of {point.payload['path']} is malformed.")
+    return terms
+
+
+def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
+    import qdrant_edge as edge
+
+    def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
+        return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
+
+    must: list[Any] = [*any_of("language", keep.languages), *any_of("kind", keep.kinds)]
+    places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
+    return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
+
+
+def _plain_id(point_id: object) -> str:
+    return str(point_id).replace("-", "")

@@ -1,0 +1,81 @@
+"""An indexing process that is killed at a random moment loses nothing and leaves nothing wrong (promise 2)."""
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model import IndexOptions, Query
+
+INDEXING = """
+import sys
+from pathlib import Path
+from cqm.index.engine import Index
+from cqm.index.model import IndexOptions
+print("started", flush=True)
+with Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1)) as index:
+    index.update(report=lambda progress: print(progress.done, flush=True))
+"""
+
+
+def write_tree(root: Path, version: int) -> None:
+    """A tree whose every version differs from the one before in some files, lacks one and has a new one."""
+    chosen = random.Random(version)
+    for number in range(400):
+        text = "\n\n".join(
+            f'def compute_{number}_{part}(value):\n    """Compute part {part}."""\n    return value * {part} + {number}'
+            for part in range(12)
+        )
+        if chosen.random() < 0.5:
+            text = f"VERSION = {version}\n\n{text.replace('value', f'value_{version}')}"
+        (root / f"module_{number}.py").write_text(text)
+    (root / f"module_{version}.py").unlink()
+    (root / f"extra_{version}.py").write_text(f"def extra_{version}():\n    return {version}\n")
+
+
+def stored_ids(index: Index) -> set[str]:
+    """The ids of all points in the store."""
+    return set(index._opened().store.ids())  # noqa: SLF001 - what is in the store is the property
+
+
+def run_and_kill(tree: Path, home: Path, after_batches: int) -> bool:
+    """Start indexing and kill it after some batches were reported; tells whether it was still running."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEXING, str(tree), str(home)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for _ in range(after_batches + 1):
+        process.stdout.readline()
+    # A random part of a batch's time, so that the kill falls between any two steps of it.
+    threading.Event().wait(random.random() * 0.15)
+    running = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    return running
+
+
+@pytest.mark.timeout(600)
+def test_an_index_killed_twenty_times_converges_to_what_a_fresh_index_of_the_tree_holds(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    killed_while_running = 0
+    for version in range(20):
+        write_tree(tree, version)
+        killed_while_running += run_and_kill(tree, tmp_path / "home", after_batches=version % 6)
+        if version % 5 == 4:
+            with Index.open(tree, IndexOptions(home=tmp_path / "home", workers=1)) as index:
+                index.update()
+                converged, hits = stored_ids(index), index.search(Query("compute_7_3 extra_4")).hits
+            with Index.open(tree, IndexOptions(home=tmp_path / f"fresh_{version}", workers=1)) as fresh:
+                fresh.update()
+                assert converged == stored_ids(fresh)
+                assert [hit.path for hit in hits] == [
+                    hit.path for hit in fresh.search(Query("compute_7_3 extra_4")).hits
+                ]
+    assert killed_while_running >= 10
