@@ -150,11 +150,13 @@ def _indentation(line: str) -> int:
 
 
 def is_loose(mark: Mark) -> bool:
-    """Whether it is nothing that calls for a piece of its own: a statement, a value, a key, a declaration, a comment."""
+    """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment."""
     return mark.kind in _LOOSE or mark.node.type in _DECLARATIONS
 
 
-_LOOSE = frozenset({"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"})
+_LOOSE = frozenset(
+    {"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"}
+)
 _DECLARATIONS = frozenset(
     {"declaration", "field_declaration", "function_signature_item", "method_signature", "protocol_function_declaration"}
 )

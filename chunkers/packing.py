@@ -221,6 +221,9 @@ def _fit(before: Draft, after: Draft, source: "Source") -> bool:
 def _joined(before: Draft, after: Draft) -> Draft:
     larger = max(before, after, key=lambda draft: draft.end - draft.start)
     defines = tuple(dict.fromkeys((*before.defines, *after.defines)))
-    lines = takewhile(lambda pair: pair[0] == pair[1], zip(before.context.split("\n"), after.context.split("\n"), strict=False))
-    context = "\n".join(line for line, _ in lines)
-    return Draft(before.start, after.end, larger.kind, larger.symbol, defines, context)
+    return Draft(before.start, after.end, larger.kind, larger.symbol, defines, _shared(before.context, after.context))
+
+
+def _shared(context: str, other: str) -> str:
+    pairs = zip(context.split("\n"), other.split("\n"), strict=False)
+    return "\n".join(line for line, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,4 +1,4 @@
-"""A text as lines: where each begins, how long it is, and which are blank. All else of the code chunker counts in rows."""
+"""A text as lines: where each begins, how long it is, and which are blank. The code chunker counts in rows."""
 
 from dataclasses import dataclass
 from itertools import accumulate
@@ -8,7 +8,7 @@ from cqm.chunkers.tokens import QUARTERS, quarters
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text and its lines; rows count from 0, and a line ends at "\\n" only, as in the syntax tree.
+    r"""A text and its lines; rows count from 0, and a line ends at "\n" only, as in the syntax tree.
 
     Attributes:
         text: the whole text.
@@ -46,8 +46,6 @@ def source_of(text: str, max_tokens: int, min_tokens: int) -> Source:
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     starts[-1] = len(text)
-    if text.isascii():
-        sizes = starts
-    else:
-        sizes = list(accumulate((quarters(line) + 1 for line in lines), initial=0))
+    # The estimate is additive, so that a sum over rows is that of their text.
+    sizes = starts if text.isascii() else list(accumulate((quarters(line) + 1 for line in lines), initial=0))
     return Source(text, lines, starts, sizes, max_tokens * QUARTERS, min_tokens * QUARTERS)

@@ -1,4 +1,4 @@
-"""From marks to units: stretches of whole rows that are never taken apart, each symbol with its comments and attributes."""
+"""From marks to units: whole rows that are never taken apart, each symbol with its comments and attributes."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ class Unit(NamedTuple):
     first: int
     end: int
     core: int
-    marks: tuple[Mark, ...]
+    marks: list[Mark]
     header: bool = False
 
     @property
@@ -114,7 +114,7 @@ def _unit(mark: Mark, attached: list[Mark]) -> Unit:
         if above.kind == COMMENT:
             break
         core = above.first
-    return Unit(attached[0].first if attached else mark.first, mark.last + 1, core, (mark,))
+    return Unit(attached[0].first if attached else mark.first, mark.last + 1, core, [mark])
 
 
 def _add_comments(units: list[Unit], comments: list[Mark], source: "Source") -> None:
@@ -122,9 +122,10 @@ def _add_comments(units: list[Unit], comments: list[Mark], source: "Source") -> 
     last = -1
     for comment in comments:
         if last >= 0 and comment.first <= last + 1:
-            units[-1] = units[-1]._replace(end=comment.last + 1, marks=(*units[-1].marks, comment))
+            units[-1].marks.append(comment)
+            units[-1] = units[-1]._replace(end=comment.last + 1)
         else:
-            _add(units, Unit(comment.first, comment.last + 1, comment.first, (comment,)), source)
+            _add(units, Unit(comment.first, comment.last + 1, comment.first, [comment]), source)
         last = comment.last
 
 
@@ -137,7 +138,8 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
     if shares_row or _continues(before, unit):
         end = max(before.end, unit.end)
         if source.size(before.first, end) <= source.limit or end == before.end:
-            units[-1] = Unit(before.first, end, before.core, (*before.marks, *unit.marks))
+            before.marks.extend(unit.marks)
+            units[-1] = before._replace(end=end)
             return
     units.append(unit._replace(first=before.end, core=max(unit.core, before.end)) if shares_row else unit)
 
@@ -152,7 +154,7 @@ _CLAUSES = frozenset({"call", "function", "signature", "bind", "function_signatu
 
 
 def _without_gaps(units: list[Unit], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
-    header = () if opening is None else (opening,)
+    header = [] if opening is None else [opening]
     if not units:
         return [Unit(first, end, first, header, header=bool(header))]
     start = _first_used(first, units[0].first, source)

@@ -1,18 +1,25 @@
-"""What is searched and embedded of a chunk: its code with a header, made by rules, that says where it stands."""
+"""What is searched and embedded of a chunk: its code with a header, made by rules, that says where it stands.
+
+Measured (see the documentation on search quality): path words in a chunk's terms raise MRR@10 of doc comment -> function
+and the golden questions' coverage; a symbol's words count double.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from cqm.chunkers.model import Chunk
-from cqm.index.lexical import SparseTerms, count_terms, document_terms, weigh
+from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
-# Changes with everything that changes a stored vector: the index is rebuilt then.
-TERMS_VERSION = 1
+TERMS_VERSION = 2
+"""Grows with every change of stored terms or embedded texts, so that an index knows to be rebuilt."""
 
-_CHUNK_LENGTH = 250.0
+# Terms of a usual chunk, file and path: constants, since BM25's true averages would change every vector with every file.
+_CHUNK_LENGTH = 120.0
 _FILE_LENGTH = 2500.0
-_PATH_LENGTH = 6.0
+_PATH_LENGTH = 8.0
+_SYMBOL_WEIGHT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +38,30 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
         path: relative to the root, with "/" between parts.
         chunks: all chunks of the file, in order.
     """
-    whole: Counter[int] = Counter()
+    of_path = count_terms(_path_text(path))
+    whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        counts = count_terms(((chunk.text, 1.0), (header(chunk), 1.0)))
+        counts = count_terms(chunk.text)
         whole.update(counts)
-        vectors.append(weigh(counts, _CHUNK_LENGTH))
-    return FileTerms(tuple(vectors), weigh(whole, _FILE_LENGTH), document_terms(((path, 1.0),), _PATH_LENGTH))
+        counts.update(of_path)
+        counts.update(count_terms("\n".join([chunk.symbol] * _SYMBOL_WEIGHT + [chunk.context])))
+        vectors.append(document_terms(counts, _CHUNK_LENGTH))
+    return FileTerms(tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(of_path, _PATH_LENGTH))
 
 
 def header(chunk: Chunk) -> str:
-    """The lines that say where a chunk stands: path, symbol and enclosing declarations."""
+    """The lines that say where a chunk stands: path, qualified name or heading path, enclosing declarations."""
     return "\n".join(part for part in (chunk.path, chunk.symbol, chunk.context) if part)
 
 
 def dense_text(chunk: Chunk) -> str:
     """The text that is embedded: header, then code."""
     return f"{header(chunk)}\n{chunk.text}"
+
+
+def _path_text(path: str) -> str:
+    # The file's own name counts twice, its suffix not at all: every file of a language has it.
+    pure = PurePosixPath(path)
+    name = pure.name.removesuffix(pure.suffix)
+    return f"{pure.parent}/{name} {name}"

@@ -233,5 +233,6 @@ class Index:
         absolute = Path(os.path.normpath(self.root / path))
         for candidate in (absolute, absolute.parent.resolve() / absolute.name):
             if candidate.is_relative_to(self.root):
-                return candidate.relative_to(self.root).as_posix().removeprefix(".")
+                relative = candidate.relative_to(self.root).as_posix()
+                return "" if relative == "." else relative
         raise ScanError(f"{path} is outside of {self.root}.", remedy="Index that folder on its own.")

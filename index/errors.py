@@ -7,6 +7,10 @@ class ScanError(CqmError):
     """The root cannot be walked: it is missing, not readable or neither file nor folder."""
 
 
+class UnreadableFileError(CqmError):
+    """A file in scope cannot be read: no permission, or an error of the disk."""
+
+
 class IndexInUseError(CqmError):
     """Another process has this index open."""
 

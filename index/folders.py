@@ -1,40 +1,48 @@
-"""The folders in scope: those that an ignore rule does not close. A watcher needs them, the empty ones too."""
+"""The folders in scope, the empty ones too: what a watcher has to watch."""
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from ignore import WalkBuilder
-
+from cqm.index.listing import Listing, list_below, names_reader, parent_of
 from cqm.index.model import ScanOptions
-
-_NEVER = frozenset({".git", ".cqm", ".hg", ".svn"})
-_VENDORED = frozenset({"node_modules", "bower_components", ".venv", "venv", "__pycache__"})
+from cqm.index.rules import IgnoreRules, rules_of, walk
+from cqm.index.skip import NEVER_LISTED, reason_of_folder
 
 
 def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
-    """The folders in scope at and below `top`, a folder before what is in it; none when `top` itself is closed.
+    """The folders in scope at and below `top`, a folder before what is in it; none when `top` is not in scope.
 
     Parameters:
         root: the indexed folder, a real path.
-        options: which ignore rules hold.
-        top: the root or a folder below it, whose parent is in scope.
+        options: what is in scope.
+        top: the root or a folder below it.
+
+    Raises:
+        ScanError: a pattern of the options is malformed.
     """
-    if top != root and top not in _walk(top.parent, options, depth=1):
-        return
-    yield from _walk(top, options)
-
-
-def _walk(top: Path, options: ScanOptions, depth: int | None = None) -> Iterator[Path]:
-    closed: set[Path] = set()
-    builder = WalkBuilder(top).hidden(False).require_git(False).max_depth(depth)
-    builder.git_ignore(options.use_gitignore).git_global(options.use_gitignore).git_exclude(options.use_gitignore)
-    builder.add_custom_ignore_filename(".cqmignore").ignore(False)
-    for entry in builder.build():
-        path = entry.path()
-        if not path.is_dir() or path.is_symlink():
+    rules, names_of = rules_of(root, options), names_reader(root)
+    below = top.relative_to(root).as_posix() if top != root else ""
+    listing = list_below(rules, names_of, [below]) if below else _listed(rules)
+    if not below:
+        yield root
+    in_scope = {""}
+    for path in sorted(path for path, status in listing.items() if stat.S_ISDIR(status.st_mode)):
+        parent = parent_of(path)
+        name = path.rpartition("/")[2]
+        if parent not in in_scope or name in NEVER_LISTED:
             continue
-        vendored = path.name in _VENDORED and not options.include_vendored
-        if path != top and (path.parent in closed or path.name in _NEVER or vendored):
-            closed.add(path)
-        else:
-            yield path
+        if reason_of_folder(name, names_of(path), names_of(parent), options) is None:
+            in_scope.add(path)
+            if path == below or not below or path.startswith(f"{below}/"):
+                yield root / path
+
+
+def _listed(rules: IgnoreRules) -> Listing:
+    listing: Listing = {}
+    for path in walk(rules):
+        try:
+            listing[path] = (rules.root / path).lstat()
+        except OSError:
+            continue
+    return listing

@@ -214,8 +214,7 @@ class Manifest:
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
         columns = ", ".join(field.name for field in fields(ChunkRow))
         for row in self._read(f"SELECT {columns} FROM chunk {where}", values):  # noqa: S608 - constant texts
-            values = (*row[:-1], tuple(json.loads(row[-1])))
-            yield ChunkRow(*values)
+            yield ChunkRow(*row[:-1], *[tuple(json.loads(row[-1]))])
 
     def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._lock, _translated(self._path):

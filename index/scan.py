@@ -1,18 +1,45 @@
-"""TEMPORARY stand-in so that the other parts can run; the real scan.py replaces this file wholesale."""
+"""The files of a tree that are indexed, and those that are left out with the reason; reading one of them.
+
+A folder that is left out as a whole is one entry. Links are never followed, so that nothing outside the root is read.
+A file whose name is not valid Unicode is skipped as undecodable, under its name with the odd bytes written out.
+"""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ignore import WalkBuilder
-
-from cqm.chunkers.decode import decode, is_binary
+from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
+from cqm.chunkers.errors import UndecodableError
+from cqm.index.errors import ScanError, UnreadableFileError
+from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
 from cqm.index.model import ScanOptions, SkipReason
+from cqm.index.rules import rules_of
+from cqm.index.skip import reason_by_name, reason_by_text, reason_of_folder
+
+_HASH_BYTES = 16
+
+# No link at the end of the path, no waiting for the other end of a pipe, no translated line ends on Windows.
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+Closing = tuple[str, SkipReason]
+"""A folder that is left out as a whole, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
+    """A file in scope, or one that is left out.
+
+    Attributes:
+        path: relative to the root, with "/" between parts; the name of the root when that is a file.
+        size: in bytes; 0 for a folder.
+        mtime_ns: modification time in nanoseconds since the epoch.
+        skip: why it is left out; None when it is to be read. A folder without a reason is one that cannot be read:
+            `read_file` says why.
+    """
+
     path: str
     size: int
     mtime_ns: int
@@ -21,6 +48,16 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
+    """What was read of a file; without text and hash when its content is a reason to skip it.
+
+    Attributes:
+        text: decoded.
+        encoding: as Python's codecs spell it.
+        content_hash: BLAKE2b of the bytes, 32 hex digits.
+        size, mtime_ns: as they were before the reading, so that a later change is seen.
+        skip: why it is left out.
+    """
+
     text: str
     encoding: str
     content_hash: str
@@ -30,25 +67,184 @@ class ReadFile:
 
 
 def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
-    for entry in WalkBuilder(root).hidden(False).build():
-        p = entry.path()
-        if not p.is_file() or {".cqm", ".git"} & set(p.parts):
-            continue
-        rel = p.relative_to(root).as_posix() if root.is_dir() else root.name
-        if below is not None and not any(rel == b or rel.startswith(b + "/") for b in below):
-            continue
-        if any(rel.endswith(x.lstrip("*")) for x in options.exclude):
-            continue
-        st = p.stat()
-        skip = SkipReason.TOO_LARGE if st.st_size > options.max_file_bytes else None
-        yield FoundFile(rel, st.st_size, st.st_mtime_ns, skip)
+    """Find the files of a tree, in the order of their paths; no file is opened.
+
+    Parameters:
+        root: a folder, or a single file.
+        options: what is in scope.
+        below: look only at these files and folders, relative to the root with "/" between parts, and at what closes
+            the folders above them; they may have vanished. It costs milliseconds however large the tree is.
+
+    Raises:
+        ScanError: the root is missing, cannot be read or is neither file nor folder, or a pattern is malformed.
+    """
+    root = _real(root)
+    if root.is_file():
+        return iter([_found(root.name, root.stat(), options)])
+    names_of = names_reader(root)
+    rules = rules_of(root, options)
+    tops = [""] if below is None else [_normal(path) for path in below]
+    if "" in tops:
+        listing = list_tree(rules, names_of)
+    else:
+        listing = list_below(rules, names_of, [top for top in tops if top.partition("/")[0] != ".."])
+    return _classified(root, listing, names_of, options)
 
 
 def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
-    p = root / path if root.is_dir() else root
-    data = p.read_bytes()
-    st = p.stat()
-    h = hashlib.sha256(data).hexdigest()
-    if is_binary(data[:4096]):
-        return ReadFile("", "", h, st.st_size, st.st_mtime_ns, SkipReason.BINARY)
-    return ReadFile(decode(data).text, "utf-8", h, st.st_size, st.st_mtime_ns)
+    """Read and decode one file that `scan` found, or find in its content the reason to skip it.
+
+    The file is opened once, never through a link, and read up to the size limit however it grows.
+
+    Parameters:
+        root: what was scanned.
+        path: relative to the root, as `scan` gave it.
+        options: those of the scan.
+
+    Raises:
+        UnreadableFileError: it has vanished, or there is no permission, or the disk fails.
+    """
+    file = root if root.is_file() else root / path
+    try:
+        return _read(root, file, path, options)
+    except OSError as error:
+        remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
+        message = f"{path} cannot be read: {error.strerror or error}."
+        raise UnreadableFileError(message, remedy=remedy, retryable=True) from error
+
+
+def _real(root: Path) -> Path:
+    remedy = "Give the path of a folder or file that you may read."
+    try:
+        real = root.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=remedy) from error
+    if not real.is_dir() and not real.is_file():
+        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=remedy)
+    if not _may_list(real) and real.is_dir():
+        raise ScanError(f"{root} cannot be read: permission denied.", remedy=remedy)
+    return real
+
+
+def _normal(path: str) -> str:
+    normal = os.path.normpath(path).replace(os.sep, "/")
+    return "" if normal == "." else normal
+
+
+def _classified(root: Path, listing: Listing, names_of: NamesOf, options: ScanOptions) -> Iterator[FoundFile]:
+    closing_of = _closing_reader(names_of, options)
+    reported = set()
+    for path, status in sorted(listing.items()):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        closing = closing_of(path if is_folder else parent_of(path))
+        if closing is None:
+            if not is_folder:
+                yield _found(path, status, options)
+            elif not _may_list(root / path):
+                yield _folder(root, path, None)
+        elif closing not in reported:
+            reported.add(closing)
+            yield _folder(root, *closing)
+
+
+def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], Closing | None]:
+    """A function that gives the topmost folder, at or above a folder, that is left out as a whole."""
+    known: dict[str, Closing | None] = {"": None}
+
+    def closing_of(folder: str) -> Closing | None:
+        unknown = []
+        above = folder
+        while above not in known:
+            unknown.append(above)
+            above = parent_of(above)
+        for here in reversed(unknown):
+            known[here] = known[parent_of(here)] or own_closing(here)
+        return known[folder]
+
+    def own_closing(folder: str) -> Closing | None:
+        name = folder.rpartition("/")[2]
+        reason = reason_of_folder(name, names_of(folder), names_of(parent_of(folder)), options)
+        return (folder, reason) if reason else None
+
+    return closing_of
+
+
+def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile:
+    reason = _reason(path, status, options)
+    if not _is_unicode(path):
+        path, reason = _readable(path), SkipReason.UNDECODABLE
+    return FoundFile(path, status.st_size, status.st_mtime_ns, reason)
+
+
+def _reason(path: str, status: os.stat_result, options: ScanOptions) -> SkipReason | None:
+    if stat.S_ISLNK(status.st_mode):
+        return SkipReason.OUTSIDE_ROOT
+    if not stat.S_ISREG(status.st_mode):
+        return SkipReason.NOT_A_FILE
+    reason = reason_by_name(path, options)
+    if reason is None and status.st_size > options.max_file_bytes:
+        return SkipReason.TOO_LARGE
+    return reason
+
+
+def _folder(root: Path, path: str, reason: SkipReason | None) -> FoundFile:
+    try:
+        mtime_ns = os.lstat(root / path).st_mtime_ns
+    except OSError:
+        mtime_ns = 0
+    return FoundFile(_readable(path), 0, mtime_ns, reason)
+
+
+def _may_list(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _readable(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _read(root: Path, file: Path, path: str, options: ScanOptions) -> ReadFile:
+    if file.is_symlink() or not _is_inside(file.parent, root if root.is_dir() else root.parent):
+        return _skipped(file.lstat(), SkipReason.OUTSIDE_ROOT)
+    with os.fdopen(os.open(file, _OPEN_FLAGS), "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return _skipped(status, SkipReason.NOT_A_FILE)
+        if status.st_size > options.max_file_bytes:
+            return _skipped(status, SkipReason.TOO_LARGE)
+        data = opened.read(HEAD_BYTES)
+        if is_binary(data):
+            return _skipped(status, SkipReason.BINARY)
+        data += opened.read(options.max_file_bytes + 1 - len(data))
+    if len(data) > options.max_file_bytes:
+        return _skipped(status, SkipReason.TOO_LARGE)
+    return _decoded(data, path, status, options)
+
+
+def _is_inside(folder: Path, root: Path) -> bool:
+    # A folder may have become a link since the scan.
+    return folder.resolve().is_relative_to(root.resolve())
+
+
+def _decoded(data: bytes, path: str, status: os.stat_result, options: ScanOptions) -> ReadFile:
+    try:
+        decoded = decode(data)
+    except UndecodableError:
+        return _skipped(status, SkipReason.UNDECODABLE)
+    reason = reason_by_text(path, decoded.text, options)
+    if reason:
+        return _skipped(status, reason)
+    content_hash = hashlib.blake2b(data, digest_size=_HASH_BYTES).hexdigest()
+    return ReadFile(decoded.text, decoded.encoding, content_hash, status.st_size, status.st_mtime_ns)
+
+
+def _skipped(status: os.stat_result, reason: SkipReason) -> ReadFile:
+    return ReadFile("", "", "", status.st_size, status.st_mtime_ns, reason)

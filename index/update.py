@@ -76,7 +76,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
             if row is None or (row.state, row.reason) != (skip.state, skip.reason):
                 skipped.append(skip)
         elif row and below is None and found.path not in pending and _is_unchanged(found, row):
-            unchanged += 1
+            unchanged += row.state is FileState.INDEXED
         else:
             held = row.hash if row and row.state is FileState.INDEXED and found.path not in pending else ""
             todo.append((found, held))

@@ -117,8 +117,10 @@ def _xml_text(node: "Node") -> Found | None:
 XML = Language(
     name="xml",
     grammar=("tree_sitter_xml", "language_xml"),
-    suffixes=(".xml", ".xsd", ".xsl", ".xslt", ".svg", ".plist", ".csproj", ".fsproj", ".vbproj", ".props", ".targets")
-    + (".resx", ".xaml", ".storyboard", ".xib", ".nuspec", ".wsdl", ".rss", ".atom", ".xcworkspacedata", ".kml"),
+    suffixes=(
+        *(".xml", ".xsd", ".xsl", ".xslt", ".svg", ".plist", ".csproj", ".fsproj", ".vbproj", ".props", ".targets"),
+        *(".resx", ".xaml", ".storyboard", ".xib", ".nuspec", ".wsdl", ".rss", ".atom", ".xcworkspacedata", ".kml"),
+    ),
     rules={
         **containers("element", "element", name=_xml_name, bodies=("content",)),
         **role(COMMENT, "Comment"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _TESTS = frozenset({"describe", "context", "suite", "it", "test", "specify", "bench"})
+_ACCESSES = frozenset({"call_expression", "member_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
 
 
@@ -59,9 +60,8 @@ def _declaration(node: "Node") -> Found | None:
     if declarator is None:
         return None
     target, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
-    if value is not None and value.type in ("call_expression", "member_expression"):
-        if text_of(value).startswith("require("):
-            return Found(IMPORTS)
+    if value is not None and value.type in _ACCESSES and text_of(value).startswith("require("):
+        return Found(IMPORTS)
     if target is None or target.type != "identifier":
         return None
     name = text_of(target)

@@ -56,7 +56,7 @@ class Language:
         rules: by type of node. A node whose type has none is a plain statement.
         suffixes: of file names, lower case, with the dot.
         filenames: whole file names.
-        line_comment: how a comment line begins, for grammars that put the comment above a symbol into the one before it.
+        line_comment: how a comment begins, for grammars that put the comment above a symbol into the one before it.
         constructors: names of methods that make their object.
         dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
         removed: the first groups are what the grammar stumbles over and a preprocessor would take out.
@@ -109,9 +109,7 @@ def symbols(kind: str, *types: str, name: Naming | None = None) -> dict[str, Rul
     return dict.fromkeys(types, lambda node: Found(kind, naming(node)))
 
 
-def containers(
-    kind: str, *types: str, name: Naming | None = None, bodies: Iterable[str] = ()
-) -> dict[str, Rule]:
+def containers(kind: str, *types: str, name: Naming | None = None, bodies: Iterable[str] = ()) -> dict[str, Rule]:
     """Rules: nodes of the types are symbols with members.
 
     Parameters:

@@ -25,7 +25,9 @@ from cqm.chunkers.languages.scripting import variable_kind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"})
+_NAMES = frozenset(
+    {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
+)
 _MAX_DECLARATORS = 32
 
 
@@ -190,7 +192,7 @@ _CPP_TEXT = re.compile(
     re.MULTILINE,
 )
 
-# Macros that stand alone ("FMT_BEGIN_NAMESPACE") or before a declaration ("FMT_EXPORT template", "class FMT_API writer").
+# Macros that stand alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
 _MACROS = (
     re.compile(
         rb"\n([A-Z][A-Z0-9_]{3,})"

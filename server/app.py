@@ -1,0 +1,123 @@
+"""The MCP server: its tools as clients see them, what it says of itself, and how it runs over stdio."""
+
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+
+from cqm.server import tools
+from cqm.server.guard import Guard, make_guard
+from cqm.server.http import serve_http
+from cqm.server.served import Served
+from cqm.server.settings import Settings
+from cqm.server.stdio import serve_stdio
+from cqm.server.workspace import Workspace
+
+INSTRUCTIONS = """\
+CQM finds code and documents in the folder that is open, by meaning and by words together.
+
+Use `search` first, before grep, find or reading files one by one, whenever you need to know where something is done, \
+how something works, what calls or defines a symbol, where an error message comes from, or which file to change. Ask \
+in plain words ("where are retries limited") or with a symbol, path or message as it stands; both work. Each result \
+names path, lines, symbol and kind, with the lines themselves: open a file only for what lies around them. Narrow with \
+`path`, `include`, `language` or `kind`; page with `cursor`. For every single occurrence of an exact string, use grep.
+
+The index follows the files while this server runs: an edit is searchable at once, and there is nothing to rebuild. \
+A folder without an index is indexed by its first search. `index_path` does it in advance and shows progress; \
+`index_status` tells what is indexed, how fresh it is, and what failed or was skipped; `chunk_preview` shows how a \
+file is cut.
+"""
+
+_SEARCH = """\
+Search code and documents of the open folder by meaning and by words; the best first step to find where something is \
+implemented, defined, configured, raised or explained. Takes a question in plain words, a symbol, a path or a message.
+
+Returns ranked chunks as text: `path:start-end  qualified name (kind)  score` and the lines, within `token_budget`; \
+paths are relative to the folder that the first line names. The first line also says how much was searched and how \
+fresh it is; a note says when the index is still being made. A folder that has no index yet is indexed first."""
+
+_INDEX_PATH = """\
+Bring the index of a folder up to date: new and changed files are read, what is gone is taken out, nothing else is \
+done again. Starts a job or joins the one that runs, waits for it up to `wait_seconds`, and returns counts, skips and \
+failures by reason, or how far it is: call again to wait on. Search does this by itself; call it to prepare a large \
+folder or to retry files that failed."""
+
+_CHUNK_PREVIEW = """\
+Show how a file, or a given text, is cut into chunks: lines, symbol, kind and tokens of each, and warnings. Reads no \
+index and embeds nothing."""
+
+_INDEX_STATUS = """\
+Tell what is indexed: files by state, chunks by language, embedding model, indexed commit against the one checked out, \
+files that differ from the disk now, the job that runs, and how changes are followed. `show` lists the files that \
+failed or were skipped, with their reasons."""
+
+_LOOKS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ADDS_TO_INDEX = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+_TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
+    (tools.search, "Search code and documents", _SEARCH, _LOOKS_ONLY),
+    (tools.index_path, "Index a folder", _INDEX_PATH, _ADDS_TO_INDEX),
+    (tools.index_status, "Status of the index", _INDEX_STATUS, _LOOKS_ONLY),
+    (tools.chunk_preview, "Preview chunks", _CHUNK_PREVIEW, _LOOKS_ONLY),
+)
+
+
+def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
+    """The server, ready to be run over any transport; it opens nothing until a tool is called.
+
+    Parameters:
+        settings: those that hold without a project.
+        guard: which paths clients may name.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
+        served = Served(guard, settings, Workspace(settings))
+        try:
+            yield served
+        finally:
+            with anyio.CancelScope(shield=True):
+                await run_sync(served.workspace.close)
+
+    server = MCPServer(
+        "cqm",
+        title="CQM code search",
+        version=version("cqm"),
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        log_level="WARNING",
+    )
+    for tool, title, description, annotations in _TOOLS:
+        server.add_tool(tool, title=title, description=description, annotations=annotations, structured_output=False)
+    return server
+
+
+def serve(settings: Settings, http: str | None = None, roots: Sequence[Path] = ()) -> None:
+    """Serve MCP until the client goes or the process is told to end.
+
+    Parameters:
+        settings: those that hold without a project.
+        http: HOST:PORT for streamable HTTP; stdio when None.
+        roots: folders that clients may name.
+
+    Raises:
+        PathRefusedError: a root does not exist.
+        ServeError: the address cannot be served.
+    """
+    # Before the SDK's own set-up, which would draw boxes around every line.
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    server = make_server(settings, make_guard(roots, ask_clients=http is None))
+    if http:
+        serve_http(server, http)
+    else:
+        serve_stdio(server)

@@ -1,0 +1,197 @@
+"""What the commands of `cqm` do, once their options are read. Each returns an exit code."""
+
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from cqm.index.errors import IndexInUseError, QueryError, StoreError
+from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary
+from cqm.server.batch import answer_batch
+from cqm.server.console import emit, say, visible
+from cqm.server.errors import SettingsError
+from cqm.server.objects import answer_object, preview_object, status_object
+from cqm.server.preview import preview as chunk_file
+from cqm.server.progress import interruptible, progress_shown
+from cqm.server.render import render_answer
+from cqm.server.reports import preview_lines, problem_lines, status_lines, summary_lines, watch_lines
+from cqm.server.settings import Settings
+from cqm.server.times import parse_when
+
+if TYPE_CHECKING:
+    from cqm.index.engine import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of `cqm search`, as written on the command line; limit and mode are in the settings."""
+
+    query: str | None
+    batch: BinaryIO | None
+    languages: tuple[str, ...]
+    kinds: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    changed_since: str | None
+    cursor: str
+    explain: bool
+    no_update: bool
+    as_json: bool
+
+
+def index(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring an index up to date and say what that did."""
+    with _opened(root, settings) as opened:
+        summary = _bring_up_to_date(opened)
+    if as_json:
+        emit(summary)
+    else:
+        _print(summary_lines(str(root), summary))
+    return 1 if summary.failed else 0
+
+
+def search(root: Path, settings: Settings, asked: Asked) -> int:
+    """Answer a question, or a batch of them, from an index that is brought up to date first."""
+    query = _query(settings, asked)
+    if asked.no_update and not _last_status(root, settings).exists:
+        raise StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
+    with _opened(root, settings) as opened:
+        if not asked.no_update:
+            _bring_up_to_date(opened)
+        ask = partial(_ask, opened)
+        if asked.batch:
+            return 1 if answer_batch(asked.batch, ask, query, explain=asked.explain) else 0
+        answer = ask(query)
+    _show(root, settings, asked, query, answer)
+    return 0
+
+
+def preview(name: str, data: bytes, settings: Settings, *, as_json: bool) -> int:
+    """Show how a file would be chunked."""
+    report = chunk_file(name, data, settings.chunk_options())
+    if as_json:
+        emit(preview_object(report))
+        return 0
+    if sys.stdout.isatty():
+        from cqm.server.terminal import show_preview  # start-up time
+
+        show_preview(name, report)
+    else:
+        _print(preview_lines(report))
+    for warning in report.warnings:
+        say(f"warning: {warning}")
+    return 0
+
+
+def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, as_json: bool) -> int:
+    """Say what an index holds; also while another process has it open, then without a look at the disk."""
+    found, left_out = _status(root, settings)
+    if as_json:
+        emit(status_object(found, left_out) if skipped else found)
+        return 0
+    _print(status_lines(found, all_failed=failed))
+    if skipped:
+        _print(problem_lines("skipped", left_out, most=None))
+    return 0
+
+
+def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Follow the files of a folder until Ctrl-C, saying what each change did."""
+    from cqm.server.following import watcher_of
+    from cqm.server.watch import WatchReport
+
+    def report(said: WatchReport) -> None:
+        if as_json:
+            emit(said)
+        else:
+            _print(watch_lines(said.message, said.paths, said.summary))
+
+    with _opened(root, settings) as opened:
+        report(WatchReport(summary=_bring_up_to_date(opened)))
+        watcher = watcher_of(opened, settings, report=report)
+        if watcher is None:
+            raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
+        watcher.start()
+        try:
+            while True:
+                # A wait without end could not be interrupted on Windows.
+                time.sleep(1)
+        finally:
+            watcher.stop()
+
+
+def _opened(root: Path, settings: Settings) -> "Index":
+    """The index of a root, opened; the store and what it stands on are loaded only here."""
+    from cqm.index.engine import Index
+
+    return Index.open(root, settings.index_options(root))
+
+
+def _query(settings: Settings, asked: Asked) -> Query:
+    return Query(
+        text=asked.query or "",
+        limit=settings.search.limit,
+        mode=settings.search.mode,
+        cursor=asked.cursor,
+        languages=tuple(name.lower() for name in asked.languages),
+        kinds=tuple(name.lower() for name in asked.kinds),
+        include=asked.include,
+        exclude=asked.exclude,
+        changed_since=parse_when(asked.changed_since, now=time.time()) if asked.changed_since else None,
+    )
+
+
+def _ask(opened: "Index", query: Query) -> Answer:
+    try:
+        query.text.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError(f"The query is no valid text: {error.reason}.") from error
+    return opened.search(query)
+
+
+def _bring_up_to_date(opened: "Index") -> UpdateSummary:
+    with interruptible() as cancelled, progress_shown() as report:
+        summary = opened.update(report=report, cancelled=cancelled)
+    if summary.cancelled:
+        say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
+        raise KeyboardInterrupt
+    return summary
+
+
+def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
+    if asked.as_json:
+        emit(answer_object(query, answer, explain=asked.explain))
+    elif sys.stdout.isatty():
+        from cqm.server.terminal import show_answer  # start-up time
+
+        show_answer(query, answer, root=str(root), explain=asked.explain)
+    else:
+        budget = settings.server.token_budget
+        sys.stdout.write(render_answer(query, answer, budget, root=str(root), explain=asked.explain))
+
+
+def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...]]:
+    found = _last_status(root, settings)
+    if not found.exists:
+        return found, ()
+    try:
+        with _opened(root, settings) as opened:
+            return opened.status(look=True), opened.skipped()
+    except IndexInUseError as error:
+        say(f"{error.message} This is what it last wrote.")
+        return found, ()
+
+
+def _last_status(root: Path, settings: Settings) -> IndexStatus:
+    """What the index last wrote of itself; opens nothing and creates nothing."""
+    from cqm.index.status import read_status
+
+    return read_status(root, settings.index_options(root))
+
+
+def _print(lines: Iterable[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)

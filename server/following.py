@@ -1,0 +1,36 @@
+"""The watcher of an index, as its settings want it."""
+
+from collections.abc import Callable
+
+from cqm.index.folders import folders
+
+from cqm.index.engine import Index
+from cqm.index.model import UpdateSummary
+from cqm.server.settings import Settings
+from cqm.server.watch import Update, Watcher, WatchReport
+
+
+def watcher_of(
+    index: Index, settings: Settings, *, report: Callable[[WatchReport], None], update: Update | None = None
+) -> Watcher | None:
+    """What keeps an index in step with its folder; None when the settings say no, or the root is a single file.
+
+    Parameters:
+        index: open as long as the watcher runs.
+        settings: of the index's root.
+        report: told of each update and each problem.
+        update: how to bring the index up to date, when that is more than `index.update`.
+    """
+    if index.root.is_file() or not settings.watch.enabled:
+        return None
+
+    def update_index(paths: frozenset[str] | None, cancelled: Callable[[], bool]) -> UpdateSummary:
+        return index.update(paths, cancelled=cancelled)
+
+    return Watcher(
+        index.root,
+        update=update or update_index,
+        folders=lambda top: folders(index.root, index.options.scan, top),
+        report=report,
+        options=settings.watch_options(),
+    )

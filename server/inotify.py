@@ -1,0 +1,181 @@
+"""Linux: one inotify watch for each folder in scope.
+
+watchdog's own recursive watch takes one for every folder there is, `node_modules` and `.git` included, holds the first
+half of a rename back for half a second, and keeps an overflow of the kernel's queue to itself. So this builds on the
+layer below: its `InotifyFD`, which owns the descriptor and the thread that reads it.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from watchdog.observers.inotify_c import (
+    CallbackId,
+    InotifyConstants,
+    InotifyEvent,
+    InotifyFD,
+    Mask,
+    WatchDescriptor,
+)
+
+from cqm.chunkers.errors import CqmError
+
+# Not IN_MODIFY: a file that is being written is read when its writer closes it, and a log that grows all day never.
+_MASK = Mask(
+    InotifyConstants.IN_CLOSE_WRITE
+    | InotifyConstants.IN_CREATE
+    | InotifyConstants.IN_DELETE
+    | InotifyConstants.IN_MOVED_FROM
+    | InotifyConstants.IN_MOVED_TO
+    | InotifyConstants.IN_DELETE_SELF
+    | InotifyConstants.IN_MOVE_SELF
+    | InotifyConstants.IN_ONLYDIR
+    | InotifyConstants.IN_DONT_FOLLOW
+    | InotifyConstants.IN_EXCL_UNLINK
+)
+_GONE_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
+
+
+class InotifyWatch:
+    """Watches the folders of a tree and tells of every path that changed.
+
+    Parameters:
+        root: the folder at the top.
+        folders: the folders in scope at and below a folder, itself first; called again for each folder that appears.
+        changed: called with each path that changed: a file, or a folder that came or went.
+        lost: called when changes may have been missed, with the reason; an OSError when watches ran out.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        folders: Callable[[Path], Iterable[Path]],
+        changed: Callable[[Path], None],
+        lost: Callable[[str | OSError], None],
+    ) -> None:
+        self.root = root
+        self._folders = folders
+        self._changed = changed
+        self._lost = lost
+        self._lock = Lock()
+        self._watched: dict[Path, tuple[WatchDescriptor, _Folder]] = {}
+        self._fd: InotifyFD | None = None
+
+    def start(self) -> None:
+        """Begin to watch.
+
+        Raises:
+            OSError: the system has no more watches (ENOSPC) or instances (EMFILE) to give, or the root is gone.
+        """
+        self._fd = InotifyFD()
+        self._fd.start()
+        try:
+            self._add(self.root)
+            self._add_tree(self.root)
+        except OSError:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Give all watches back and end the thread; harmless when it never started."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            fd.stop()
+            fd.join()
+        with self._lock:
+            self._watched.clear()
+
+    def refresh(self) -> None:
+        """Watch the folders that have come into scope.
+
+        Raises:
+            OSError: the system has no more watches to give.
+        """
+        self._add_tree(self.root)
+
+    def _add_tree(self, top: Path) -> None:
+        # Again until nothing is new: a folder may have come after its parent was listed and before it was watched.
+        while [folder for folder in self._folders(top) if self._add(folder)]:
+            pass
+
+    def _add(self, folder: Path) -> bool:
+        """Watch one folder; whether it was not watched before."""
+        with self._lock:
+            fd = self._fd
+            if fd is None or folder in self._watched:
+                return False
+            watch = _Folder(folder, self)
+            try:
+                descriptor = fd.add_callback(os.fsencode(folder), _MASK, watch, CallbackId(id(watch)))
+            except OSError as error:
+                if error.errno in _GONE_ERRORS:
+                    return False
+                raise
+            self._watched[folder] = (descriptor, watch)
+            return True
+
+    def _drop_tree(self, top: Path) -> None:
+        """Forget a folder that went: a folder moved away keeps its watch, which would report paths that are no more."""
+        with self._lock:
+            gone = [folder for folder in self._watched if folder.is_relative_to(top)]
+            callbacks = [(wd, CallbackId(id(watch))) for wd, watch in map(self._watched.pop, gone)]
+            if self._fd is not None:
+                self._fd.remove_callbacks(callbacks)
+
+    def tell(self, folder: Path, event: InotifyEvent) -> None:
+        """Take an event of a watched folder; runs in the thread that reads the descriptor."""
+        if not event.name:
+            # A folder's own end is an event of its parent too; only the root's parent is not watched.
+            if folder == self.root and (event.is_delete_self or event.is_move_self):
+                self._drop_tree(folder)
+                self._changed(folder)
+            return
+        path = folder / os.fsdecode(event.name)
+        if event.is_directory:
+            if event.is_moved_from or event.is_delete:
+                self._drop_tree(path)
+            else:
+                self._watch_new(path)
+        self._changed(path)
+
+    def _watch_new(self, path: Path) -> None:
+        try:
+            self._add_tree(path)
+        except OSError as error:
+            self._lost(error)
+        except CqmError as error:
+            self._lost(str(error))
+
+    def forget(self, watch: "_Folder") -> None:
+        """The kernel dropped a folder's watch, because the folder is gone."""
+        with self._lock:
+            if self._watched.get(watch.path, (None, None))[1] is watch:
+                del self._watched[watch.path]
+
+    def overflow(self) -> None:
+        """The kernel's queue ran over: events are lost, and folders may have come unseen."""
+        self._watch_new(self.root)
+        self._lost("the system's queue of file events ran over")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Folder:
+    """One folder's watch, in the shape that InotifyFD calls back."""
+
+    path: Path
+    owner: InotifyWatch
+
+    def on_event(self, event: InotifyEvent) -> None:
+        self.owner.tell(self.path, event)
+
+    def on_watch_deleted(self, wd: WatchDescriptor) -> None:  # noqa: ARG002 - the interface has it
+        self.owner.forget(self)
+
+    def on_queue_overflow(self) -> None:
+        # Every folder is told; one of them speaks for all.
+        if self.path == self.owner.root:
+            self.owner.overflow()

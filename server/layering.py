@@ -1,0 +1,98 @@
+"""Layers of configuration to one validated model: later layers win, every problem is named by where it is written."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from cqm.server.errors import SettingsError
+from cqm.server.sources import Layer, Name, nearest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def option_names(model: type[BaseModel]) -> dict[Name, bool]:
+    """Every option of a model of sections, and whether it is a list."""
+    names: dict[Name, bool] = {}
+    for key, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            names |= {(key, *name): is_list for name, is_list in option_names(kind).items()}
+        else:
+            names[key,] = getattr(kind, "__origin__", None) is tuple
+    return names
+
+
+def validated(model: type[Model], layer: Layer) -> Model:
+    """One layer as a model, whose `model_fields_set` say what the layer gave.
+
+    Raises:
+        SettingsError: an unknown option or a bad value; all of them, a line each.
+    """
+    context = {"base": layer.base}
+    try:
+        if layer.typed:
+            # JSON is the mode in which pydantic is strict about types and yet takes lists for tuples, text for paths.
+            text = json.dumps(layer.values, default=str)
+            return model.model_validate_json(text, strict=True, context=context)
+        return model.model_validate(layer.values, context=context)
+    except ValidationError as error:
+        names = [".".join(name) for name in option_names(model)]
+        places = list(layer.origins)
+        details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
+        lines = [_problem(detail, layer, names) for detail in details]
+        raise SettingsError("\n".join(lines), remedy="README.md lists every option under Configuration.") from error
+
+
+def given(model: BaseModel) -> dict[str, object]:
+    """The options that were set on a model, by section, without defaults."""
+    return {
+        key: given(value) if isinstance(value, BaseModel) else value
+        for key in model.model_fields_set
+        for value in [getattr(model, key)]
+    }
+
+
+def merged(model: type[Model], layers: Iterable[BaseModel]) -> Model:
+    """One model of several validated ones; an option's last setting wins."""
+    values: dict[str, object] = {}
+    for layer in layers:
+        _update(values, given(layer))
+    return model.model_validate(values)
+
+
+def _update(values: dict[str, object], newer: Mapping[str, object]) -> None:
+    for key, value in newer.items():
+        old = values.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            _update(old, value)
+        else:
+            values[key] = value
+
+
+def _problem(detail: ErrorDetails, layer: Layer, names: list[str]) -> str:
+    name = ".".join(_name(detail))
+    origin = layer.origin(_name(detail))
+    match detail["type"]:
+        case "extra_forbidden":
+            return f'{origin}: unknown option "{name}".{nearest(name, _with_sections(names))}'
+        case "model_type":
+            return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
+        case _:
+            message = detail["msg"].removeprefix("Value error, ")
+            return f'{origin}: bad value for "{name}": {message} (got {_short(detail["input"])}).'
+
+
+def _name(detail: ErrorDetails) -> Name:
+    return tuple(str(part) for part in detail["loc"])
+
+
+def _with_sections(names: list[str]) -> list[str]:
+    return [*names, *dict.fromkeys(name.partition(".")[0] for name in names)]
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

@@ -1,0 +1,138 @@
+"""Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence."""
+
+import time
+from collections.abc import Iterator
+
+from cqm.chunkers.tokens import estimate
+from cqm.index.model import Answer, Hit, Query
+from cqm.server.times import ago
+
+_LEAST_EXCERPT = 40
+"""Tokens; with less room than this a hit is named without its text."""
+_TAIL_TOKENS = 80
+"""Kept free for the lines that say what was cut and how to go on."""
+
+
+def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False) -> str:
+    """The answer as text: a header, then for each hit its place, symbol, kind and score, and its lines.
+
+    Parameters:
+        query: what was asked.
+        answer: what was found.
+        token_budget: estimated tokens that the text may have. All hits are named first, the rest is given to their
+            lines, best hit first.
+        root: what was searched, for the header; empty to leave it out.
+        explain: name the parts of each score.
+    """
+    header = "\n".join(header_lines(query, answer, root=root))
+    if not answer.hits:
+        return "\n".join([header, *advice_lines(query, answer)]) + "\n"
+    room = token_budget - estimate(header) - _TAIL_TOKENS
+    heads = _within([_head(hit, explain=explain) for hit in answer.hits], room)
+    excerpts = _excerpts([hit.text.rstrip() for hit in answer.hits[: len(heads)]], room - sum(map(estimate, heads)))
+    blocks = [f"{head}\n{excerpt}" for head, excerpt in zip(heads, excerpts, strict=False)]
+    tail = _tail(heads[len(excerpts) :], len(answer.hits) - len(heads), answer.next_cursor, token_budget)
+    return "\n\n".join([header, *blocks, *tail]) + "\n"
+
+
+def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
+    """What was searched and how fresh and complete it is; a line for each reason to doubt the answer."""
+    count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
+    where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
+    fresh = f"updated {ago(answer.updated_at, now=time.time())}"
+    yield f"{count} for {_quoted(query.text)} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    if answer.degraded:
+        yield f"Note: searched by words alone: {answer.degraded.rstrip('.')}."
+    if not answer.complete:
+        yield "Note: the index is not complete yet; what is missing from it cannot be found."
+    if answer.failed_files:
+        yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
+
+
+def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
+    """What to do when nothing was found."""
+    if not answer.chunks:
+        yield "The index is empty. Check its status: it says which files were skipped or failed, and why."
+        return
+    if query.cursor:
+        yield "There is no further page."
+        return
+    if filters := _filters(query):
+        yield f"Try again without the filters ({filters.lstrip(', ')})."
+    yield "Try the name of a symbol or file, the text of an error message, or other words for the same thing."
+
+
+def place_line(hit: Hit) -> str:
+    """A hit in one line: `path:start-end  qualified name (kind)  score`."""
+    what = f"{hit.symbol} ({hit.kind})" if hit.symbol else f"({hit.kind})"
+    return f"{hit.path}:{hit.start_line}-{hit.end_line}  {what}  {hit.score:.3f}"
+
+
+def explanation_line(hit: Hit) -> str:
+    """The named parts that sum up to a hit's score."""
+    return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
+
+
+def _head(hit: Hit, *, explain: bool) -> str:
+    return f"{place_line(hit)}\n{explanation_line(hit)}" if explain and hit.parts else place_line(hit)
+
+
+def _within(heads: list[str], room: int) -> list[str]:
+    """As many as fit, at least one."""
+    for count, head in enumerate(heads):
+        room -= estimate(head)
+        if room < 0 and count:
+            return heads[:count]
+    return heads
+
+
+def _excerpts(texts: list[str], room: int) -> list[str]:
+    """The texts that fit into `room` tokens, in order; the first that does not is cut, and nothing follows it."""
+    excerpts: list[str] = []
+    for text in texts:
+        if estimate(text) > room:
+            cut = _cut(text, room)
+            return [*excerpts, cut] if cut else excerpts
+        excerpts.append(text)
+        room -= estimate(text)
+    return excerpts
+
+
+def _cut(text: str, room: int) -> str:
+    """The first lines of a text, and a line that says how many more there are; empty when there is no room."""
+    if room < _LEAST_EXCERPT:
+        return ""
+    lines = text.split("\n")
+    kept = 0
+    for line in lines:
+        room -= estimate(line + "\n")
+        if room < 0:
+            break
+        kept += 1
+    return "\n".join([*lines[:kept], f"[{len(lines) - kept} more lines cut by the token budget]"]) if kept else ""
+
+
+def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int) -> Iterator[str]:
+    if bare:
+        yield "\n".join([f"Named only, their lines are beyond the budget of {token_budget} tokens:", *bare])
+    if unnamed:
+        yield f"{unnamed} more results are beyond the budget of {token_budget} tokens: ask for fewer at a time."
+    if next_cursor:
+        yield f'More results: ask again with cursor "{next_cursor}".'
+
+
+def _filters(query: Query) -> str:
+    named = {
+        "language": ",".join(query.languages),
+        "kind": ",".join(query.kinds),
+        "include": ",".join(query.include),
+        "exclude": ",".join(query.exclude),
+        "changed since": "" if query.changed_since is None else ago(query.changed_since, now=time.time()),
+    }
+    return "".join(f", {name} {value}" for name, value in named.items() if value)
+
+
+def _quoted(text: str) -> str:
+    """The query on one line, shortened."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= 80 else f'"{line[:77]}..."'  # noqa: PLR2004 - a line's worth

@@ -1,0 +1,213 @@
+"""The places that configuration comes from: YAML files, environment variables and the command line, each as a layer."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from cqm.server.errors import SettingsError
+
+Name = tuple[str, ...]
+"""An option's place: `("chunk", "max_tokens")`."""
+
+MAX_FILE_BYTES = 64 * 1024
+_MAX_DEPTH = 8
+_ENVIRONMENT_PREFIX = "CQM_"
+_NULL = "tag:yaml.org,2002:null"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one source says, not yet validated.
+
+    Attributes:
+        values: options by section, as the source has them.
+        origins: where each option and section is written, for messages: "cqm.yml:12", "CQM_CHUNK_MAX_TOKENS".
+        base: the folder that relative paths start from.
+        typed: whether values have types of their own (YAML), so that the text "512" is not a number.
+    """
+
+    values: Mapping[str, object]
+    origins: Mapping[Name, str]
+    base: Path
+    typed: bool
+
+    def place(self, name: Name) -> Name:
+        """The option itself, or the nearest section around it, that the source writes."""
+        while name not in self.origins:
+            name = name[:-1]
+        return name
+
+    def origin(self, name: Name) -> str:
+        """Where an option, or the nearest section around it, is written."""
+        return self.origins[self.place(name)]
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A suggestion for a name that does not exist: " Did you mean ...?", or nothing."""
+    known = list(names)
+    last = name.rpartition(".")[2]
+    same_last_part = [other for other in known if other.rpartition(".")[2] == last]
+    close = same_last_part or get_close_matches(name, known, n=1, cutoff=0.6)
+    return f' Did you mean "{close[0]}"?' if close else ""
+
+
+def yaml_layer(path: Path) -> Layer | None:
+    """The options in a YAML file; None when there is no such file.
+
+    A key without a value is left out, so the next source decides.
+
+    Raises:
+        SettingsError: the file cannot be read, is over 64 KiB, is not YAML, has an alias or the same key twice.
+    """
+    text = _read(path)
+    if text is None:
+        return None
+    try:
+        node = _Loader(text).get_single_node()
+        values, origins = _unfold(node, path) if node and node.tag != _NULL else ({}, {})
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise SettingsError(f"{path}:{line}: not valid YAML: {error.problem}.") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f"{path}: not valid YAML: {error}.") from error
+    return Layer(values, origins, path.parent, typed=True)
+
+
+def environment_layer(environment: Mapping[str, str], options: Mapping[Name, bool], others: Iterable[str]) -> Layer:
+    """The options in variables named CQM_SECTION_KEY; an empty variable counts as not set.
+
+    Parameters:
+        environment: all variables.
+        options: the options there are, and whether each is a list. A list is written as in YAML, `[a, b]`; one
+            value needs no brackets.
+        others: variables with our prefix that are no options.
+
+    Raises:
+        SettingsError: a variable with our prefix is no option.
+    """
+    variables = {environment_variable(name): name for name in options}
+    given = {key: text for key, text in environment.items() if key.startswith(_ENVIRONMENT_PREFIX) and text}
+    unknown = sorted(given.keys() - variables.keys() - set(others))
+    if unknown:
+        lines = [f"{key}: there is no such option.{nearest(key, variables)}" for key in unknown]
+        raise SettingsError("\n".join(lines), remedy="Unset the variable or correct its name.")
+    entries = {variables[key]: (text, key) for key, text in given.items() if key in variables}
+    return _flat_layer(entries, options)
+
+
+def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, bool]) -> Layer:
+    """The options given on the command line, by dotted name ("chunk.max_tokens").
+
+    Raises:
+        SettingsError: there is no such option.
+    """
+    names = {".".join(name): name for name in options}
+    unknown = sorted(overrides.keys() - names.keys())
+    if unknown:
+        lines = [f'command line: unknown option "{key}".{nearest(key, names)}' for key in unknown]
+        raise SettingsError("\n".join(lines))
+    entries = {names[key]: (value, f"command line: {key}") for key, value in overrides.items()}
+    return _flat_layer(entries, options)
+
+
+def environment_variable(name: Name) -> str:
+    """The variable that sets an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
+    return _ENVIRONMENT_PREFIX + "_".join(name).upper()
+
+
+def _flat_layer(entries: Mapping[Name, tuple[object, str]], options: Mapping[Name, bool]) -> Layer:
+    values: dict[str, object] = {}
+    for name, (value, origin) in entries.items():
+        target = values
+        for part in name[:-1]:
+            target = cast("dict[str, object]", target.setdefault(part, {}))
+        target[name[-1]] = _listed(value, origin) if options[name] and isinstance(value, str) else value
+    origins = {name: origin for name, (_, origin) in entries.items()}
+    return Layer(values, origins, Path.cwd(), typed=False)
+
+
+def _listed(text: str, origin: str) -> object:
+    if not text.lstrip().startswith("["):
+        return [text]
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f"{origin}: not a list as in YAML: {text}", remedy="Write it as [a, b].") from error
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise SettingsError(f"{path}: larger than {MAX_FILE_BYTES // 1024} KiB.")
+        return data.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}.", remedy="Mend its permissions.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not UTF-8.", remedy="Save the file as UTF-8.") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data only: no alias (they can grow without bound) and no depth that could exhaust the stack."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """One node, as the base class does it."""
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call] # no annotation in the stubs
+        if isinstance(event, yaml.AliasEvent) or self._depth >= _MAX_DEPTH:
+            problem = "aliases are not allowed here" if isinstance(event, yaml.AliasEvent) else "nested too deeply"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.error.Mark", event.start_mark))
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _unfold(node: yaml.Node, path: Path) -> tuple[dict[str, object], dict[Name, str]]:
+    values: dict[str, object] = {}
+    origins: dict[Name, str] = {}
+    for key, section, value in _entries(node, path):
+        origins[key,] = section
+        if not isinstance(value, yaml.MappingNode):
+            _put(values, key, value)
+            continue
+        inner: dict[str, object] = {}
+        values[key] = inner
+        for name, origin, leaf in _entries(value, path):
+            origins[key, name] = origin
+            _put(inner, name, leaf)
+    return values, origins
+
+
+def _put(values: dict[str, object], key: str, node: yaml.Node) -> None:
+    value = _plain(node)
+    if value is not None:
+        values[key] = value
+
+
+def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]]:
+    if not isinstance(node, yaml.MappingNode):
+        raise SettingsError(f"{path}:{node.start_mark.line + 1}: expected options as `name: value`.")
+    seen: dict[str, int] = {}
+    for key_node, value in node.value:
+        line = key_node.start_mark.line + 1
+        key = key_node.value if isinstance(key_node, yaml.ScalarNode) else ""
+        if not key:
+            raise SettingsError(f"{path}:{line}: an option's name must be a word.")
+        if key in seen:
+            raise SettingsError(f'{path}:{line}: "{key}" is already set in line {seen[key]}.')
+        seen[key] = line
+        yield key, f"{path}:{line}", value
+
+
+def _plain(node: yaml.Node) -> object:
+    constructor = yaml.constructor.SafeConstructor()
+    return constructor.construct_document(node)

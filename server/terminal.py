@@ -1,0 +1,71 @@
+"""Answers and previews for people at a terminal, coloured and highlighted."""
+
+from pathlib import PurePosixPath
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from cqm.chunkers.model import Chunk, ChunkReport
+from cqm.index.model import Answer, Hit, Query
+from cqm.server.console import visible
+from cqm.server.render import advice_lines, explanation_line, header_lines
+
+_MOST_LINES = 24
+"""Of one hit: ten hits stay within a few screens."""
+
+
+def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
+    """Write an answer to standard output; long hits are cut, and say so."""
+    console = Console(highlight=False)
+    for line in header_lines(query, answer, root=root):
+        console.print(Text(visible(line), style="dim"))
+    if not answer.hits:
+        console.print(Text("\n".join(advice_lines(query, answer))))
+    for hit in answer.hits:
+        console.print()
+        _show_hit(console, hit, explain=explain)
+    if answer.next_cursor:
+        console.print(Text(f"\nMore results: --cursor {answer.next_cursor}", style="dim"))
+
+
+def show_preview(name: str, report: ChunkReport) -> None:
+    """Write the chunks of a file to standard output, each below a line that says what it is."""
+    console = Console(highlight=False)
+    for chunk in report.chunks:
+        console.print(_chunk_head(chunk))
+        console.print(_code(chunk.text, name, chunk.start_line))
+    console.print(Text(f"{len(report.chunks)} chunks", style="dim"))
+
+
+def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:
+    head = Text(visible(f"{hit.path}:{hit.start_line}-{hit.end_line}"), style="bold cyan")
+    head.append(f"  {visible(hit.symbol)}", style="bold")
+    head.append(f"  ({hit.kind})  {hit.score:.3f}", style="dim")
+    console.print(head)
+    if explain and hit.parts:
+        console.print(Text(explanation_line(hit), style="dim"))
+    lines = hit.text.rstrip().split("\n")
+    console.print(_code("\n".join(lines[:_MOST_LINES]), hit.path, hit.start_line))
+    if len(lines) > _MOST_LINES:
+        console.print(Text(f"     {len(lines) - _MOST_LINES} more lines, to line {hit.end_line}", style="dim"))
+
+
+def _chunk_head(chunk: Chunk) -> Text:
+    head = Text(f"{chunk.start_line}-{chunk.end_line}", style="bold cyan")
+    head.append(f"  {visible(chunk.symbol)}", style="bold")
+    head.append(f"  ({chunk.kind})  {chunk.tokens} tokens", style="dim")
+    return head
+
+
+def _code(text: str, path: str, first_line: int) -> Syntax:
+    text = visible(text)
+    return Syntax(
+        text,
+        Syntax.guess_lexer(PurePosixPath(path).name, text),
+        theme="ansi_dark",
+        background_color="default",
+        line_numbers=True,
+        start_line=first_line,
+        word_wrap=True,
+    )

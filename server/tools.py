@@ -1,0 +1,225 @@
+"""The four tools, and the one place where our errors become text for the model."""
+
+import functools
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, ParamSpec
+
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from pydantic import Field
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.errors import CqmError
+from cqm.chunkers.model import ChunkReport, Document
+from cqm.index.errors import IndexInUseError
+from cqm.index.model import Progress, Query, SearchMode
+from cqm.index.scan import scan
+from cqm.server.client_roots import NamedRoots
+from cqm.server.errors import PathRefusedError
+from cqm.server.preview import preview
+from cqm.server.render import render_answer
+from cqm.server.replies import going_on, job_reply, listing, preview_reply, progress_message, status_reply
+from cqm.server.served import Served
+from cqm.server.settings import Settings
+from cqm.server.times import parse_when
+from cqm.server.workspace import OpenIndex
+
+_log = logging.getLogger(__name__)
+
+_GLANCE_SECONDS = 2.0
+"""How long a search waits until a complete index of earlier days has been compared with the files of today."""
+
+_P = ParamSpec("_P")
+
+ToolContext = Context[Served, Any]
+PathInScope = Annotated[str | None, Field(description="File or folder; the folder that is open when left out.")]
+Wait = Annotated[
+    float | None,
+    Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
+]
+
+
+def explained(tool: Callable[_P, Awaitable[str]]) -> Callable[_P, Awaitable[str]]:
+    """Turn what a tool raises into ToolError, whose text is all that reaches the model."""
+
+    @functools.wraps(tool)
+    async def call(*args: _P.args, **kwargs: _P.kwargs) -> str:
+        try:
+            return await tool(*args, **kwargs)
+        except (ToolError, MCPError):
+            raise
+        except CqmError as error:
+            raise ToolError(str(error)) from error
+        except Exception as error:  # the tool boundary
+            _log.exception("%s failed unexpectedly.", tool.__name__)
+            message = f"Unexpected {type(error).__name__}: {error}. This is a fault of CQM; its log has the details."
+            raise ToolError(message) from error
+
+    return call
+
+
+@explained
+async def index_path(ctx: ToolContext, named: NamedRoots, path: PathInScope = None, wait_seconds: Wait = None) -> str:
+    """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
+    served = ctx.request_context.lifespan_context
+    opened = (await run_sync(served.open, path, named)).opened
+    job = opened.start_or_join()
+    await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
+    return job_reply(str(opened.index.root), job)
+
+
+@explained
+async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
+    ctx: ToolContext,
+    named: NamedRoots,
+    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")],
+    path: PathInScope = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Results a page (default 10).")] = None,
+    mode: Annotated[
+        Literal["hybrid", "semantic", "lexical"] | None,
+        Field(description="hybrid (default), semantic (meaning alone) or lexical (words alone)."),
+    ] = None,
+    language: Annotated[list[str] | None, Field(description='Only these languages: ["python", "go"].')] = None,
+    kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
+    include: Annotated[
+        list[str] | None, Field(description='Only files that match a glob: ["src/**", "*.py"]; relative to `path`.')
+    ] = None,
+    exclude: Annotated[list[str] | None, Field(description='No files that match a glob: ["tests/**"].')] = None,
+    changed_since: Annotated[
+        str | None, Field(description="Only files changed since: a span back (2d, 12h) or a date (2026-03-01).")
+    ] = None,
+    cursor: Annotated[str, Field(description="Of the page before, for the next page.")] = "",
+    token_budget: Annotated[
+        int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
+    ] = None,
+    wait_seconds: Wait = None,
+) -> str:
+    """Answer a question from the index of a path, which is made first when there is none."""
+    served = ctx.request_context.lifespan_context
+    place = await run_sync(served.open, path, named)
+    settings = place.opened.settings
+    asked = Query(
+        text=query,
+        limit=limit or settings.search.limit,
+        cursor=cursor,
+        mode=SearchMode(mode or settings.search.mode),
+        languages=tuple(name.lower() for name in language or ()),
+        kinds=tuple(name.lower() for name in kind or ()),
+        include=place.include(include or ()),
+        exclude=place.globs(exclude or ()),
+        changed_since=parse_when(changed_since, now=time.time()) if changed_since else None,
+    )
+    note = await _bring_in_step(place.opened, _seconds(served, wait_seconds), ctx)
+    answer = await run_sync(place.opened.index.search, asked)
+    root = str(place.opened.index.root)
+    return note + render_answer(asked, answer, token_budget or settings.server.token_budget, root=root)
+
+
+@explained
+async def chunk_preview(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: Annotated[str | None, Field(description="File to preview.")] = None,
+    text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
+    name: Annotated[str, Field(description="File name that tells the language of `text`: example.py.")] = "text.txt",
+    with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
+) -> str:
+    """Show how a file or a text is chunked; needs neither index nor embedder."""
+    if (path is None) == (text is None):
+        raise ToolError("Give either `path` or `text`.")
+    served = ctx.request_context.lifespan_context
+    if text is not None:
+        report = await run_sync(chunk, Document(name, text), served.settings.chunk_options())
+        return preview_reply(name, report, with_text=with_text)
+    real, root = await run_sync(served.root_of, path, named)
+    report = await run_sync(_preview_file, root, real, served.settings.for_root(root))
+    return preview_reply(real.relative_to(root).as_posix(), report, with_text=with_text)
+
+
+@explained
+async def index_status(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: PathInScope = None,
+    show: Annotated[
+        Literal["summary", "failed", "skipped"],
+        Field(description="summary, or all files that failed or were skipped, with their reasons."),
+    ] = "summary",
+) -> str:
+    """Tell what is indexed, how fresh it is, what failed or was skipped, and what goes on."""
+    served = ctx.request_context.lifespan_context
+    if show != "summary":
+        place = await run_sync(served.open, path, named)
+        return await run_sync(_problems, place.opened, show)
+    roots = await run_sync(served.roots_of, path, named)
+    return "\n\n".join([await run_sync(_status, served, root) for root in roots])
+
+
+def _seconds(served: Served, wanted: float | None) -> float:
+    return served.settings.server.wait_seconds if wanted is None else wanted
+
+
+def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
+    """Tells a client of the progress, if it asked to be told."""
+
+    async def tell(progress: Progress) -> None:
+        await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
+
+    return tell
+
+
+async def _bring_in_step(opened: OpenIndex, seconds: float, ctx: ToolContext) -> str:
+    """Compare the index with its files if nobody has, and give a line for the reply when it is not in step with them.
+
+    Raises:
+        CqmError: there is no index to answer from, and none could be made.
+    """
+    if opened.is_in_step:
+        return ""
+    root, complete = str(opened.index.root), opened.is_complete
+    job = opened.start_or_join()
+    done = await job.wait(min(seconds, _GLANCE_SECONDS) if complete else seconds, _progress_to(ctx))
+    if not done:
+        return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
+    try:
+        job.result()
+    except CqmError as error:
+        if not complete:
+            raise
+        return f"Note: the index could not be compared with the files: {error}\n"
+    return ""
+
+
+def _preview_file(root: Path, path: Path, settings: Settings) -> ChunkReport:
+    """The chunks of a file, if it is one that indexing reads: what is skipped as a secret must not be shown either."""
+    relative = path.relative_to(root).as_posix()
+    if not path.is_file():
+        raise PathRefusedError(f"{relative} is not a file.", remedy="Give the path of a file.")
+    found = next(iter(scan(root, settings.scan_options(), below=[relative])), None)
+    if found is None:
+        raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
+    if found.skip:
+        raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
+    return preview(relative, path.read_bytes(), settings.chunk_options())
+
+
+def _problems(opened: OpenIndex, show: str) -> str:
+    problems = opened.index.skipped() if show == "skipped" else opened.index.status().failed
+    return listing(str(opened.index.root), show, problems)
+
+
+def _status(served: Served, root: Path) -> str:
+    """The status of a root, compared with the disk unless another process has the index."""
+    status = served.workspace.status(root)
+    if not status.exists and served.workspace.opened(root) is None:
+        return status_reply(status)
+    try:
+        opened = served.workspace.open(root)
+    except IndexInUseError as error:
+        return status_reply(status, watch=error.message)
+    return status_reply(opened.index.status(look=True), opened.running_job(), opened.watch_state())

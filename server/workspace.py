@@ -1,0 +1,166 @@
+"""The indexes that a server has open, one for each root: opened when first asked for, followed, and shared."""
+
+import logging
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock
+
+from cqm.index.engine import Index
+from cqm.index.generation import current_name
+from cqm.index.home import index_folder
+from cqm.index.model import IndexStatus, UpdateSummary
+from cqm.index.status import read_status
+from cqm.server.following import watcher_of
+from cqm.server.jobs import Cancelled, Job, Report
+from cqm.server.roots import PROJECT_MARKS
+from cqm.server.settings import Settings
+from cqm.server.watch import WatchReport
+
+_log = logging.getLogger(__name__)
+
+
+class OpenIndex:
+    """An index, the job that compares its files, and the watcher that follows them once a job has seen them all.
+
+    Parameters:
+        index: opened; closed by `close`.
+        settings: of its root.
+    """
+
+    def __init__(self, index: Index, settings: Settings) -> None:
+        self.index = index
+        self.settings = settings
+        self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
+        self._lock = Lock()
+        self._job: Job | None = None
+        self._compared = False
+        self._closing = False
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether all files were compared with the index since this process opened it, and are followed since."""
+        return self._compared and (self.watcher is not None or not self.settings.watch.enabled)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the index once held every file."""
+        return bool(current_name(self.index.folder))
+
+    def watch_state(self) -> str:
+        """How the files are followed, in a few words."""
+        if self.watcher is None:
+            return "off"
+        return self.watcher.problem or ("changes are taken up as they happen" if self._compared else "not yet")
+
+    def running_job(self) -> Job | None:
+        """The job that runs now."""
+        job = self._job
+        return job if job and not job.is_done else None
+
+    def start_or_join(self) -> Job:
+        """A job that compares all files with the index: the one that runs, or else a new one."""
+        with self._lock:
+            if self._job is None or not self._job.join():
+                self._job = Job(self._compare, name=f"index {self.index.root.name}")
+                self._job.start()
+            return self._job
+
+    def close(self) -> None:
+        """Stop what runs at the next file, and close the index."""
+        with self._lock:
+            self._closing = True
+        if job := self.running_job():
+            job.end()
+        if self.watcher:
+            self.watcher.stop()
+        self.index.close()
+
+    def _compare(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
+        summary = self.index.update(None, report=report, cancelled=lambda: self._closing or cancelled())
+        with self._lock:
+            if not (summary.cancelled or self._compared or self._closing):
+                self._compared = True
+                if self.watcher:
+                    self.watcher.start()
+        return summary
+
+    def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:
+        if paths is not None:
+            return self.index.update(paths, cancelled=cancelled)
+        # A job that runs already may have passed what changed before the watch began.
+        if job := self.running_job():
+            job.end()
+        return self.start_or_join().result()
+
+
+class Workspace:
+    """All open indexes of this process.
+
+    Parameters:
+        settings: those that hold without a project; each root adds its own cqm.yml.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[Path, OpenIndex] = {}
+        self._lock = Lock()
+
+    def root_of(self, path: Path, allowed: Path) -> Path:
+        """The root whose index answers for a path, at or above it and not above the allowed root.
+
+        The nearest folder that has an index; without one, the nearest that is a project of its own; else the allowed
+        root. Paths below one root so share one index.
+
+        Raises:
+            SettingsError: the cqm.yml of a folder in between is not valid.
+        """
+        places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
+        indexed = (place for place in places if place in self._open or self._has_index(place))
+        marked = (place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS))
+        return next(indexed, None) or next(marked, allowed)
+
+    def open_roots(self) -> tuple[Path, ...]:
+        """The roots whose index is open."""
+        return tuple(self._open)
+
+    def opened(self, root: Path) -> OpenIndex | None:
+        """The index of a root if this process has it open."""
+        return self._open.get(root)
+
+    def open(self, root: Path) -> OpenIndex:
+        """The index of a root, opened if it is not.
+
+        Raises:
+            CqmError: it cannot be opened: it is in use, damaged, or its settings are not valid.
+        """
+        with self._lock:
+            if root not in self._open:
+                settings = self._settings.for_root(root)
+                self._open[root] = OpenIndex(Index.open(root, settings.index_options(root)), settings)
+            return self._open[root]
+
+    def status(self, root: Path) -> IndexStatus:
+        """What the index of a root holds, without opening it.
+
+        Raises:
+            CqmError: its manifest cannot be read, or its settings are not valid.
+        """
+        return read_status(root, self._settings.index_options(root))
+
+    def _has_index(self, root: Path) -> bool:
+        return (index_folder(root, self._settings.index_options(root)) / "root").exists()
+
+    def close(self) -> None:
+        """Close all; what runs is stopped at the next file."""
+        with self._lock, ExitStack() as closing:
+            for opened in self._open.values():
+                closing.callback(opened.close)
+            self._open.clear()
+
+
+def _log_report(report: WatchReport) -> None:
+    level = logging.WARNING if report.problem else logging.INFO
+    if report.message:
+        _log.log(level, "%s", report.message)
+    for failed in report.summary.failed if report.summary else ():
+        _log.warning("%s could not be indexed: %s", failed.path, failed.reason)

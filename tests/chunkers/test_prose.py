@@ -1,0 +1,99 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import ChunkOptions, ChunkReport, Document
+
+SMALL = ChunkOptions(max_tokens=64, min_tokens=16)
+
+
+def chunked(path: str, text: str, options: ChunkOptions = SMALL) -> ChunkReport:
+    return chunk(Document(path, text), options)
+
+
+def sentence(number: int) -> str:
+    return f"This is sentence number {number} of a paragraph that goes on. "
+
+
+def test_a_text_within_the_limit_is_one_chunk() -> None:
+    report = chunked("a.txt", "One.\n\nTwo.\n")
+    assert [(chunk.text, chunk.kind, chunk.strategy) for chunk in report.chunks] == [
+        ("One.\n\nTwo.\n", "text", "prose")
+    ]
+
+
+def test_paragraphs_are_not_cut_while_they_fit() -> None:
+    paragraphs = [f"Paragraph {number} has a line.\nAnd one more line.\n\n" for number in range(40)]
+    report = chunked("a.txt", "".join(paragraphs))
+    assert len(report.chunks) > 1
+    assert all(chunk.text.startswith("Paragraph") for chunk in report.chunks)
+    assert all(chunk.tokens <= SMALL.max_tokens for chunk in report.chunks)
+
+
+def test_a_paragraph_over_the_limit_is_cut_at_ends_of_sentences() -> None:
+    report = chunked("a.txt", "".join(map(sentence, range(40))))
+    assert len(report.chunks) > 1
+    assert all(chunk.text.startswith("This is") for chunk in report.chunks)
+
+
+def test_a_japanese_paragraph_is_cut_after_its_full_stops() -> None:
+    report = chunked("a.txt", "これは長い段落の中の一つの文です。「引用。」と言った。" * 20)
+    assert len(report.chunks) > 1
+    assert all(chunk.text.endswith("。") for chunk in report.chunks)
+    assert all(chunk.tokens <= SMALL.max_tokens for chunk in report.chunks)
+
+
+def test_a_wrapped_paragraph_is_cut_at_a_line_that_ends_a_sentence() -> None:
+    lines = ["A line that goes on and\n", "ends with its sentence here.\n"] * 30
+    report = chunked("a.txt", "".join(lines))
+    assert len(report.chunks) > 1
+    assert all(chunk.text.startswith("A line") for chunk in report.chunks)
+
+
+def test_the_last_chunk_is_no_small_rest() -> None:
+    report = chunked("a.txt", "word word word\n" * 70)
+    sizes = [chunk.tokens for chunk in report.chunks]
+    assert min(sizes) * 2 > max(sizes)
+
+
+def test_other_formats_are_cut_at_blank_lines_before_what_is_not_indented() -> None:
+    rules = [f"target{number}: source{number}\n\tcompile\n\n\tlink\n\n" for number in range(30)]
+    report = chunked("Makefile", "".join(rules))
+    assert len(report.chunks) > 1
+    assert all(chunk.text.startswith("target") for chunk in report.chunks)
+    assert {chunk.strategy for chunk in report.chunks} == {"lines"}
+
+
+def test_a_line_over_the_limit_is_cut_between_words() -> None:
+    report = chunked("a.cfg", "key value " * 1000)
+    assert len(report.chunks) > 1
+    assert all(chunk.text.startswith(("key ", "value ")) for chunk in report.chunks)
+    assert all(chunk.tokens <= SMALL.max_tokens for chunk in report.chunks)
+
+
+def test_a_line_without_any_separator_is_cut_at_the_limit() -> None:
+    text = "x" * 10_000
+    report = chunked("a.cfg", text)
+    assert "".join(chunk.text for chunk in report.chunks) == text
+    assert all(chunk.tokens <= SMALL.max_tokens for chunk in report.chunks)
+
+
+def test_a_minified_line_is_cut_after_a_separator() -> None:
+    report = chunked("a.cfg", "ab=1;" * 1000)
+    assert all(chunk.text.endswith(";") for chunk in report.chunks)
+
+
+@given(st.integers(10, 400), st.sampled_from(["x", "ab ", "これは。", ". ", "..", "\n", "\r", '."', "a\n", "\t\n"]))
+def test_any_repetition_is_covered_within_the_limit(count: int, part: str) -> None:
+    text = part * count
+    report = chunked("a.txt", text)
+    assert sum(len(chunk.text.strip()) for chunk in report.chunks) <= len(text)
+    assert "".join("".join(chunk.text.split()) for chunk in report.chunks) == "".join(text.split())
+    assert all(chunk.tokens <= SMALL.max_tokens for chunk in report.chunks)
+
+
+def test_five_megabytes_on_one_line_are_chunked() -> None:
+    text = "lorem ipsum, " * 400_000
+    report = chunked("a.txt", text, ChunkOptions())
+    assert sum(len(chunk.text) for chunk in report.chunks) == len(text)
+    assert all(chunk.start_line == chunk.end_line == 1 for chunk in report.chunks)

@@ -1,0 +1,202 @@
+"""A real `cqm serve` in a process of its own, spoken to over its standard input and output."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import TextContent
+
+pytestmark = pytest.mark.anyio
+
+COMMAND = str(Path(sys.executable).with_name("cqm"))
+PATIENCE_SECONDS = 60
+CODE = 'def limit_retries(attempts):\n    """Whether another attempt may be made."""\n    return attempts < 5\n'
+
+NOISY = """
+import ctypes, os, sys
+from pathlib import Path
+from cqm.server.app import make_server
+from cqm.server.guard import make_guard
+from cqm.server.settings import load_settings
+from cqm.server.stdio import serve_stdio
+
+server = make_server(load_settings(), make_guard([Path(sys.argv[1])]))
+
+@server.tool()
+def noisy() -> str:
+    print("stray line")
+    print("stray line, buffered to the end", end="")
+    os.write(1, b"stray bytes\\n")
+    ctypes.CDLL(None).puts(b"stray line of a C library")
+    os.system("echo stray line of a child")
+    return "done"
+
+serve_stdio(server)
+"""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    (root / "limits.py").write_text(CODE)
+    return root
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {
+        "CQM_INDEX_HOME": str(tmp_path / "indexes"),
+        "CQM_EMBEDDING_PROVIDER": "none",
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+    }
+
+
+@contextmanager
+def process(command: list[str], environment: dict[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """A server whose streams the test holds itself; killed at the end if it still runs."""
+    with subprocess.Popen(
+        command,
+        env=os.environ | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def ask(running: "subprocess.Popen[bytes]", method: str, params: dict[str, Any], number: int) -> dict[str, Any]:
+    """Send a request and read lines until its answer; every line has to be protocol."""
+    assert running.stdin
+    assert running.stdout
+    request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    running.stdin.write(json.dumps(request).encode() + b"\n")
+    running.stdin.flush()
+    while True:
+        message = parsed(running.stdout.readline())
+        if message.get("id") == number:
+            return message
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    message = json.loads(line)
+    assert message["jsonrpc"] == "2.0"
+    assert {"id", "method"} & message.keys()
+    return dict(message)
+
+
+def shake_hands(running: "subprocess.Popen[bytes]") -> None:
+    client = {"name": "test", "version": "1"}
+    ask(running, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}, 1)
+    assert running.stdin
+    running.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    running.stdin.flush()
+
+
+def call(running: "subprocess.Popen[bytes]", tool: str, number: int, **arguments: Any) -> str:
+    answer = ask(running, "tools/call", {"name": tool, "arguments": arguments}, number)["result"]
+    assert not answer.get("isError"), answer
+    return str(answer["content"][0]["text"])
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_calls_every_tool(project: Path, environment: dict[str, str], mode: str) -> None:
+    server = StdioServerParameters(command=COMMAND, args=["serve", "--root", str(project)], env=environment)
+    async with Client(server, mode=mode) as client:
+        texts = []
+        for tool, arguments in (
+            ("index_path", {}),
+            ("search", {"query": "limit_retries"}),
+            ("chunk_preview", {"path": "limits.py"}),
+            ("index_status", {}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, result.content
+            assert isinstance(result.content[0], TextContent)
+            texts.append(result.content[0].text)
+    assert "1 added" in texts[0]
+    assert "return attempts < 5" in texts[1]
+    assert "limit_retries" in texts[2]
+    assert "1 indexed" in texts[3]
+
+
+def test_the_working_folder_is_served_when_no_root_is_given(project: Path, environment: dict[str, str]) -> None:
+    command = ["sh", "-c", 'cd "$0" && exec "$1" serve', str(project), COMMAND]
+    with process(command, environment) as running:
+        shake_hands(running)
+        assert "limits.py:" in call(running, "search", 2, query="limit_retries")
+
+
+def test_nothing_but_protocol_goes_out_whatever_prints(project: Path, environment: dict[str, str]) -> None:
+    with process([sys.executable, "-c", NOISY, str(project)], environment) as running:
+        shake_hands(running)
+        assert call(running, "noisy", 2) == "done"
+        assert "limits.py:" in call(running, "search", 3, query="limit_retries")
+        output, errors = running.communicate(timeout=PATIENCE_SECONDS)
+    assert [parsed(line) for line in output.splitlines()] == []
+    assert errors.count(b"stray") == 5
+    assert running.returncode == 0
+
+
+def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, str]) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        call(running, "search", 2, query="limit_retries")
+        output, errors = running.communicate(timeout=PATIENCE_SECONDS)
+    assert (running.returncode, output, errors) == (0, b"", b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
+    project: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
+    for module in range(3000):
+        (project / f"module_{module}.py").write_text(CODE.replace("limit", f"limit_{module}"))
+    command = [COMMAND, "serve", "--root", str(project)]
+    with process(command, environment) as running:
+        shake_hands(running)
+        assert "goes on" in call(running, "index_path", 2, wait_seconds=0)
+        running.send_signal(number)
+        assert running.stdout
+        assert running.stderr
+        rest, errors = running.stdout.read(), running.stderr.read()
+        assert running.wait(PATIENCE_SECONDS) == 0
+    assert [parsed(line) for line in rest.splitlines()] == []
+    assert errors == b""
+    with process(command, environment) as running:
+        shake_hands(running)
+        assert "3,001 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
+
+
+def test_a_second_server_on_the_same_index_says_whose_it_is(project: Path, environment: dict[str, str]) -> None:
+    command = [COMMAND, "serve", "--root", str(project)]
+    with process(command, environment) as first, process(command, environment) as second:
+        shake_hands(first)
+        call(first, "index_path", 2)
+        shake_hands(second)
+        params = {"name": "search", "arguments": {"query": "limit_retries"}}
+        answer = ask(second, "tools/call", params, 2)["result"]
+        assert answer["isError"]
+        assert f"process {first.pid}" in answer["content"][0]["text"]
+        status = call(second, "index_status", 3)
+        assert "1 indexed" in status
+        assert f"process {first.pid}" in status

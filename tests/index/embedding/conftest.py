@@ -1,0 +1,166 @@
+"""A loopback server that speaks Ollama's and OpenAI's protocols as far as embedding goes, and fails as it is told."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+DIMENSIONS = 4
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends. A body shorter than its announced length ends the connection in the middle."""
+
+    status: int = 200
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    announced: int | None = None
+    hangs: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the server received; header names in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def texts(self) -> list[str]:
+        texts = self.body.get("input", [])
+        return [texts] if isinstance(texts, str) else texts
+
+
+def vector_of(text: str) -> list[float]:
+    """A vector that tells texts apart and is not of unit length."""
+    return [float(len(text) + 1), float(sum(map(ord, text)) % 97), float(ord(text[0]) if text else 0), 1.0]
+
+
+class ScriptedServer:
+    """The server.
+
+    Attributes:
+        replies: what the next embedding requests get, in order; after these they get vectors.
+        rule: a reply instead of vectors to the embedding requests for which it is not None.
+        vectors: what texts are embedded to.
+        requests: all that came, in order.
+        show: the reply to Ollama's question after a model.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self.replies: list[Reply] = []
+        self.rule: Callable[[Request], Reply | None] = lambda _: None
+        self.vectors: Callable[[list[str]], list[list[float]]] = lambda texts: [vector_of(text) for text in texts]
+        self.requests: list[Request] = []
+        self.show: dict[str, Any] = {"model_info": {"bert.context_length": 512}, "parameters": "num_ctx 256"}
+        self.released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_of(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def embeddings(self) -> list[Request]:
+        """The requests for vectors."""
+        return [request for request in self.requests if request.path in {"/api/embed", "/v1/embeddings"}]
+
+    def close(self) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def reply_to(self, request: Request) -> Reply:
+        if request.path == "/api/show":
+            return Reply(body=json.dumps(self.show))
+        if request.path == "/api/tags":
+            return Reply(body=json.dumps({"models": [{"model": "tiny:latest", "digest": "0123456789abcdef"}]}))
+        if self.replies:
+            return self.replies.pop(0)
+        return self.rule(request) or self._embed(request)
+
+    def _embed(self, request: Request) -> Reply:
+        vectors = self.vectors(request.texts)
+        if request.path == "/api/embed":
+            return Reply(body=json.dumps({"model": "tiny", "embeddings": vectors}))
+        data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+        # An endpoint may return its rows in any order: the index tells.
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return Reply(body=json.dumps({"object": "list", "model": "tiny", "usage": usage, "data": data[::-1]}))
+
+
+def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1  # Head and body in one packet: apart they wait for a delayed acknowledgement.
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            request = Request(
+                self.path,
+                {name.lower(): value for name, value in self.headers.items()},
+                json.loads(content) if content else {},
+            )
+            server.requests.append(request)
+            reply = server.reply_to(request)
+            if reply.hangs:
+                server.released.wait()
+                self.close_connection = True
+                return
+            self._send(reply)
+
+        def _send(self, reply: Reply) -> None:
+            body = reply.body.encode()
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body) if reply.announced is None else reply.announced))
+            self.end_headers()
+            self.wfile.write(body)
+            self.close_connection = reply.announced is not None
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    return Handler
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    """Start servers that end with the test."""
+    servers: list[ScriptedServer] = []
+
+    def start(port: int = 0) -> ScriptedServer:
+        servers.append(ScriptedServer(port))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def server(serve: Callable[..., ScriptedServer]) -> ScriptedServer:
+    return serve()
+
+
+@pytest.fixture
+def reply() -> type[Reply]:
+    return Reply

@@ -1,0 +1,136 @@
+"""What only Ollama does: models that must be pulled, a context that is set lower, truncation on request."""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cqm.index.embedding.base import Embedder
+from cqm.index.embedding.ollama import ollama_embedder
+from cqm.index.embedding.retries import RetryPolicy
+from cqm.index.errors import EmbeddingError
+from cqm.index.model import EmbeddingOptions
+
+if TYPE_CHECKING:
+    from conftest import Reply, Request, ScriptedServer
+
+QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.002)
+Connect = Callable[..., Embedder]
+
+
+@pytest.fixture
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """Open embedders that end with the test."""
+
+    def open_one(url: str, model: str = "tiny") -> Embedder:
+        embedder = ollama_embedder(EmbeddingOptions("ollama", model, url, timeout_seconds=20.0), QUICK)
+        request.addfinalizer(embedder.close)
+        return embedder
+
+    return open_one
+
+
+def over_context(reply: "type[Reply]", characters: int, status: int = 400) -> "Callable[[Request], Reply | None]":
+    """Refuse texts over a length, as Ollama does unless it may truncate."""
+    refusal = reply(status, json.dumps({"error": "input length exceeds maximum context length"}))
+
+    def rule(request: "Request") -> "Reply | None":
+        too_long = any(len(text) > characters for text in request.texts)
+        return refusal if too_long and not request.body["truncate"] else None
+
+    return rule
+
+
+def test_the_space_tells_the_models_digest_so_that_a_new_pull_is_a_new_space(
+    server: "ScriptedServer", connect: Connect
+) -> None:
+    assert connect(server.url).space().name == "ollama/tiny/4@0123456789ab"
+    assert connect(server.url, "tiny:latest").space() == connect(server.url).space()
+
+
+def test_a_missing_model_is_named_with_the_command_that_gets_it(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    server.rule = lambda _: reply(404, json.dumps({"error": 'model "mxbai" not found, try pulling it first'}))
+    with pytest.raises(EmbeddingError, match=r"has no model mxbai\. Get it with `ollama pull mxbai`") as caught:
+        connect(server.url, "mxbai").space()
+    assert not caught.value.retryable
+
+
+def test_an_address_without_ollama_behind_it_is_doubted(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    server.rule = lambda _: reply(404, "404 page not found")
+    with pytest.raises(EmbeddingError, match=r"answered 404: 404 page not found.*embedding\.base_url"):
+        connect(server.url).space()
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_text_over_the_context_is_cut_by_the_server_and_reported(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]", status: int
+) -> None:
+    server.rule = over_context(reply, 600, status)
+    embeddings = connect(server.url).embed_documents(["short", "long " * 200, "short too", "x" * 599])
+    assert embeddings.indices == (0, 1, 2, 3)
+    assert embeddings.cut == (1,)
+    assert [request.texts for request in server.embeddings if request.body["truncate"]] == [["long " * 200]]
+
+
+def test_a_text_that_the_server_cannot_even_cut_is_reported_and_the_rest_goes_on(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    refuse, crash = over_context(reply, 600), reply(500, json.dumps({"error": "runner has terminated"}))
+    server.rule = lambda request: refuse(request) or (crash if request.body["truncate"] else None)
+    embeddings = connect(server.url).embed_documents(["short", "long " * 200, "short too"])
+    assert embeddings.indices == (0, 2)
+    assert "runner has terminated" in embeddings.rejected[0].reason
+
+
+def test_a_text_that_may_be_too_long_does_not_make_its_batch_fail(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    server.rule = over_context(reply, 600)
+    embedder = connect(server.url)
+    embedder.space()
+    embedder.embed_documents(["short", "long " * 200, "short too"])
+    sent = [request.texts for request in server.embeddings[1:]]
+    assert sent == [["long " * 200], ["long " * 200], ["short", "short too"]]
+
+
+@pytest.mark.parametrize(
+    ("show", "alone"),
+    [
+        ({"model_info": {"bert.context_length": 512}, "parameters": "num_ctx    64\nnum_thread 1"}, True),
+        ({"model_info": {"bert.context_length": 64}, "parameters": "num_ctx 4096"}, True),
+        ({"model_info": {"bert.context_length": 512}}, False),
+        ({"model_info": {}}, False),
+    ],
+)
+def test_the_smaller_of_the_two_contexts_counts(
+    server: "ScriptedServer", connect: Connect, show: dict[str, object], *, alone: bool
+) -> None:
+    server.show = show
+    connect(server.url).embed_documents(["one", "x" * 200])
+    assert (["x" * 200] in [request.texts for request in server.embeddings]) == alone
+
+
+def test_a_long_question_is_cut_too(server: "ScriptedServer", connect: Connect, reply: "type[Reply]") -> None:
+    server.rule = over_context(reply, 600)
+    assert connect(server.url).embed_query("long " * 200).shape == (4,)
+
+
+def test_the_address_and_the_key_come_from_ollamas_own_variables(
+    server: "ScriptedServer", connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_API_KEY", "secret")
+    for host in (f"0.0.0.0:{server.port}", f"127.0.0.1:{server.port}", server.url):
+        monkeypatch.setenv("OLLAMA_HOST", host)
+        assert connect("").space().dimensions == 4
+    assert server.requests[-1].headers["authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://localhost:port"])
+def test_a_malformed_address_is_an_error_of_the_setting(connect: Connect, address: str) -> None:
+    with pytest.raises(EmbeddingError, match=r"address of Ollama is not valid.*embedding\.base_url or OLLAMA_HOST"):
+        connect(address).space()

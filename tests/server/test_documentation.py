@@ -1,0 +1,48 @@
+"""The README tells all that the command line can do, and nothing that it cannot."""
+
+import re
+from pathlib import Path
+
+import click
+
+from cqm.server.cli import app
+from cqm.server.layering import option_names
+from cqm.server.options import Options
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def documented() -> dict[str, set[str]]:
+    """The options in the README's table of commands, by command."""
+    rows = re.findall(r"^\| `cqm (\w+)[^`]*` \| [^|]+ \| ([^|]+) \|$", README, re.MULTILINE)
+    return {name: set(re.findall(r"`(--[\w-]+)`", options)) for name, options in rows}
+
+
+def declared() -> dict[str, set[str]]:
+    """The options of the commands themselves, but --help, which each has."""
+    return {
+        name: {
+            option for parameter in command.params if isinstance(parameter, click.Option) for option in parameter.opts
+        }
+        for name, command in app.commands.items()
+    }
+
+
+def test_every_command_and_every_option_is_in_the_table_of_the_readme() -> None:
+    assert documented() == declared()
+
+
+def test_every_option_of_a_command_explains_itself() -> None:
+    unexplained = [
+        f"{name} {parameter.name}"
+        for name, command in app.commands.items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert unexplained == []
+
+
+def test_every_setting_that_the_readme_names_exists() -> None:
+    sections = {name[0] for name in option_names(Options)}
+    named = {tuple(text.split(".")) for text in re.findall(r"`([a-z]+\.[a-z_]+)`", README)}
+    assert {name for name in named if name[0] in sections} <= set(option_names(Options))

@@ -1,0 +1,140 @@
+"""Which paths a client may name, and what a refusal says."""
+
+from pathlib import Path
+
+import pytest
+
+from cqm.server.errors import PathRefusedError
+from cqm.server.guard import Guard, folders_of_uris, make_guard
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = (tmp_path / "project").resolve()
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "app.py").write_text("pass\n")
+    return folder
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    file = tmp_path.resolve() / "secret.txt"
+    file.write_text("secret\n")
+    return file
+
+
+def admitted(guard: Guard, path: str | None, *named: Path) -> Path:
+    return guard.admit(path, named)[0]
+
+
+def test_a_path_below_a_granted_root_is_admitted(project: Path) -> None:
+    guard = make_guard([project])
+    assert guard.admit(str(project / "src" / "app.py")) == (project / "src" / "app.py", project)
+
+
+def test_a_relative_path_starts_at_the_root_that_has_it(project: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    assert admitted(make_guard([other, project]), "src/app.py") == project / "src" / "app.py"
+
+
+def test_no_path_means_the_only_root(project: Path) -> None:
+    assert admitted(make_guard([project]), None) == project
+    assert admitted(make_guard([project]), "  ") == project
+
+
+def test_no_path_among_several_roots_asks_which(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(PathRefusedError, match=r"one of: .*project, "):
+        make_guard([project, tmp_path]).admit(None)
+
+
+def test_a_refusal_names_the_path_the_roots_and_the_way_to_allow_it(project: Path, secret: Path) -> None:
+    with pytest.raises(PathRefusedError) as refusal:
+        make_guard([project]).admit(str(secret))
+    for part in (str(secret), str(project), "--root", "cqm.yml", "MCP roots"):
+        assert part in str(refusal.value)
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "src/../../secret.txt", "/", "..", "~", "src\0"])
+def test_no_spelling_leads_out_of_the_roots(project: Path, secret: Path, path: str) -> None:
+    assert secret.exists()
+    with pytest.raises(PathRefusedError):
+        make_guard([project]).admit(path)
+
+
+def test_a_link_that_leads_out_of_the_roots_is_refused(project: Path, secret: Path) -> None:
+    (project / "link.txt").symlink_to(secret)
+    (project / "folder").symlink_to(secret.parent)
+    for path in ("link.txt", "folder", "folder/secret.txt", str(project / "link.txt")):
+        with pytest.raises(PathRefusedError, match="outside"):
+            make_guard([project]).admit(path)
+
+
+def test_a_root_that_is_a_link_admits_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(project)
+    assert admitted(make_guard([link]), str(link / "src")) == project / "src"
+    assert admitted(make_guard([link]), str(project / "src")) == project / "src"
+
+
+def test_a_folder_whose_name_only_begins_like_a_root_is_outside(project: Path) -> None:
+    (project.parent / "project-secrets").mkdir()
+    with pytest.raises(PathRefusedError, match="outside"):
+        make_guard([project]).admit(str(project.parent / "project-secrets"))
+
+
+def test_a_path_that_does_not_exist_is_told_apart_from_a_refused_one(project: Path, secret: Path) -> None:
+    guard = make_guard([project])
+    with pytest.raises(PathRefusedError, match="does not exist"):
+        guard.admit("src/none.py")
+    with pytest.raises(PathRefusedError, match="outside"):
+        guard.admit(str(secret.parent / "none.txt"))
+
+
+def test_the_roots_of_a_client_count_beside_the_granted_ones(project: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    assert make_guard([project]).roots([other]) == (project, other)
+    assert admitted(make_guard([]), None, other) == other
+
+
+def test_the_roots_of_a_client_that_comes_over_the_network_do_not_count(project: Path, secret: Path) -> None:
+    guard = make_guard([project], ask_clients=False)
+    with pytest.raises(PathRefusedError, match="outside"):
+        guard.admit(str(secret), [secret.parent])
+    assert guard.decides_alone(str(secret))
+
+
+def test_the_working_folder_counts_when_nobody_grants_any(project: Path, tmp_path: Path) -> None:
+    assert admitted(make_guard([], working=project), None) == project
+    assert make_guard([], working=project).roots([tmp_path]) == (tmp_path,)
+
+
+@pytest.mark.parametrize("folder", [Path("/"), Path.home()])
+def test_the_home_folder_and_the_top_of_a_disk_are_never_roots_by_chance(folder: Path) -> None:
+    with pytest.raises(PathRefusedError, match="--root"):
+        make_guard([], working=folder).admit(None)
+    assert make_guard([folder]).roots() == (folder.resolve(),)
+
+
+def test_a_granted_root_that_does_not_exist_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(PathRefusedError, match="none"):
+        make_guard([tmp_path / "none"])
+
+
+def test_the_client_is_asked_only_when_its_answer_could_matter(project: Path, secret: Path) -> None:
+    assert make_guard([project]).decides_alone("src/app.py")
+    assert make_guard([project]).decides_alone(None)
+    assert not make_guard([project]).decides_alone(str(secret))
+    assert not make_guard([], working=project).decides_alone("src/app.py")
+
+
+def test_the_nearest_root_is_told_for_nested_roots(project: Path) -> None:
+    assert make_guard([project, project / "src"]).admit("src/app.py")[1] == project / "src"
+
+
+def test_uris_become_folders_and_what_is_no_folder_here_is_left_out(project: Path) -> None:
+    spaced = project / "with space & ü"
+    spaced.mkdir()
+    uris = [spaced.as_uri(), "https://example.com/x", "file://server/share", "file:///no/such/folder"]
+    assert folders_of_uris(uris) == (spaced,)

@@ -1,0 +1,155 @@
+"""The server over streamable HTTP: who gets in, who doesn't, how it starts and ends."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_types import TextContent
+
+COMMAND = str(Path(sys.executable).with_name("cqm"))
+PATIENCE_SECONDS = 60
+TOKEN = "a long random text"
+HANDSHAKE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
+    b'"clientInfo":{"name":"test","version":"1"}}}'
+)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    (root / "limits.py").write_text("def limit_retries(attempts):\n    return attempts < 5\n")
+    return root
+
+
+@contextmanager
+def serving(project: Path, address: str, token: str = "") -> Iterator["tuple[subprocess.Popen[str], str]"]:
+    """A server process and its URL."""
+    environment = os.environ | {
+        "CQM_INDEX_HOME": str(project.parent / "indexes"),
+        "CQM_EMBEDDING_PROVIDER": "none",
+        "XDG_CONFIG_HOME": str(project.parent),
+        "CQM_HTTP_TOKEN": token,
+    }
+    command = [COMMAND, "serve", "--http", address, "--root", str(project)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stderr
+            line = running.stderr.readline()
+            assert line.startswith("CQM serves http://"), line + running.stderr.read()
+            yield running, line.removeprefix("CQM serves ").strip()
+        finally:
+            running.kill()
+
+
+def status_of(url: str, **headers: str) -> int:
+    """The HTTP status that a handshake with these headers gets."""
+    place = urlsplit(url)
+    assert place.hostname
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE_SECONDS)
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    try:
+        connection.request("POST", place.path, HANDSHAKE, sent | headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+async def searched(client: Client, query: str) -> str:
+    result = await client.call_tool("search", {"query": query})
+    assert not result.is_error, result.content
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
+
+
+@pytest.mark.anyio
+async def test_clients_of_both_revisions_share_one_index_at_once(project: Path) -> None:
+    replies: list[str] = []
+    with serving(project, "127.0.0.1:0") as (_, url):
+
+        async def one_client(mode: str) -> None:
+            async with Client(url, mode=mode) as client:
+                replies.extend([await searched(client, "limit_retries") for _ in range(5)])
+
+        async with anyio.create_task_group() as tasks:
+            for mode in ("legacy", "auto") * 4:
+                tasks.start_soon(one_client, mode)
+    assert len(replies) == 40
+    assert all("limits.py:1-2" in reply for reply in replies)
+
+
+def test_a_local_server_refuses_what_a_web_page_could_send(project: Path) -> None:
+    with serving(project, "127.0.0.1:0") as (_, url):
+        assert status_of(url) == 200
+        assert status_of(url, Host="evil.example:8000") == 421
+        assert status_of(url, Origin="https://evil.example") == 403
+
+
+def test_an_address_that_others_reach_is_refused_without_a_token(project: Path) -> None:
+    command = [COMMAND, "serve", "--http", "0.0.0.0:0", "--root", str(project)]
+    environment = {key: value for key, value in os.environ.items() if key != "CQM_HTTP_TOKEN"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert done.returncode != 0
+    assert "CQM_HTTP_TOKEN" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "127.0.0.1:0"])
+async def test_with_a_token_only_those_get_in_who_bring_it(project: Path, address: str) -> None:
+    with serving(project, address, TOKEN) as (_, url):
+        url = url.replace("0.0.0.0", "127.0.0.1")
+        assert status_of(url) == 401
+        assert status_of(url, Authorization="Bearer wrong") == 401
+        assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
+        async with create_mcp_http_client({"Authorization": f"Bearer {TOKEN}"}) as bearer:
+            async with Client(streamable_http_client(url, http_client=bearer)) as client:
+                assert "limits.py:" in await searched(client, "limit_retries")
+
+
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1:99999", ":8000", "no.such.host.invalid:8000"])
+def test_an_address_that_cannot_be_served_is_explained(project: Path, address: str) -> None:
+    command = [COMMAND, "serve", "--http", address, "--root", str(project)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode != 0
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_address_in_use_is_explained(project: Path) -> None:
+    with serving(project, "127.0.0.1:0") as (_, url):
+        command = [COMMAND, "serve", "--http", f"127.0.0.1:{urlsplit(url).port}", "--root", str(project)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode != 0
+    assert "Choose another port" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(project: Path, number: signal.Signals) -> None:
+    with serving(project, "127.0.0.1:0") as (running, url):
+        assert status_of(url) == 200
+        running.send_signal(number)
+        assert running.wait(PATIENCE_SECONDS) == 0
+        assert running.stderr
+        assert running.stderr.read() == ""

@@ -1,0 +1,165 @@
+"""Answers as text: what is named, what a token budget cuts, and what a terminal gets to see."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cqm.chunkers.tokens import estimate
+from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.server import console, terminal
+from cqm.server.render import render_answer
+
+LINES = "\n".join(f"    line {number} of the body" for number in range(1, 41))
+HIT = Hit(
+    path="src/url.py",
+    start_line=10,
+    end_line=50,
+    score=0.8312,
+    symbol="Url.parse",
+    kind="method",
+    language="python",
+    text=f"def parse(text):\n{LINES}\n",
+    parts={"lexical": 0.5, "semantic": 0.3312},
+)
+ANSWER = Answer(
+    hits=(HIT,),
+    next_cursor="",
+    mode=SearchMode.HYBRID,
+    degraded="",
+    files=210,
+    chunks=1234,
+    complete=True,
+    failed_files=0,
+    updated_at=1.0,
+)
+QUERY = Query("where are urls parsed")
+
+
+def hits(count: int) -> tuple[Hit, ...]:
+    return tuple(replace(HIT, path=f"src/file_{number}.py", score=1 / (number + 1)) for number in range(count))
+
+
+def test_a_hit_is_its_place_symbol_kind_and_score_and_its_lines() -> None:
+    text = render_answer(QUERY, ANSWER, 6000)
+    assert f"\n\nsrc/url.py:10-50  Url.parse (method)  0.831\n{HIT.text.rstrip()}\n" in text
+
+
+def test_a_hit_without_a_symbol_is_named_by_its_kind() -> None:
+    text = render_answer(QUERY, replace(ANSWER, hits=(replace(HIT, symbol="", kind="text"),)), 6000)
+    assert "src/url.py:10-50  (text)  0.831\n" in text
+
+
+def test_the_header_says_what_was_searched_how_and_how_fresh_it_is() -> None:
+    query = replace(QUERY, languages=("python",), include=("src/**",))
+    header = render_answer(query, ANSWER, 6000, root="/home/me/urls").splitlines()[0]
+    assert header.startswith('1 result for "where are urls parsed" (hybrid, language python, include src/**) from ')
+    assert "1,234 chunks of 210 files in /home/me/urls, updated " in header
+    assert header.endswith(" weeks ago.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        (replace(ANSWER, degraded="Ollama is down."), "Note: searched by words alone: Ollama is down."),
+        (replace(ANSWER, complete=False), "Note: the index is not complete yet"),
+        (replace(ANSWER, failed_files=3), "Note: 3 file(s) could not be indexed"),
+    ],
+)
+def test_each_reason_to_doubt_the_answer_is_said_before_the_hits(answer: Answer, note: str) -> None:
+    text = render_answer(QUERY, answer, 6000)
+    assert note in text
+    assert text.index(note) < text.index("src/url.py")
+    assert note not in render_answer(QUERY, ANSWER, 6000)
+
+
+def test_a_long_query_is_shortened_to_one_line() -> None:
+    header = render_answer(replace(QUERY, text="why\n" * 200), ANSWER, 6000).splitlines()[0]
+    assert header.startswith('1 result for "why why')
+    assert len(header) < 200
+
+
+def test_the_parts_of_a_score_are_named_on_request() -> None:
+    assert "  = lexical 0.500 + semantic 0.331\n" in render_answer(QUERY, ANSWER, 6000, explain=True)
+    assert "lexical" not in render_answer(QUERY, ANSWER, 6000)
+
+
+def test_the_next_page_is_offered() -> None:
+    assert 'cursor "10"' in render_answer(QUERY, replace(ANSWER, next_cursor="10"), 6000)
+    assert "cursor" not in render_answer(QUERY, ANSWER, 6000)
+
+
+def test_a_hit_that_exceeds_the_budget_is_cut_after_a_line_and_says_how_much_is_missing() -> None:
+    text = render_answer(QUERY, ANSWER, 300)
+    shown = re.findall(r"^    line \d+ of the body$", text, re.MULTILINE)
+    missing = re.search(r"^\[(\d+) more lines cut by the token budget\]$", text, re.MULTILINE)
+    assert missing
+    assert 0 < len(shown) < 40
+    assert len(shown) + 1 + int(missing[1]) == 41
+
+
+def test_hits_beyond_the_budget_are_named_without_their_lines() -> None:
+    text = render_answer(QUERY, replace(ANSWER, hits=hits(10)), 1000)
+    with_lines, bare = text.split("Named only, their lines are beyond the budget of 1000 tokens:\n")
+    assert "line 1 of the body" in with_lines
+    assert [number for number in range(10) if f"src/file_{number}.py:" not in text] == []
+    assert "of the body" not in bare
+
+
+def test_hits_that_cannot_even_be_named_are_counted() -> None:
+    text = render_answer(QUERY, replace(ANSWER, hits=hits(100)), 1000)
+    counted = re.search(r"(\d+) more results are beyond the budget", text)
+    assert counted
+    assert len(re.findall(r"^src/file_\d+\.py:", text, re.MULTILINE)) + int(counted[1]) == 100
+
+
+@given(
+    budget=st.integers(300, 5000),
+    sizes=st.lists(st.integers(1, 300), max_size=40),
+    width=st.integers(0, 200),
+    cursor=st.sampled_from(["", "40"]),
+)
+def test_no_answer_exceeds_its_budget(budget: int, sizes: list[int], width: int, cursor: str) -> None:
+    found = tuple(replace(HIT, text="\n".join(["x" * width] * lines)) for lines in sizes)
+    answer = replace(ANSWER, hits=found, next_cursor=cursor, degraded="There is no embedder.", complete=False)
+    assert estimate(render_answer(QUERY, answer, budget)) <= budget
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "advice"),
+    [
+        (QUERY, replace(ANSWER, hits=()), "Try the name of a symbol or file"),
+        (replace(QUERY, languages=("cobol",)), replace(ANSWER, hits=()), "without the filters (language cobol)"),
+        (QUERY, replace(ANSWER, hits=(), chunks=0, files=0), "The index is empty. Check its status"),
+        (replace(QUERY, cursor="50"), replace(ANSWER, hits=()), "There is no further page."),
+    ],
+)
+def test_when_nothing_is_found_the_answer_says_what_to_do(query: Query, answer: Answer, advice: str) -> None:
+    text = render_answer(query, answer, 6000)
+    assert text.startswith("No results for ")
+    assert advice in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b[31mred", "a␛[31mred"),
+        ("bell\x07 back\x08 del\x7f", "bell␇ back␈ del\\u007f"),
+        ("\x9b31m", "\\u009b31m"),
+        ("access\u202e level", "access\\u202e level"),
+        ("two\r\nlines\tand\rmore", "two\nlines\tand␍more"),
+        ("plain äöü 日本語", "plain äöü 日本語"),
+    ],
+)
+def test_control_characters_are_shown_and_not_obeyed(text: str, shown: str) -> None:
+    assert console.visible(text) == shown
+
+
+def test_a_terminal_sees_no_escape_of_an_indexed_file(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = replace(HIT, path="a\x1b[2J.py", symbol="f\x1b]0;x\x07", text="x = 1 \x1b[31m\x9b31m\n" * 30)
+    terminal.show_answer(QUERY, replace(ANSWER, hits=(evil,)), root="/r\x1b[2J", explain=True)
+    shown = capsys.readouterr().out
+    assert not set(shown) & {"\x1b", "\x9b", "\x07"}
+    assert "6 more lines, to line 50" in shown

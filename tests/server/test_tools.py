@@ -1,0 +1,469 @@
+"""The four tools as an MCP client sees them, in both protocol revisions."""
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ErrorData, ListRootsResult, Root, TextContent
+
+from cqm.server.app import INSTRUCTIONS, make_server
+from cqm.server.guard import make_guard
+from cqm.server.settings import Settings, load_settings
+from cqm.server.tools import explained
+
+pytestmark = pytest.mark.anyio
+
+MODES = ("legacy", "auto")
+"""The handshake of 2025 and before, and the discovery of 2026-07-28."""
+WAIT_SECONDS = 30.0
+
+CODE = '''"""Limits of the service."""
+
+
+def limit_retries(attempts: int) -> bool:
+    """Whether another attempt may be made after a time-out."""
+    return attempts < 5
+'''
+DOCUMENT = "# Handbook\n\n## Deployment\n\nThe service is deployed to the harbour cluster every Friday.\n"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=MODES)
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "project"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "limits.py").write_text(CODE)
+    (root / "docs").mkdir()
+    (root / "docs" / "handbook.md").write_text(DOCUMENT)
+    (root / ".env").write_text("PASSWORD=hunter2\n")
+    (root / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    for path in root.rglob("*.*"):
+        # As in a tree that nobody is writing to: what was written a moment ago is read again.
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    return root
+
+
+class Connect(Protocol):
+    def __call__(self, *roots: Path, ask_clients: bool = True, **client: Any) -> Any: ...
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings(
+        overrides={"index.home": str(tmp_path / "indexes"), "embedding.provider": "none", "watch.debounce_ms": 10},
+        environment={},
+        user=tmp_path / "no-file.yml",
+    )
+
+
+@pytest.fixture
+def connect(settings: Settings, mode: str, tmp_path: Path) -> Connect:
+    """A client of a server that is granted the roots given."""
+
+    @asynccontextmanager
+    async def connected(*roots: Path, ask_clients: bool = True, **client: Any) -> AsyncIterator[Client]:
+        working = tmp_path / "working"
+        working.mkdir(exist_ok=True)
+        guard = make_guard(roots, working=working, ask_clients=ask_clients)
+        async with Client(make_server(settings, guard), mode=mode, **client) as opened:
+            yield opened
+
+    return connected
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return text_of(result)
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.content
+    return text_of(result)
+
+
+def text_of(result: Any) -> str:
+    assert result.structured_content is None
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def until(client: Client, query: str, condition: Callable[[str], bool]) -> str:
+    """Search until the reply meets the condition."""
+    reply = ""
+    with anyio.move_on_after(WAIT_SECONDS):
+        while not condition(reply := await call(client, "search", query=query)):
+            await anyio.lowlevel.checkpoint()
+    assert condition(reply), reply
+    return reply
+
+
+async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        instructions = client.instructions
+    assert set(tools) == {"search", "index_path", "chunk_preview", "index_status"}
+    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == set(tools) - {"index_path"}
+    assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in tools.values())
+    for tool in tools.values():
+        assert len(tool.description.encode()) <= 2048
+        assert all(spec.get("description") for spec in tool.input_schema["properties"].values())
+        assert not {"ctx", "named"} & set(tool.input_schema["properties"])
+    assert instructions == INSTRUCTIONS
+    assert len(INSTRUCTIONS.encode()) <= 2048
+
+
+async def test_the_first_search_of_a_folder_indexes_it(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        reply = await call(client, "search", query="limit_retries")
+    first, _, rest = reply.partition("\n")
+    assert str(project) in first
+    assert "2 files" in first
+    assert "src/limits.py:" in rest
+    assert "return attempts < 5" in rest
+
+
+async def test_indexing_tells_counts_skips_and_reasons(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        reply = await call(client, "index_path", path=str(project))
+        again = await call(client, "index_path", path=str(project))
+    assert "2 added" in reply
+    assert "1 secret" in reply
+    assert "1 binary" in reply
+    assert "2 unchanged" in again
+
+
+async def test_a_path_below_the_root_narrows_the_search_and_shares_the_index(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        below = await call(client, "search", query="service limits deployment", path="docs")
+        file = await call(client, "search", query="service limits deployment", path="src/limits.py")
+        status = await call(client, "index_status")
+    assert "docs/handbook.md:" in below
+    assert "limits.py:" not in below
+    assert "src/limits.py:" in file
+    assert "handbook.md:" not in file
+    assert status.count("kept in") == 1
+
+
+async def test_a_path_of_unusual_characters_narrows_the_search_too(connect: Connect, project: Path) -> None:
+    odd = project / "a [b] #c" / "!d {e}"
+    odd.mkdir(parents=True)
+    (odd / "*.py").write_text(CODE)
+    (odd / "x.py").write_text(CODE)
+    async with connect(project) as client:
+        folder = await call(client, "search", query="limit_retries", path=str(odd))
+        file = await call(client, "search", query="limit_retries", path=str(odd / "*.py"))
+        glob = await call(client, "search", query="limit_retries", path=str(odd), exclude=["x.py"])
+    assert ("*.py:" in folder, "x.py:" in folder, "src/limits.py:" in folder) == (True, True, False)
+    assert ("*.py:" in file, "x.py:" in file) == (True, False)
+    assert ("*.py:" in glob, "x.py:" in glob) == (True, False)
+
+
+async def test_filters_narrow_the_search(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        query = "service limits deployment"
+        assert "limits.py:" not in await call(client, "search", query=query, language=["Markdown"])
+        assert "handbook.md:" not in await call(client, "search", query=query, kind=["function"])
+        assert "handbook.md:" not in await call(client, "search", query=query, include=["*.py"])
+        assert "limits.py:" not in await call(client, "search", query=query, exclude=["src/**"])
+        assert "limits.py:" in await call(client, "search", query=query, path="src", include=["*.py"])
+        assert "limits.py:" not in await call(client, "search", query=query, path="src", exclude=["/limits.py"])
+        assert "limits.py:" in await call(client, "search", query=query, changed_since="2023-11-01")
+        assert "No results" in await call(client, "search", query=query, changed_since="1d")
+
+
+async def test_pages_follow_each_other_by_cursor(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        first = await call(client, "search", query="service limits deployment", limit=1)
+        cursor = first.partition('cursor "')[2].partition('"')[0]
+        second = await call(client, "search", query="service limits deployment", limit=1, cursor=cursor)
+    assert cursor
+    assert ("handbook.md:" in first) != ("handbook.md:" in second)
+
+
+async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Path) -> None:
+    (project / "src" / "long.py").write_text("\n".join(f"limit_{number} = {number}" for number in range(3000)))
+    async with connect(project) as client:
+        reply = await call(client, "search", query="limit_7", token_budget=400)
+    assert len(reply) < 400 * 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ({"query": " "}, "The query is empty. Ask a question"),
+        ({"query": "x", "cursor": "soon"}, "is no cursor. Pass next_cursor"),
+        ({"query": "x", "changed_since": "soon"}, "is no moment. Write a span"),
+        ({"query": "x", "path": "nowhere"}, "does not exist"),
+        ({"query": "x", "limit": 1000}, "limit"),
+    ],
+)
+async def test_a_mistake_is_explained_with_its_remedy(
+    connect: Connect, project: Path, arguments: dict[str, Any], part: str
+) -> None:
+    async with connect(project) as client:
+        assert part in await refusal(client, "search", **arguments)
+
+
+async def test_a_bad_configuration_of_the_project_is_explained(connect: Connect, project: Path) -> None:
+    (project / "cqm.yml").write_text("serach:\n  limit: 3\n")
+    async with connect(project) as client:
+        assert "serach" in await refusal(client, "search", query="x")
+
+
+async def test_an_edit_an_addition_a_rename_and_a_deletion_are_searchable(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        await call(client, "index_path")
+        (project / "src" / "limits.py").write_text(CODE.replace("limit_retries", "limit_attempts"))
+        await until(client, "limit_attempts", lambda reply: "limit_attempts (function)" in reply)
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        await until(client, "brand_new_thing", lambda reply: "src/new.py:" in reply)
+        (project / "src" / "new.py").rename(project / "src" / "moved.py")
+        await until(client, "brand_new_thing", lambda reply: "moved.py:" in reply and "src/new.py:" not in reply)
+        (project / "src" / "moved.py").unlink()
+        await until(client, "brand_new_thing", lambda reply: "moved.py:" not in reply)
+
+
+async def test_a_file_in_a_dot_folder_is_followed_too(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        await call(client, "index_path")
+        (project / ".github").mkdir()
+        (project / ".github" / "release.yml").write_text("release_on_fridays: true\n")
+        await until(client, "release_on_fridays", lambda reply: ".github/release.yml:" in reply)
+        (project / ".github" / "release.yml").write_text("release_on_mondays: true\n")
+        await until(client, "release_on_mondays", lambda reply: "release_on_mondays: true" in reply)
+
+
+async def test_what_changed_while_no_server_ran_is_found_by_the_next(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        await call(client, "index_path")
+    (project / "src" / "limits.py").write_text(CODE.replace("limit_retries", "limit_attempts"))
+    (project / "docs" / "handbook.md").unlink()
+    async with connect(project) as client:
+        reply = await call(client, "search", query="limit_attempts")
+    assert "limit_attempts (function)" in reply
+    assert "1 files" in reply
+
+
+async def test_the_status_tells_what_is_indexed_and_how_fresh_it_is(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        assert "not indexed yet" in await call(client, "index_status")
+        await call(client, "index_path")
+        reply = await call(client, "index_status", path=str(project))
+    assert "2 indexed" in reply
+    assert "0 files differ" in reply
+    assert "python" in reply
+    assert "watch:" in reply
+
+
+async def test_the_status_lists_what_was_skipped_with_reasons(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        await call(client, "index_path")
+        skipped = await call(client, "index_status", show="skipped")
+        failed = await call(client, "index_status", show="failed")
+    assert ".env: secret" in skipped
+    assert "logo.png: binary" in skipped
+    assert "no file failed" in failed
+
+
+async def test_a_preview_shows_the_chunks_of_a_file(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        brief = await call(client, "chunk_preview", path="src/limits.py")
+        full = await call(client, "chunk_preview", path="src/limits.py", with_text=True)
+        status = await call(client, "index_status")
+    assert "limit_retries" in brief
+    assert "return attempts < 5" not in brief
+    assert "return attempts < 5" in full
+    assert "not indexed yet" in status
+
+
+async def test_a_preview_of_a_text_goes_by_its_name(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        reply = await call(client, "chunk_preview", text=CODE, name="limits.py")
+        assert "(function)" in reply or "limit_retries" in reply
+        assert "either `path` or `text`" in await refusal(client, "chunk_preview")
+        assert "either `path` or `text`" in await refusal(client, "chunk_preview", path="x", text="y")
+
+
+@pytest.mark.parametrize(
+    ("path", "part"), [(".env", "secret"), ("logo.png", "binary"), ("src", "not a file"), ("trace.log", "ignore rule")]
+)
+async def test_a_preview_of_what_is_never_indexed_is_refused(
+    connect: Connect, project: Path, path: str, part: str
+) -> None:
+    (project / ".cqmignore").write_text("*.log\n")
+    (project / "trace.log").write_text("line\n")
+    async with connect(project) as client:
+        reply = await refusal(client, "chunk_preview", path=path)
+    assert part in reply
+    assert "hunter2" not in reply
+
+
+@pytest.mark.parametrize("tool", ["search", "index_path", "index_status", "chunk_preview"])
+async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
+    connect: Connect, project: Path, tmp_path: Path, tool: str
+) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text(CODE)
+    (project / "link.py").symlink_to(outside)
+    query = {"query": "x"} if tool == "search" else {}
+    async with connect(project) as client:
+        for path in (str(outside), "../outside.py", "link.py"):
+            reply = await refusal(client, tool, path=path, **query)
+            assert "outside the folders allowed here" in reply
+            assert "--root" in reply
+
+
+async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, project: Path) -> None:
+    async def list_roots(_: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=project.as_uri())])
+
+    async with connect(list_roots_callback=list_roots) as client:
+        assert "src/limits.py:" in await call(client, "search", query="limit_retries")
+        assert "outside" in await refusal(client, "search", query="x", path=str(project.parent))
+
+
+async def test_the_roots_of_a_client_over_the_network_are_not_asked_for(connect: Connect, project: Path) -> None:
+    asked: list[object] = []
+
+    async def list_roots(context: object) -> ListRootsResult:
+        asked.append(context)
+        return ListRootsResult(roots=[Root(uri=project.as_uri())])
+
+    async with connect(ask_clients=False, list_roots_callback=list_roots) as client:
+        assert "outside" in await refusal(client, "search", query="x", path=str(project))
+    assert not asked
+
+
+@pytest.mark.parametrize("mode", ["legacy"], indirect=True)
+async def test_a_client_that_fails_to_tell_its_roots_has_none(connect: Connect, tmp_path: Path) -> None:
+    async def list_roots(_: object) -> ErrorData:
+        return ErrorData(code=-32601, message="not here")
+
+    async with connect(list_roots_callback=list_roots) as client:
+        assert str(tmp_path / "working") in await call(client, "index_status")
+
+
+async def test_several_open_folders_have_a_status_each_and_a_search_has_to_say_which(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    async with connect(project, other) as client:
+        status = await call(client, "index_status")
+        assert str(project) in status
+        assert str(other) in status
+        assert "Give `path`" in await refusal(client, "search", query="limit_retries")
+        assert "src/limits.py:" in await call(client, "search", query="limit_retries", path=str(project))
+
+
+async def test_a_project_within_the_root_has_an_index_of_its_own(connect: Connect, project: Path) -> None:
+    (project / "src" / ".git").mkdir()
+    async with connect(project) as client:
+        reply = await call(client, "search", query="limit_retries", path="src/limits.py")
+        assert f"in {project / 'src'}," in reply
+        assert "limits.py:" in reply
+        status = await call(client, "index_status")
+    assert str(project / "src") in status
+
+
+async def test_files_are_not_followed_when_the_settings_say_so(
+    settings: Settings, tmp_path: Path, project: Path
+) -> None:
+    (project / "cqm.yml").write_text("watch:\n  enabled: false\n")
+    async with Client(make_server(settings, make_guard([project]))) as client:
+        await call(client, "index_path")
+        assert "watch: off" in await call(client, "index_status")
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        assert "new.py:" not in await call(client, "search", query="brand_new_thing")
+        await call(client, "index_path")
+        assert "new.py:" in await call(client, "search", query="brand_new_thing")
+
+
+async def test_two_calls_share_one_job_and_one_index(connect: Connect, project: Path) -> None:
+    replies: list[str] = []
+    async with connect(project) as client, anyio.create_task_group() as tasks:
+
+        async def index() -> None:
+            replies.append(await call(client, "index_path"))
+
+        tasks.start_soon(index)
+        tasks.start_soon(index)
+    assert len(replies) == 2
+    assert all("2 added" in reply or "2 unchanged" in reply for reply in replies)
+
+
+async def test_a_call_that_may_not_wait_tells_how_far_the_job_is(connect: Connect, project: Path) -> None:
+    for number in range(300):
+        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}"))
+    async with connect(project) as client:
+        reply = await call(client, "index_path", wait_seconds=0)
+        assert "goes on" in reply
+        assert "Call index_path again" in reply
+        assert "302 files" in await until(client, "limit_7_retries", lambda text: "goes on" not in text)
+
+
+async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project: Path) -> None:
+    for number in range(600):
+        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 5)
+    told: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert message
+        told.append((progress, total))
+
+    async with connect(project) as client:
+        await client.call_tool("index_path", {"wait_seconds": 120}, progress_callback=note)
+    assert told
+    assert told == sorted(told, key=lambda pair: pair[0])
+
+
+async def test_a_cancelled_call_cancels_the_job_that_nobody_else_wants(connect: Connect, project: Path) -> None:
+    for number in range(1500):
+        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 3)
+    started = anyio.Event()
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        started.set()
+
+    async with connect(project) as client:
+        async with anyio.create_task_group() as tasks:
+
+            async def index() -> None:
+                await client.call_tool("index_path", {"wait_seconds": 120}, progress_callback=note)
+
+            tasks.start_soon(index)
+            await started.wait()
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(WAIT_SECONDS):
+            while "goes on" in (status := await call(client, "index_status")):
+                await anyio.lowlevel.checkpoint()
+        assert "not complete" in status
+        assert "1,502 files" in await until(client, "limit_7_retries", lambda text: "goes on" not in text)
+
+
+async def test_an_unexpected_error_is_named_by_its_type_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    @explained
+    async def broken() -> str:
+        return str(1 / 0)
+
+    with pytest.raises(ToolError, match="Unexpected ZeroDivisionError: division by zero"):
+        await broken()
+    assert "Traceback" in caplog.text
