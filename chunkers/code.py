@@ -25,19 +25,21 @@ def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[lis
         options: the limits.
 
     Returns:
-        Pieces in order that hold every character that is not blank, with warnings for people; None when there is no
-        grammar for the language, the text is over `max_parse_bytes`, or the parser can make nothing of it.
+        Pieces in order that hold every character that is not blank, and warnings for people; no pieces and the reason
+        when the text could not be parsed; None when there is no grammar for the language.
     """
     row = BY_NAME.get(dialect_of(language, text))
-    data = text.encode("utf-8", "surrogatepass")
-    if row is None or len(data) > options.max_parse_bytes:
+    if row is None:
         return None
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > options.max_parse_bytes:
+        return [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
     for pattern in row.removed:
         data = pattern.sub(_blanked, data)
     tree = parse(data, grammar(*row.grammar))
     if tree is None:
-        return None
-    source = source_of(text, options.max_tokens, options.min_tokens)
+        return [], ["not parsed: it took too long"]
+    source = source_of(text, data, options.max_tokens, options.min_tokens)
     marks = outline([tree.root_node], Place(), row, source)
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     return [_piece(draft) for draft in without_tiny(drafts, source)], _warnings(tree.root_node, source)
@@ -45,8 +47,11 @@ def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[lis
 
 def _blanked(found: "re.Match[bytes]") -> bytes:
     # Positions in the tree must stay those of the text.
-    kept = found.start(1) - found.start()
-    return found[0][:kept] + b" " * len(found[1])
+    blanked = bytearray(found[0])
+    for name in found.re.groupindex:
+        first, end = found.span(name)
+        blanked[first - found.start() : end - found.start()] = b" " * (end - first)
+    return bytes(blanked)
 
 
 def _warnings(root: "Node", source: Source) -> list[str]:

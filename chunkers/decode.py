@@ -2,9 +2,9 @@
 
 1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text.
 2. Otherwise the bytes are UTF-8 when they are valid UTF-8. A NUL is a character like any other here.
-3. Otherwise charset-normalizer tries the legacy encodings of `_LEGACY`. Its cleanest reading is taken when less than
-   `_MOST_MESS` of it looks wrong; where readings are equally clean, the one that resembles a language more, then the
-   one earlier in the table.
+3. Otherwise, when there is a line end in them, charset-normalizer tries the legacy encodings of `_LEGACY`. Its cleanest
+   reading is taken when less than `_MOST_MESS` of it looks wrong; where readings are equally clean, the one that
+   resembles a language more, then the one earlier in the table.
 4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
 
 UTF-16 and UTF-32 without a mark are not detected: their NUL bytes make them binary, as they do for git.
@@ -103,24 +103,30 @@ def _decode_marked(data: bytes, encoding: str) -> Decoded:
 
 
 def _decode_legacy(data: bytes) -> Decoded:
+    # A few bytes without a line end are data that happens to be valid in some encoding.
+    has_lines = b"\n" in data or b"\r" in data
+    for encoding in _legacy_encodings(data) if has_lines else ():
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            # The library has not seen all lines.
+            continue
+        # Without a single character of two bytes it is a single-byte text read as half-width katakana.
+        if encoding not in _MULTI_BYTE or len(text) < len(data):
+            return Decoded(text, encoding)
+    message = "The bytes are neither UTF-8 nor clearly a text in another encoding."
+    raise UndecodableError(message, remedy="Save the file as UTF-8, or exclude it in .cqmignore.")
+
+
+def _legacy_encodings(data: bytes) -> list[str]:
+    """The encodings in which the bytes are clean text, the likeliest first."""
     from charset_normalizer import from_bytes  # 30 ms that UTF-8 trees never pay
 
     matches = from_bytes(_telling_lines(data), cp_isolation=list(_LEGACY), enable_fallback=False)
     readings = [match for match in matches if match.chaos <= _MOST_MESS]
     cleanest = min((match.chaos for match in readings), default=0.0)
     readings = [match for match in readings if match.chaos <= cleanest + _SAME_MESS]
-    for encoding in sorted(_names(readings), key=lambda name: _preference(name, readings)):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            # The library has not seen all lines.
-            continue
-        if encoding in _MULTI_BYTE and len(text) == len(data):
-            # Without a single character of two bytes it is a single-byte text read as half-width katakana.
-            continue
-        return Decoded(text, encoding)
-    message = "The bytes are neither UTF-8 nor clearly a text in another encoding."
-    raise UndecodableError(message, remedy="Save the file as UTF-8, or exclude it in .cqmignore.")
+    return sorted(_names(readings), key=lambda name: _preference(name, readings))
 
 
 def _telling_lines(data: bytes) -> bytes:

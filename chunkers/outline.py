@@ -82,7 +82,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         body, marks, where = waiting.pop()
         for node in body.named_children:
             rule = language.rules.get(node.type)
-            found = (rule(node) if rule else None) or _STATEMENT
+            found = (rule(node, source.data) if rule else None) or _STATEMENT
             mark = _mark(node, found, where, language, source)
             if mark.kind == GAP or (mark.first == where.row and mark.kind == "statement"):
                 continue

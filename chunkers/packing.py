@@ -159,8 +159,7 @@ def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
     if largest is not None and not (len(named) > 1 and is_loose(largest) and scope.place.kind in TYPES):
         return largest.kind, largest.name
     kind = _unnamed_kind(pack, source)
-    is_rest = scope.place.local or scope.place.kind in TYPES
-    return scope.place.kind if is_rest and kind in ("statement", "code") else kind, scope.place.name
+    return scope.place.kind if scope.place.name and kind in ("statement", "code") else kind, scope.place.name
 
 
 def _unnamed_kind(pack: Pack, source: "Source") -> str:

@@ -145,8 +145,8 @@ def _kept(unit: Unit, source: "Source") -> int:
 
 def _identity(unit: Unit, own: list[Mark], scope: Scope) -> tuple[str, str]:
     mark = unit.marks[0] if len(unit.marks) == 1 else own[0] if own else None
-    if mark is None or mark.kind in (COMMENT, LEADING, GROUP):
-        return "code", scope.place.name
-    if not mark.name and scope.place.local:
+    if mark is not None and mark.name:
+        return mark.kind, mark.name
+    if scope.place.name:
         return scope.place.kind, scope.place.name
-    return mark.kind, mark.name or scope.place.name
+    return "code" if mark is None or mark.kind in (COMMENT, LEADING, GROUP) else mark.kind, ""

@@ -12,6 +12,7 @@ class Source:
 
     Attributes:
         text: the whole text.
+        data: what was parsed: the text as UTF-8, with what its grammar does not know blanked.
         lines: without their ends.
         starts: the character where each row begins, and the length of the text at the end.
         sizes: quarters of a token before each row, and of the whole text at the end.
@@ -19,6 +20,7 @@ class Source:
     """
 
     text: str
+    data: bytes
     lines: list[str]
     starts: list[int]
     sizes: list[int]
@@ -41,11 +43,11 @@ class Source:
         return end
 
 
-def source_of(text: str, max_tokens: int, min_tokens: int) -> Source:
-    """Count a text's lines; limits in tokens."""
+def source_of(text: str, data: bytes, max_tokens: int, min_tokens: int) -> Source:
+    """Count the lines of a text that was parsed as the data; limits in tokens."""
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     starts[-1] = len(text)
     # The estimate is additive, so that a sum over rows is that of their text.
     sizes = starts if text.isascii() else list(accumulate((quarters(line) + 1 for line in lines), initial=0))
-    return Source(text, lines, starts, sizes, max_tokens * QUARTERS, min_tokens * QUARTERS)
+    return Source(text, data, lines, starts, sizes, max_tokens * QUARTERS, min_tokens * QUARTERS)

@@ -2,21 +2,33 @@
 
 import functools
 import importlib
-import sys
+import threading
+from time import thread_time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
 
-# Counting work, not seconds, gives the same chunks on a busy machine. On 22 repositories a parse took 6 steps of 100
-# operations a kilobyte, 21 in the worst file, and read a byte up to 20 times. Bad input takes thousands of either.
-_STEPS_PER_KILOBYTE = 60
-_FREE_STEPS = 1000
-_READS_PER_BYTE = 100
+# Real code takes 0.1 to 0.2 seconds a megabyte; some input that is no code takes hours. It is the time of this thread's
+# own work, so that a busy machine gives the same chunks.
+_SECONDS = 1.0
+_SECONDS_PER_MEGABYTE = 4.0
 
-# Also what a node copies to give its text.
+# Asking for the time costs as much as parsing a line.
+_CALLS_PER_LOOK = 16
+
 _READ_BYTES = 1 << 11
+
+
+class _Buffers(threading.local):
+    """Buffers that the parser reads from, by their length; a parse holds no lock while it asks for the next part."""
+
+    def __init__(self) -> None:
+        self.by_length: dict[int, bytearray] = {}
+
+
+_buffers = _Buffers()
 
 
 @functools.cache
@@ -36,28 +48,36 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     """The syntax tree of UTF-8 text; None when parsing takes far more work than real files of the size do."""
     from tree_sitter import Parser
 
-    steps = _FREE_STEPS + len(source) // 1000 * _STEPS_PER_KILOBYTE
-    reads = _FREE_STEPS + len(source) // _READ_BYTES * _READS_PER_BYTE
-
-    def read(offset: int, _point: object) -> bytes:
-        nonlocal reads
-        reads -= 1
-        # A scanner that looks ahead to the end again and again must find an end, since only `stop` can end a parse.
-        return source[offset : offset + _READ_BYTES] if reads > 0 else b""
+    deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
+    calls, late = 0, False
 
     def stop(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser's signature
-        nonlocal steps
-        steps -= 1
-        return steps < 0 or reads <= 0
+        nonlocal calls, late
+        calls += 1
+        if calls % _CALLS_PER_LOOK == 0:
+            late = late or thread_time() > deadline
+        return late
 
-    # Only the form that reads through a function honours `progress_callback`.
+    def read(offset: int, _point: object) -> bytes | bytearray:
+        # A scanner that looks ahead to the end again and again must find an end, since only `stop` can end a parse.
+        return b"" if stop(offset, False) else _lent(source[offset : offset + _READ_BYTES])  # noqa: FBT003
+
+    # Only the form that reads through a function honours `progress_callback`. Never ask such a tree for `Node.text`.
     try:
         tree = Parser(language).parse(read, progress_callback=stop)
     except ValueError:
         return None
-    # A tree reads its text again for every name: from here on without end.
-    within, reads = reads > 0, sys.maxsize
-    return tree if within else None
+    return None if late else tree
+
+
+def _lent(part: bytes) -> bytearray:
+    """A part of the source in a buffer of this thread, good until the next call for the same length.
+
+    The parser of tree-sitter 0.26.1 never releases what a read function returns: it would keep every source for good.
+    """
+    buffer: bytearray = _buffers.by_length.setdefault(len(part), bytearray(len(part)))
+    buffer[:] = part
+    return buffer
 
 
 def lost_rows(root: "Node") -> list[tuple[int, int]]:

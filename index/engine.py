@@ -184,8 +184,7 @@ class Index:
         serving = self._opened()
         pending = None
         if look:
-            plan = plan_update(self.root, serving, self.options, None)
-            pending = len(plan.todo) + len(plan.vanished)
+            pending = plan_update(self.root, serving, self.options, None).differing
         return describe(self.root, self.folder, serving.manifest, pending)
 
     def skipped(self) -> tuple[FileProblem, ...]:

@@ -42,8 +42,11 @@ def make_private_folder(folder: Path) -> None:
     """Create the folder, readable by its owner alone, with a rule that keeps it out of git.
 
     Raises:
-        StoreError: it cannot be created or written.
+        StoreError: it cannot be created or written, or is a link.
     """
+    if folder.is_symlink():
+        # It may have come with a clone, to make CQM write somewhere else.
+        raise StoreError(f"The index folder {folder} is a link.", remedy="Remove the link.")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:

@@ -37,9 +37,13 @@ _DOUBLED_OF_ITSELF = "lsz"
 
 # What a question is phrased with; in code these words are rare enough to outweigh what it is about.
 _QUESTION_WORDS = frozenset(
-    "a an the of to in on at by for from with and or is are was be been being it its this that these those as into over "
-    "how does do did what where which when why who whose can could should would will i we you my our me there here has "
-    "have had not no if then than so such via using use used uses work works working happen happens s t".split()
+    _WORD.findall(
+        """
+        a an the of to in on at by for from with and or is are was be been being it its this that these those as into
+        over how does do did what where which when why who whose can could should would will i we you my our me there
+        here has have had not no if then than so such via using use used uses work works working happen happens s t
+        """
+    )
 )
 
 

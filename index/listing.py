@@ -8,6 +8,7 @@ What is neither a file nor a link nor a folder is listed by the walk only.
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
 
@@ -80,9 +81,10 @@ def _listed_by_git(rules: IgnoreRules, names_of: NamesOf) -> Listing | None:
     if not _holds_git_alone(rules):
         return None
     listing: Listing = {}
-    repositories = [""]
-    while repositories:
-        repository = repositories.pop()
+    repositories = {""}
+    waiting = [""]
+    while waiting:
+        repository = waiting.pop()
         paths = git.files_in_scope(rules.root / repository)
         if paths is None:
             return None
@@ -90,10 +92,17 @@ def _listed_by_git(rules: IgnoreRules, names_of: NamesOf) -> Listing | None:
             if not stat.S_ISDIR(status.st_mode):
                 listing[path] = status
             elif ".git" in names_of(path):
-                repositories.append(path)
+                repositories.add(path)
+                waiting.append(path)
+    return None if _has_other_rules(listing, repositories, names_of) else listing
+
+
+def _has_other_rules(listing: Listing, repositories: AbstractSet[str], names_of: NamesOf) -> bool:
+    """Whether a folder has a `.cqmignore`, or a repository begins there that is none for git: it has no commit yet."""
     folders = {parent_of(path) for path in listing}
     folders |= {above for folder in folders for above in _folders_above(folder)}
-    return None if any(IGNORE_FILE in names_of(folder) for folder in folders) else listing
+    has_rules = any(IGNORE_FILE in names_of(folder) for folder in folders)
+    return has_rules or any(".git" in names_of(folder) for folder in folders - repositories)
 
 
 def _holds_git_alone(rules: IgnoreRules) -> bool:

@@ -8,7 +8,8 @@ from cqm.index.roles import ROLES
 
 # A dotted, scoped or plain name, as it stands in code or prose.
 _NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|#|->|/)[^\W\d][\w$]*)*")
-_SEPARATOR = re.compile(r"\.|::|#|->|/")
+_SEPARATOR = re.compile(r"\.|::|#|->|/| > ")
+_NOT_IN_KEY = re.compile(r"[\W_]+")
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([^\W\d]\w*)\(\)")
 # Written like code: inner capitals, an underscore, a digit, or qualified.
@@ -40,8 +41,13 @@ def read_question(text: str) -> Question:
 
 
 def name_key(name: str) -> str:
-    """The last part of a qualified name, without case and underscores: "http.Client.get_url" gives "geturl"."""
-    return _SEPARATOR.split(name)[-1].replace("_", "").lower()
+    """The last part of a qualified name, without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
+    return _NOT_IN_KEY.sub("", last_part(name)).lower()
+
+
+def last_part(name: str) -> str:
+    """A qualified name or heading path without what encloses it: "http.Client.get_url" gives "get_url"."""
+    return _SEPARATOR.split(name)[-1]
 
 
 def _names(text: str, content: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from math import sqrt
 from pathlib import PurePosixPath
 
 from cqm.index.lexical import stems
-from cqm.index.question import Question, name_key, read_question
+from cqm.index.question import Question, last_part, name_key, read_question
 from cqm.index.roles import role_of
 
 CHUNK_DEPTH = 200
@@ -158,10 +158,10 @@ def _file_priors(
 ) -> dict[str, dict[str, float]]:
     """What each file with a candidate adds to the score of all its chunks, by path."""
     texts, paths = _relative(evidence.file_terms), _relative(evidence.path_terms)
-    matches: dict[str, float] = {}
+    squares = dict.fromkeys((chunk.path for chunk in evidence.candidates), 0.0)
     for chunk in evidence.candidates:
-        matches[chunk.path] = matches.get(chunk.path, 0.0) + terms.get(chunk.id, 0.0) ** 2
-    matches = _relative({path: sqrt(total) for path, total in matches.items()})
+        squares[chunk.path] += terms.get(chunk.id, 0.0) ** 2
+    matches = _relative({path: sqrt(total) for path, total in squares.items()})
     return {
         path: {
             "file": options.file * texts.get(path, 0.0),
@@ -169,12 +169,12 @@ def _file_priors(
             "path": options.path * paths.get(path, 0.0),
             "stem": options.stem * _share(_stem_words(path), question.words),
         }
-        for path in matches
+        for path in squares
     }
 
 
 def _name_evidence(question: Question, defines: Iterable[str]) -> tuple[float, float]:
-    """Whether one of the names is named by the question, and how well the best of them and the question agree, 0 to 1."""
+    """Whether the question names one of the names (0 or 1), and how well the best of them agrees with it (0 to 1)."""
     defined = best = 0.0
     for name in defines:
         key, words = _name_words(name)
@@ -187,9 +187,7 @@ def _name_evidence(question: Question, defines: Iterable[str]) -> tuple[float, f
 
 @lru_cache(maxsize=1 << 15)
 def _name_words(name: str) -> tuple[str, frozenset[str]]:
-    key = name_key(name)
-    last = name[len(name.rstrip("!?")) - len(key) :] if key else name
-    return key, frozenset(stems(last))
+    return name_key(name), frozenset(stems(last_part(name)))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -87,7 +87,7 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
     if "" in tops:
         listing = list_tree(rules, names_of)
     else:
-        listing = list_below(rules, names_of, [top for top in tops if top.partition("/")[0] != ".."])
+        listing = list_below(rules, names_of, [top for top in tops if not _is_outside(top)])
     return _classified(root, listing, names_of, options)
 
 
@@ -129,6 +129,10 @@ def _real(root: Path) -> Path:
 def _normal(path: str) -> str:
     normal = os.path.normpath(path).replace(os.sep, "/")
     return "" if normal == "." else normal
+
+
+def _is_outside(path: str) -> bool:
+    return Path(path).is_absolute() or path.partition("/")[0] == ".."
 
 
 def _classified(root: Path, listing: Listing, names_of: NamesOf, options: ScanOptions) -> Iterator[FoundFile]:

@@ -52,6 +52,8 @@ def find(generation: Generation, query: Query, embedder: Embedder | None) -> Pag
 def _checked_offset(query: Query) -> int:
     if not query.text.strip():
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
+    if any("\ud800" <= character <= "\udfff" for character in query.text):
+        raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.")
     if not 1 <= query.limit <= _MAX_LIMIT:
         raise QueryError(f"limit is {query.limit}; it must be from 1 to {_MAX_LIMIT}.")
     if query.cursor and not query.cursor.isdecimal():
@@ -84,7 +86,7 @@ def _gather(
     """All evidence for a query, the mode that it amounts to, and why that is less than was asked for."""
     dense, degraded = _search_dense(generation, query, keep, embedder)
     lexical = query.mode is not SearchMode.SEMANTIC or bool(degraded)
-    mode = SearchMode.LEXICAL if degraded else query.mode
+    mode = SearchMode.LEXICAL if degraded or embedder is None else query.mode
     store, terms = generation.store, query_terms(query.text)
     # A file's point has no kind: its evidence counts whatever kind of chunk is asked for.
     of_files = replace(keep, kinds=()) if keep else None

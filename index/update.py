@@ -8,7 +8,7 @@ the rest.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from cqm.index.generation import Generation
 from cqm.index.manifest import ChunkRow, FileRow
@@ -47,6 +47,11 @@ class Plan:
     known: Mapping[str, FileRow]
     pending: frozenset[str]
 
+    @property
+    def differing(self) -> int:
+        """How many files differ from the index by their size or time, are new, or have vanished."""
+        return len(self.vanished) + sum(not _is_same(found, self.known.get(found.path)) for found, _ in self.todo)
+
     def may_hold(self, path: str) -> bool:
         """Whether the index may hold something of a path."""
         return path in self.known or path in self.pending
@@ -80,13 +85,19 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
         else:
             held = row.hash if row and row.state is FileState.INDEXED and found.path not in pending else ""
             todo.append((found, held))
-    vanished = (known.keys() | (pending if below is None else set())) - seen
+    gone = (known.keys() | (pending if below is None else set())) - seen
+    closed = {found.path for found, _ in todo if not found.size and (root / found.path).is_dir()}
+    vanished = [path for path in gone if not any(str(above) in closed for above in PurePosixPath(path).parents)]
     return Plan(tuple(todo), tuple(skipped), tuple(sorted(vanished)), unchanged, known, pending)
 
 
 def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
-    same = (found.size, found.mtime_ns) == (row.size, row.mtime_ns)
-    return same and row.state is not FileState.FAILED and row.mtime_ns < row.read_at_ns - _RACY_NS
+    settled = row.state is not FileState.FAILED and row.mtime_ns < row.read_at_ns - _RACY_NS
+    return settled and _is_same(found, row)
+
+
+def _is_same(found: FoundFile, row: FileRow | None) -> bool:
+    return row is not None and (found.size, found.mtime_ns) == (row.size, row.mtime_ns)
 
 
 @dataclass(slots=True)

@@ -195,3 +195,4 @@ def _last_status(root: Path, settings: Settings) -> IndexStatus:
 def _print(lines: Iterable[str]) -> None:
     text = "".join(f"{line}\n" for line in lines)
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+    sys.stdout.flush()

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from cqm.index.folders import folders
-
 from cqm.index.engine import Index
+from cqm.index.folders import folders
 from cqm.index.model import UpdateSummary
 from cqm.server.settings import Settings
 from cqm.server.watch import Update, Watcher, WatchReport

@@ -43,7 +43,7 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
         if not (local or token):
             raise ServeError(
                 f"{address} can be reached from other machines, and no token guards it.",
-                remedy=f"Set {TOKEN_VARIABLE} to a long random text, sent by clients as bearer token, or use 127.0.0.1.",
+                remedy=f"Set {TOKEN_VARIABLE} to a long random text, the bearer token of clients, or use 127.0.0.1.",
             )
         security = _local_only(host) if local else TransportSecuritySettings(enable_dns_rebinding_protection=False)
         app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)

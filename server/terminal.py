@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from cqm.chunkers.model import Chunk, ChunkReport
+from cqm.chunkers.model import ChunkReport
 from cqm.index.model import Answer, Hit, Query
 from cqm.server.console import visible
 from cqm.server.render import advice_lines, explanation_line, header_lines
@@ -33,16 +33,15 @@ def show_preview(name: str, report: ChunkReport) -> None:
     """Write the chunks of a file to standard output, each below a line that says what it is."""
     console = Console(highlight=False)
     for chunk in report.chunks:
-        console.print(_chunk_head(chunk))
+        place = f"{chunk.start_line}-{chunk.end_line}"
+        console.print(_head(place, chunk.symbol, f"({chunk.kind})  {chunk.tokens} tokens"))
         console.print(_code(chunk.text, name, chunk.start_line))
     console.print(Text(f"{len(report.chunks)} chunks", style="dim"))
 
 
 def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:
-    head = Text(visible(f"{hit.path}:{hit.start_line}-{hit.end_line}"), style="bold cyan")
-    head.append(f"  {visible(hit.symbol)}", style="bold")
-    head.append(f"  ({hit.kind})  {hit.score:.3f}", style="dim")
-    console.print(head)
+    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    console.print(_head(place, hit.symbol, f"({hit.kind})  {hit.score:.3f}"))
     if explain and hit.parts:
         console.print(Text(explanation_line(hit), style="dim"))
     lines = hit.text.rstrip().split("\n")
@@ -51,11 +50,8 @@ def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:
         console.print(Text(f"     {len(lines) - _MOST_LINES} more lines, to line {hit.end_line}", style="dim"))
 
 
-def _chunk_head(chunk: Chunk) -> Text:
-    head = Text(f"{chunk.start_line}-{chunk.end_line}", style="bold cyan")
-    head.append(f"  {visible(chunk.symbol)}", style="bold")
-    head.append(f"  ({chunk.kind})  {chunk.tokens} tokens", style="dim")
-    return head
+def _head(place: str, symbol: str, rest: str) -> Text:
+    return Text.assemble((visible(place), "bold cyan"), (f"  {visible(symbol)}", "bold"), (f"  {rest}", "dim"))
 
 
 def _code(text: str, path: str, first_line: int) -> Syntax:

@@ -33,7 +33,7 @@ _SQL_KINDS = {
 }
 
 
-def _sql_statement(node: "Node") -> Found | None:
+def _sql_statement(node: "Node", source: bytes) -> Found | None:
     inner = node.named_children[0] if node.named_children else None
     if inner is None or not inner.type.startswith("create_"):
         return None
@@ -41,7 +41,7 @@ def _sql_statement(node: "Node") -> Found | None:
         name = inner.child_by_field_name("column")
     else:
         name = child_of_type(inner, "object_reference", "identifier")
-    return Found(_SQL_KINDS.get(inner.type, "statement"), text_of(name).replace('"', "").replace("`", ""))
+    return Found(_SQL_KINDS.get(inner.type, "statement"), text_of(name, source).replace('"', "").replace("`", ""))
 
 
 SQL = Language(
@@ -56,12 +56,12 @@ SQL = Language(
 )
 
 
-def _html_element(node: "Node") -> Found:
+def _html_element(node: "Node", source: bytes) -> Found:
     tag = child_of_type(node, "start_tag", "self_closing_tag")
-    name = text_of(child_of_type(tag, "tag_name"))
+    name = text_of(child_of_type(tag, "tag_name"), source)
     for attribute in tag.named_children if tag else ():
-        if text_of(child_of_type(attribute, "attribute_name")) == "id":
-            value = text_of(child_of_type(attribute, "quoted_attribute_value", "attribute_value"))
+        if text_of(child_of_type(attribute, "attribute_name"), source) == "id":
+            value = text_of(child_of_type(attribute, "quoted_attribute_value", "attribute_value"), source)
             name = f"{name}#" + value.strip("\"'")
     return Found("element", name, (node,))
 
@@ -80,15 +80,15 @@ HTML = Language(
 )
 
 
-def _css_at_rule(node: "Node") -> Found:
+def _css_at_rule(node: "Node", source: bytes) -> Found:
     body = child_of_type(node, "block", "keyframe_block_list")
-    head = text_of(node)[: body.start_byte - node.start_byte] if body else text_of(node)
+    head = text_of(node, source)[: body.start_byte - node.start_byte] if body else text_of(node, source)
     return Found("rule", " ".join(head.split()), (body,) if body and body.type == "block" else ())
 
 
-def _css_rule(node: "Node") -> Found:
+def _css_rule(node: "Node", source: bytes) -> Found:
     body = child_of_type(node, "block")
-    selectors = " ".join(text_of(child_of_type(node, "selectors")).split())
+    selectors = " ".join(text_of(child_of_type(node, "selectors"), source).split())
     return Found("rule", selectors, (body,) if body else ())
 
 
@@ -106,12 +106,12 @@ CSS = Language(
 )
 
 
-def _xml_name(node: "Node") -> str:
-    return text_of(child_of_type(child_of_type(node, "STag", "EmptyElemTag"), "Name"))
+def _xml_name(node: "Node", source: bytes) -> str:
+    return text_of(child_of_type(child_of_type(node, "STag", "EmptyElemTag"), "Name"), source)
 
 
-def _xml_text(node: "Node") -> Found | None:
-    return None if text_of(node).strip() else Found(GAP)
+def _xml_text(node: "Node", source: bytes) -> Found | None:
+    return None if text_of(node, source).strip() else Found(GAP)
 
 
 XML = Language(
@@ -130,14 +130,14 @@ XML = Language(
 )
 
 
-def _key_text(node: "Node | None") -> str:
-    return text_of(node).strip("\"'")
+def _key_text(node: "Node | None", source: bytes) -> str:
+    return text_of(node, source).strip("\"'")
 
 
-def _json_pair(node: "Node") -> Found:
+def _json_pair(node: "Node", source: bytes) -> Found:
     value = node.child_by_field_name("value")
     nested = value is not None and value.type in ("object", "array")
-    return Found("key", _key_text(node.child_by_field_name("key")), (value,) if value and nested else ())
+    return Found("key", _key_text(node.child_by_field_name("key"), source), (value,) if value and nested else ())
 
 
 JSON = Language(
@@ -155,8 +155,8 @@ JSON = Language(
 _YAML_NODES = ("block_node", "block_mapping", "block_sequence", "flow_node", "flow_mapping", "flow_sequence")
 
 
-def _yaml_pair(node: "Node") -> Found:
-    return Found("key", _key_text(node.child_by_field_name("key")), (node,))
+def _yaml_pair(node: "Node", source: bytes) -> Found:
+    return Found("key", _key_text(node.child_by_field_name("key"), source), (node,))
 
 
 YAML = Language(
@@ -174,8 +174,8 @@ YAML = Language(
 )
 
 
-def _toml_key(node: "Node") -> str:
-    return text_of(child_of_type(node, "bare_key", "dotted_key", "quoted_key"))
+def _toml_key(node: "Node", source: bytes) -> str:
+    return text_of(child_of_type(node, "bare_key", "dotted_key", "quoted_key"), source)
 
 
 TOML = Language(

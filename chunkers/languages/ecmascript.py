@@ -55,39 +55,39 @@ def _wrapped(kind: str, name: str, call: "Node") -> Found:
     return Found(kind, name, (last,) if last is not None and last.type == "object" else ())
 
 
-def _declaration(node: "Node") -> Found | None:
+def _declaration(node: "Node", source: bytes) -> Found | None:
     declarator = child_of_type(node, "variable_declarator")
     if declarator is None:
         return None
     target, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
-    if value is not None and value.type in _ACCESSES and text_of(value).startswith("require("):
+    if value is not None and value.type in _ACCESSES and text_of(value, source).startswith("require("):
         return Found(IMPORTS)
     if target is None or target.type != "identifier":
         return None
-    name = text_of(target)
+    name = text_of(target, source)
     return _value(variable_kind(name), name, value)
 
 
-def _statement(node: "Node") -> Found | None:
+def _statement(node: "Node", source: bytes) -> Found | None:
     inner = node.named_children[0] if node.named_children else None
     while inner is not None and inner.type in ("unary_expression", "parenthesized_expression", "await_expression"):
         inner = inner.named_children[0] if inner.named_children else None
     if inner is None:
         return None
     if inner.type == "assignment_expression":
-        return _assignment(inner)
-    return _call(inner) if inner.type == "call_expression" else None
+        return _assignment(inner, source)
+    return _call(inner, source) if inner.type == "call_expression" else None
 
 
-def _assignment(node: "Node") -> Found | None:
-    name = text_of(node.child_by_field_name("left"))
+def _assignment(node: "Node", source: bytes) -> Found | None:
+    name = text_of(node.child_by_field_name("left"), source)
     value = node.child_by_field_name("right")
     while value is not None and value.type == "assignment_expression":
         value = value.child_by_field_name("right")
     if value is None or value.type not in (*_FUNCTIONS, "object", "class"):
         return None
     if name in _EXPORTS:
-        own = text_of(value.child_by_field_name("name"))
+        own = text_of(value.child_by_field_name("name"), source)
         found = _value("variable", own or name, value)
         return found if own or found.kind != "variable" else Found(GROUP, "", (value,))
     name = name.removeprefix("module.").removeprefix("exports.").replace(".prototype", "")
@@ -97,15 +97,15 @@ def _assignment(node: "Node") -> Found | None:
     return found if found.kind != "variable" or "." not in name or found.bodies else None
 
 
-def _call(node: "Node") -> Found | None:
+def _call(node: "Node", source: bytes) -> Found | None:
     callee = node.child_by_field_name("function")
     arguments = node.child_by_field_name("arguments")
     parts = arguments.named_children if arguments else []
     bodies = tuple(body for part in (*_functions(callee), *parts) if (body := _body(part)))
     if callee is None or not bodies:
         return None
-    if parts and text_of(callee).split("(")[0].split(".")[0] in _TESTS:
-        return Found("test", _title(parts[0]), bodies, local=True)
+    if parts and text_of(callee, source).split("(")[0].split(".")[0] in _TESTS:
+        return Found("test", _title(parts[0], source), bodies, local=True)
     return Found(GROUP, "", bodies, local=True)
 
 
@@ -121,22 +121,22 @@ def _body(node: "Node") -> "Node | None":
     return body if body is not None and body.type == "statement_block" else None
 
 
-def _title(node: "Node") -> str:
-    return text_of(node).strip("'\"`").split("\n")[0]
+def _title(node: "Node", source: bytes) -> str:
+    return text_of(node, source).strip("'\"`").split("\n")[0]
 
 
-def _pair(node: "Node") -> Found | None:
-    name = text_of(node.child_by_field_name("key")).strip("'\"")
+def _pair(node: "Node", source: bytes) -> Found | None:
+    name = text_of(node.child_by_field_name("key"), source).strip("'\"")
     found = _value("property", name, node.child_by_field_name("value"))
     return found if found.kind != "property" or found.bodies else None
 
 
-def _field(node: "Node") -> Found:
-    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("property"))
+def _field(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("property"), source)
     return _value("property", name, node.child_by_field_name("value"))
 
 
-def _export(node: "Node") -> Found:
+def _export(node: "Node", _source: bytes) -> Found:
     # "export default () => ...", "export default {...}", "export default function () {...}" have no names.
     value = node.child_by_field_name("value")
     if value is not None and value.type in _FUNCTIONS:
@@ -148,16 +148,16 @@ def _export(node: "Node") -> Found:
     return Found(GROUP, "", (node,))
 
 
-def _module(node: "Node") -> Found:
+def _module(node: "Node", source: bytes) -> Found:
     body = node.child_by_field_name("body")
-    return Found("namespace", text_of(node.child_by_field_name("name")).strip("'\""), (body,) if body else ())
+    return Found("namespace", text_of(node.child_by_field_name("name"), source).strip("'\""), (body,) if body else ())
 
 
 _JAVASCRIPT_RULES = {
     **symbols("function", "function_declaration", "generator_function_declaration"),
     **symbols("method", "method_definition"),
     **containers("class", "class_declaration", "abstract_class_declaration"),
-    "class": lambda node: _value("class", by_field("name")(node), node),
+    "class": lambda node, source: _value("class", by_field("name")(node, source), node),
     "lexical_declaration": _declaration,
     "variable_declaration": _declaration,
     "expression_statement": _statement,

@@ -40,32 +40,32 @@ _ELIXIR_TYPES = {"type": "type", "typep": "type", "opaque": "type", "callback": 
 _MAX_HEAD = 8
 
 
-def _elixir_head(node: "Node | None") -> str:
+def _elixir_head(node: "Node | None", source: bytes) -> str:
     # "get(id) when is_integer(id)", "t(a) :: term", "left + right", "name".
     for _ in range(_MAX_HEAD):
         if node is None:
             return ""
         if node.type == "call":
-            return text_of(node.child_by_field_name("target"))
-        operator = text_of(node.child_by_field_name("operator")) if node.type == "binary_operator" else ""
+            return text_of(node.child_by_field_name("target"), source)
+        operator = text_of(node.child_by_field_name("operator"), source) if node.type == "binary_operator" else ""
         if operator and operator not in ("when", "::"):
             return operator
         if node.type != "binary_operator":
-            return text_of(node)
+            return text_of(node, source)
         node = node.child_by_field_name("left")
     return ""
 
 
-def _elixir_call(node: "Node") -> Found | None:
-    target = text_of(node.child_by_field_name("target"))
+def _elixir_call(node: "Node", source: bytes) -> Found | None:
+    target = text_of(node.child_by_field_name("target"), source)
     first = _elixir_argument(node)
     if target in _ELIXIR_FUNCTIONS:
-        return Found(_ELIXIR_FUNCTIONS[target], _elixir_head(first))
+        return Found(_ELIXIR_FUNCTIONS[target], _elixir_head(first, source))
     body = child_of_type(node, "do_block")
     if target in _ELIXIR_MODULES:
-        return Found(_ELIXIR_MODULES[target], _elixir_module(node, first), (body,) if body else ())
+        return Found(_ELIXIR_MODULES[target], _elixir_module(node, first, source), (body,) if body else ())
     if target in _ELIXIR_TESTS and body is not None:
-        return Found("test", text_of(first).strip('"') or target, (body,), local=True)
+        return Found("test", text_of(first, source).strip('"') or target, (body,), local=True)
     if target in ("use", "import", "alias", "require"):
         return Found(IMPORTS)
     return Found("struct", "") if target in ("defstruct", "defexception") else None
@@ -76,19 +76,19 @@ def _elixir_argument(node: "Node") -> "Node | None":
     return arguments.named_children[0] if arguments and arguments.named_children else None
 
 
-def _elixir_module(node: "Node", first: "Node | None") -> str:
-    name = text_of(first)
+def _elixir_module(node: "Node", first: "Node | None", source: bytes) -> str:
+    name = text_of(first, source)
     keywords = child_of_type(child_of_type(node, "arguments"), "keywords")
-    return f"{name}.{text_of(keywords).removeprefix('for:').strip()}" if keywords and name else name
+    return f"{name}.{text_of(keywords, source).removeprefix('for:').strip()}" if keywords and name else name
 
 
-def _elixir_attribute(node: "Node") -> Found | None:
+def _elixir_attribute(node: "Node", source: bytes) -> Found | None:
     call = node.child_by_field_name("operand")
-    target = text_of(call.child_by_field_name("target")) if call and call.type == "call" else ""
+    target = text_of(call.child_by_field_name("target"), source) if call and call.type == "call" else ""
     if target in _ELIXIR_LEADING:
         return Found(LEADING)
     if call is not None and target in _ELIXIR_TYPES:
-        return Found(_ELIXIR_TYPES[target], _elixir_head(_elixir_argument(call)))
+        return Found(_ELIXIR_TYPES[target], _elixir_head(_elixir_argument(call), source))
     if not target or target in ("moduledoc", "behaviour"):
         return None
     return Found("constant", target)
@@ -109,18 +109,18 @@ ELIXIR = Language(
 )
 
 
-def _haskell_name(node: "Node") -> str:
+def _haskell_name(node: "Node", source: bytes) -> str:
     name = node.child_by_field_name("name")
     if name is not None:
-        return text_of(name).strip("()")
+        return text_of(name, source).strip("()")
     infix = child_of_type(node, "infix")
-    return text_of(infix.child_by_field_name("operator") if infix else child_of_type(node, "binding_list"))
+    return text_of(infix.child_by_field_name("operator") if infix else child_of_type(node, "binding_list"), source)
 
 
-def _haskell_instance(node: "Node") -> Found:
-    patterns = text_of(node.child_by_field_name("patterns"))
+def _haskell_instance(node: "Node", source: bytes) -> Found:
+    patterns = text_of(node.child_by_field_name("patterns"), source)
     body = node.child_by_field_name("declarations")
-    name = f"{text_of(node.child_by_field_name('name'))} {patterns}".strip()
+    name = f"{text_of(node.child_by_field_name('name'), source)} {patterns}".strip()
     return Found("class", name, (body,) if body else ())
 
 

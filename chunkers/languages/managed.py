@@ -30,8 +30,8 @@ def _constant(name: str) -> str:
     return kind if kind == "constant" else "property"
 
 
-def _java_field(node: "Node") -> Found:
-    name = text_of(child_of_type(node, "variable_declarator")).split("=")[0].strip()
+def _java_field(node: "Node", source: bytes) -> Found:
+    name = text_of(child_of_type(node, "variable_declarator"), source).split("=")[0].strip()
     return Found(_constant(name), name)
 
 
@@ -56,33 +56,33 @@ JAVA = Language(
 )
 
 
-def _kotlin_class(node: "Node") -> Found:
-    modifiers = text_of(child_of_type(node, "modifiers"))
+def _kotlin_class(node: "Node", source: bytes) -> Found:
+    modifiers = text_of(child_of_type(node, "modifiers"), source)
     keywords = {child.type for child in node.children if not child.is_named}
     kind = "enum" if "enum" in modifiers.split() else "interface" if "interface" in keywords else "class"
     body = child_of_type(node, "class_body", "enum_class_body")
-    return Found(kind, text_of(node.child_by_field_name("name")), (body,) if body else ())
+    return Found(kind, text_of(node.child_by_field_name("name"), source), (body,) if body else ())
 
 
-def _kotlin_object(node: "Node") -> Found:
+def _kotlin_object(node: "Node", source: bytes) -> Found:
     body = child_of_type(node, "class_body")
-    return Found("class", text_of(node.child_by_field_name("name")) or "Companion", (body,) if body else ())
+    return Found("class", text_of(node.child_by_field_name("name"), source) or "Companion", (body,) if body else ())
 
 
-def _kotlin_function(node: "Node") -> Found:
+def _kotlin_function(node: "Node", source: bytes) -> Found:
     # An extension function is known by its receiver: "Router.handle".
     receiver = ""
     for child in node.named_children:
         if child.type == "identifier":
             break
         if child.type in ("user_type", "nullable_type"):
-            receiver = text_of(child).split("<")[0].rstrip("?") + "."
-    return Found("function", receiver + text_of(node.child_by_field_name("name")))
+            receiver = text_of(child, source).split("<")[0].rstrip("?") + "."
+    return Found("function", receiver + text_of(node.child_by_field_name("name"), source))
 
 
-def _kotlin_property(node: "Node") -> Found:
+def _kotlin_property(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "variable_declaration")
-    name = text_of(child_of_type(declaration, "identifier"))
+    name = text_of(child_of_type(declaration, "identifier"), source)
     return Found(variable_kind(name), name)
 
 
@@ -97,7 +97,7 @@ KOTLIN = Language(
         "function_declaration": _kotlin_function,
         "property_declaration": _kotlin_property,
         **symbols("type", "type_alias", name=by_field("type")),
-        **symbols("constructor", "secondary_constructor", name=lambda _: "constructor"),
+        **symbols("constructor", "secondary_constructor", name=lambda _node, _source: "constructor"),
         **symbols("constant", "enum_entry", name=by_child("identifier")),
         **role("block", "anonymous_initializer"),
         **role(COMMENT, "line_comment", "block_comment"),
@@ -109,8 +109,8 @@ KOTLIN = Language(
 )
 
 
-def _scala_value(node: "Node") -> Found:
-    name = text_of(node.child_by_field_name("pattern") or node.child_by_field_name("name"))
+def _scala_value(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("pattern") or node.child_by_field_name("name"), source)
     value = node.child_by_field_name("value")
     if value is not None and value.type == "indented_block":
         value = child_of_type(value, "instance_expression")
@@ -118,12 +118,12 @@ def _scala_value(node: "Node") -> Found:
     return Found(variable_kind(name), name, (body,) if body else ())
 
 
-def _scala_extension(node: "Node") -> Found:
+def _scala_extension(node: "Node", _source: bytes) -> Found:
     return Found(GROUP, "", tuple(node.children_by_field_name("body")))
 
 
-def _scala_given(node: "Node") -> Found:
-    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("return_type"))
+def _scala_given(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("return_type"), source)
     body = node.child_by_field_name("body")
     return Found("variable", name, (body,) if body and body.type.endswith("template_body") else ())
 
@@ -153,16 +153,18 @@ SCALA = Language(
 )
 
 
-def _csharp_field(node: "Node") -> Found:
+def _csharp_field(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "variable_declaration")
-    name = by_field("name")(child) if (child := child_of_type(declaration, "variable_declarator")) else ""
-    constant = any(text_of(modifier) == "const" for modifier in node.named_children if modifier.type == "modifier")
+    name = by_field("name")(child, source) if (child := child_of_type(declaration, "variable_declarator")) else ""
+    constant = any(
+        text_of(modifier, source) == "const" for modifier in node.named_children if modifier.type == "modifier"
+    )
     return Found("constant" if constant else "property", name)
 
 
-def _csharp_operator(node: "Node") -> Found:
+def _csharp_operator(node: "Node", source: bytes) -> Found:
     operator = node.child_by_field_name("operator") or node.child_by_field_name("type")
-    return Found("method", f"operator {text_of(operator)}")
+    return Found("method", f"operator {text_of(operator, source)}")
 
 
 CSHARP = Language(
@@ -179,9 +181,9 @@ CSHARP = Language(
         **symbols("method", "method_declaration"),
         **symbols("function", "local_function_statement"),
         **symbols("constructor", "constructor_declaration"),
-        **symbols("method", "destructor_declaration", name=lambda node: "~" + by_field("name")(node)),
+        **symbols("method", "destructor_declaration", name=lambda node, source: "~" + by_field("name")(node, source)),
         **symbols("property", "property_declaration", "event_declaration"),
-        **symbols("property", "indexer_declaration", name=lambda _: "this[]"),
+        **symbols("property", "indexer_declaration", name=lambda _node, _source: "this[]"),
         **symbols("type", "delegate_declaration"),
         "operator_declaration": _csharp_operator,
         "conversion_operator_declaration": _csharp_operator,
@@ -198,28 +200,30 @@ CSHARP = Language(
 _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
 
 
-def _swift_type(node: "Node") -> Found:
-    keyword = text_of(node.child_by_field_name("declaration_kind"))
+def _swift_type(node: "Node", source: bytes) -> Found:
+    keyword = text_of(node.child_by_field_name("declaration_kind"), source)
     body = node.child_by_field_name("body")
-    return Found(_SWIFT_KINDS.get(keyword, "class"), text_of(node.child_by_field_name("name")), (body,) if body else ())
+    return Found(
+        _SWIFT_KINDS.get(keyword, "class"), text_of(node.child_by_field_name("name"), source), (body,) if body else ()
+    )
 
 
-def _swift_function(node: "Node") -> Found:
+def _swift_function(node: "Node", source: bytes) -> Found:
     # The name of an operator is a bare token between "func" and "(".
     name = node.child_by_field_name("name")
     if name is not None and name.type == "simple_identifier":
-        return Found("function", text_of(name))
+        return Found("function", text_of(name, source))
     tokens = [child for child in node.children if not child.is_named]
-    return Found("function", text_of(tokens[1]) if len(tokens) > 1 else "")
+    return Found("function", text_of(tokens[1], source) if len(tokens) > 1 else "")
 
 
-def _swift_property(node: "Node") -> Found:
+def _swift_property(node: "Node", source: bytes) -> Found:
     pattern = node.child_by_field_name("name")
-    return Found("variable", text_of(pattern).removeprefix("var ").removeprefix("let "))
+    return Found("variable", text_of(pattern, source).removeprefix("var ").removeprefix("let "))
 
 
-def _swift_directive(node: "Node") -> Found:
-    return Found(GAP if text_of(node).startswith("#end") else LEADING)
+def _swift_directive(node: "Node", source: bytes) -> Found:
+    return Found(GAP if text_of(node, source).startswith("#end") else LEADING)
 
 
 SWIFT = Language(
@@ -233,9 +237,9 @@ SWIFT = Language(
         "protocol_function_declaration": _swift_function,
         "property_declaration": _swift_property,
         "protocol_property_declaration": _swift_property,
-        **symbols("constructor", "init_declaration", name=lambda _: "init"),
-        **symbols("method", "deinit_declaration", name=lambda _: "deinit"),
-        **symbols("method", "subscript_declaration", name=lambda _: "subscript"),
+        **symbols("constructor", "init_declaration", name=lambda _node, _source: "init"),
+        **symbols("method", "deinit_declaration", name=lambda _node, _source: "deinit"),
+        **symbols("method", "subscript_declaration", name=lambda _node, _source: "subscript"),
         **symbols("type", "typealias_declaration", "associatedtype_declaration"),
         **symbols("constant", "enum_entry"),
         "directive": _swift_directive,

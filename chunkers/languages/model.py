@@ -39,11 +39,11 @@ class Found(NamedTuple):
     local: bool = False
 
 
-Rule = Callable[["Node"], Found | None]
-"""Says what a node is; None for a plain statement."""
+Rule = Callable[["Node", bytes], Found | None]
+"""Says what a node of a source is; None for a plain statement."""
 
-Naming = Callable[["Node"], str]
-"""The name of a symbol's node, empty when it has none."""
+Naming = Callable[["Node", bytes], str]
+"""The name of a symbol's node of a source, empty when it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Language:
         line_comment: how a comment begins, for grammars that put the comment above a symbol into the one before it.
         constructors: names of methods that make their object.
         dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
-        removed: the first groups are what the grammar stumbles over and a preprocessor would take out.
+        removed: their named groups are what the grammar stumbles over; they are blanked before parsing.
         joined: clauses of the same name, one after another, are one symbol.
     """
 
@@ -75,9 +75,10 @@ class Language:
     joined: bool = False
 
 
-def text_of(node: "Node | None") -> str:
-    """The source of a node; empty for None."""
-    return ((node.text or b"") if node else b"").decode("utf-8", "replace")
+def text_of(node: "Node | None", source: bytes) -> str:
+    """The text of a node; empty for None."""
+    # `Node.text` reads freed memory when the source came through a function, as parsing with a deadline demands.
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace") if node else ""
 
 
 def child_of_type(node: "Node | None", *types: str) -> "Node | None":
@@ -89,24 +90,24 @@ def child_of_type(node: "Node | None", *types: str) -> "Node | None":
 
 def by_field(name: str) -> Naming:
     """Names a symbol by the source of one of its node's fields."""
-    return lambda node: text_of(node.child_by_field_name(name))
+    return lambda node, source: text_of(node.child_by_field_name(name), source)
 
 
 def by_child(*types: str) -> Naming:
     """Names a symbol by the source of its node's first child of one of the types."""
-    return lambda node: text_of(child_of_type(node, *types))
+    return lambda node, source: text_of(child_of_type(node, *types), source)
 
 
 def role(found: Found | str, *types: str) -> dict[str, Rule]:
     """Rules: nodes of the types are all the same."""
     result = Found(found) if isinstance(found, str) else found
-    return dict.fromkeys(types, lambda _: result)
+    return dict.fromkeys(types, lambda _node, _source: result)
 
 
 def symbols(kind: str, *types: str, name: Naming | None = None) -> dict[str, Rule]:
     """Rules: nodes of the types are symbols without members."""
     naming = name or by_field("name")
-    return dict.fromkeys(types, lambda node: Found(kind, naming(node)))
+    return dict.fromkeys(types, lambda node, source: Found(kind, naming(node, source)))
 
 
 def containers(kind: str, *types: str, name: Naming | None = None, bodies: Iterable[str] = ()) -> dict[str, Rule]:
@@ -121,9 +122,9 @@ def containers(kind: str, *types: str, name: Naming | None = None, bodies: Itera
     naming = name or by_field("name")
     body_types = tuple(bodies)
 
-    def rule(node: "Node") -> Found:
+    def rule(node: "Node", source: bytes) -> Found:
         body = child_of_type(node, *body_types) if body_types else node.child_by_field_name("body")
-        return Found(kind, naming(node), (body,) if body else ())
+        return Found(kind, naming(node, source), (body,) if body else ())
 
     return dict.fromkeys(types, rule)
 
@@ -131,9 +132,9 @@ def containers(kind: str, *types: str, name: Naming | None = None, bodies: Itera
 def inlined(kind: str, *types: str, name: Naming | None = None) -> dict[str, Rule]:
     """Rules: nodes of the types are symbols whose members are among their own children."""
     naming = name or by_field("name")
-    return dict.fromkeys(types, lambda node: Found(kind, naming(node), (node,)))
+    return dict.fromkeys(types, lambda node, source: Found(kind, naming(node, source), (node,)))
 
 
 def groups(*types: str) -> dict[str, Rule]:
     """Rules: children of nodes of the types count as children of their parents."""
-    return dict.fromkeys(types, lambda node: Found(GROUP, "", (node,)))
+    return dict.fromkeys(types, lambda node, _source: Found(GROUP, "", (node,)))

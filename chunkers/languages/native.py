@@ -40,33 +40,40 @@ def _innermost(node: "Node | None") -> "Node | None":
     return None
 
 
-def _spelled(node: "Node | None") -> str:
+def _spelled(node: "Node | None", source: bytes) -> str:
     if node is None:
         return ""
     if node.type == "operator_cast":
-        return "operator " + text_of(node.child_by_field_name("type"))
+        return "operator " + text_of(node.child_by_field_name("type"), source)
     if node.type == "qualified_identifier":
-        scope = text_of(node.child_by_field_name("scope")).split("<")[0]
-        name = _spelled(node.child_by_field_name("name"))
+        scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
+        name = _spelled(node.child_by_field_name("name"), source)
         return f"{scope}.{name}" if scope.isidentifier() else name
-    return text_of(node).split("<")[0].replace("::", ".") if node.type == "template_function" else text_of(node)
+    return (
+        text_of(node, source).split("<")[0].replace("::", ".")
+        if node.type == "template_function"
+        else text_of(node, source)
+    )
 
 
-def declarator_name(node: "Node") -> str:
+def declarator_name(node: "Node", source: bytes) -> str:
     """The name that a C declaration declares, `Class.method` for a member defined outside of its class."""
-    return _spelled(_innermost(node.child_by_field_name("declarator")))
+    return _spelled(_innermost(node.child_by_field_name("declarator")), source)
 
 
-def _c_function(node: "Node") -> Found | None:
-    name = declarator_name(node)
-    return Found("function", name) if name else None
+def _c_function(node: "Node", source: bytes) -> Found | None:
+    name = declarator_name(node, source)
+    if not name:
+        return None
+    # "double Shape::area() const {...}" outside of its class.
+    return Found("method" if "." in name else "function", name)
 
 
-def _c_declaration(node: "Node") -> Found | None:
+def _c_declaration(node: "Node", source: bytes) -> Found | None:
     declarator = node.child_by_field_name("declarator")
     if declarator is None:
-        return _c_type_of(node)
-    name = _spelled(_innermost(declarator))
+        return _c_type_of(node, source)
+    name = _spelled(_innermost(declarator), source)
     if _declares_function(declarator):
         return Found("function", name)
     return Found(variable_kind(name), name)
@@ -88,24 +95,24 @@ _SPECIFIERS = {
 }
 
 
-def _c_specifier(node: "Node") -> Found | None:
+def _c_specifier(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
     kind = _SPECIFIERS[node.type]
-    return Found(kind, _type_name(node), (body,) if body and kind != "enum" else ())
+    return Found(kind, _type_name(node, source), (body,) if body and kind != "enum" else ())
 
 
-def _type_name(node: "Node") -> str:
-    return text_of(node.child_by_field_name("name")).split("<")[0].replace("::", ".")
+def _type_name(node: "Node", source: bytes) -> str:
+    return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
 
 
-def _c_type_of(node: "Node") -> Found | None:
+def _c_type_of(node: "Node", source: bytes) -> Found | None:
     specifier = node.child_by_field_name("type")
-    return _c_specifier(specifier) if specifier is not None and specifier.type in _SPECIFIERS else None
+    return _c_specifier(specifier, source) if specifier is not None and specifier.type in _SPECIFIERS else None
 
 
-def _c_typedef(node: "Node") -> Found:
-    found = _c_type_of(node)
-    name = declarator_name(node)
+def _c_typedef(node: "Node", source: bytes) -> Found:
+    found = _c_type_of(node, source)
+    name = declarator_name(node, source)
     if found is None or not found.bodies:
         return Found(found.kind if found and node.named_child_count and _has_body(node) else "type", name)
     return Found(found.kind, name or found.name, found.bodies)
@@ -116,12 +123,12 @@ def _has_body(node: "Node") -> bool:
     return specifier is not None and specifier.child_by_field_name("body") is not None
 
 
-def _namespace_name(node: "Node") -> str:
-    return by_field("name")(node).replace("::", ".")
+def _namespace_name(node: "Node", source: bytes) -> str:
+    return by_field("name")(node, source).replace("::", ".")
 
 
-def _c_macro(node: "Node") -> Found | None:
-    name = text_of(node.child_by_field_name("name"))
+def _c_macro(node: "Node", source: bytes) -> Found | None:
+    name = text_of(node.child_by_field_name("name"), source)
     is_guard = node.child_by_field_name("value") is None and name.rstrip("_").endswith(("_H", "_HPP", "_INCLUDED"))
     return None if is_guard else Found("macro", name)
 
@@ -150,26 +157,26 @@ _CPP_RULES = {
 }
 
 
-def _objc_method(node: "Node") -> Found:
+def _objc_method(node: "Node", source: bytes) -> Found:
     # A selector: "setHour:minute:".
-    parts = [text_of(child) for child in node.named_children if child.type == "identifier"]
+    parts = [text_of(child, source) for child in node.named_children if child.type == "identifier"]
     colons = ":" if child_of_type(node, "method_parameter") else ""
     return Found("method", "".join(part + colons for part in parts))
 
 
-def _objc_property(node: "Node") -> Found:
+def _objc_property(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "struct_declaration")
-    name = text_of(child_of_type(declaration, "struct_declarator")).lstrip("*^ ")
+    name = text_of(child_of_type(declaration, "struct_declarator"), source).lstrip("*^ ")
     return Found("property", name)
 
 
 _OBJC_ENUM = re.compile(r"typedef\s+NS_\w+\s*\([^,()]*,\s*(\w+)\s*\)")
 
 
-def _objc_typedef(node: "Node") -> Found:
+def _objc_typedef(node: "Node", source: bytes) -> Found:
     # The grammar does not know "typedef NS_ENUM(NSInteger, Name) {...}".
-    enum = _OBJC_ENUM.match(text_of(node))
-    return Found("enum", enum[1]) if enum else _c_typedef(node)
+    enum = _OBJC_ENUM.match(text_of(node, source))
+    return Found("enum", enum[1]) if enum else _c_typedef(node, source)
 
 
 _OBJC_RULES = {
@@ -195,10 +202,11 @@ _CPP_TEXT = re.compile(
 # Macros that stand alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
 _MACROS = (
     re.compile(
-        rb"\n([A-Z][A-Z0-9_]{3,})"
-        rb"(?=[ \t]*\r?\n| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)"
+        rb"^(?P<macro>[A-Z][A-Z0-9_]{3,})"
+        rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
+        re.MULTILINE,
     ),
-    re.compile(rb"\b(?:class|struct) +([A-Z][A-Z0-9_]{3,})(?= +\w)"),
+    re.compile(rb"\b(?:class|struct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)"),
 )
 
 C = Language(
@@ -225,23 +233,23 @@ OBJC = Language(
 )
 
 
-def _go_method(node: "Node") -> Found:
+def _go_method(node: "Node", source: bytes) -> Found:
     parameter = child_of_type(node.child_by_field_name("receiver"), "parameter_declaration")
-    receiver = text_of(parameter.child_by_field_name("type") if parameter else None).lstrip("*").split("[")[0]
-    name = text_of(node.child_by_field_name("name"))
+    receiver = text_of(parameter.child_by_field_name("type") if parameter else None, source).lstrip("*").split("[")[0]
+    name = text_of(node.child_by_field_name("name"), source)
     return Found("method", f"{receiver}.{name}" if receiver else name)
 
 
 _GO_TYPES = {"struct_type": "struct", "interface_type": "interface"}
 
 
-def _go_type(node: "Node") -> Found:
+def _go_type(node: "Node", source: bytes) -> Found:
     definition = node.child_by_field_name("type")
     kind = _GO_TYPES.get(definition.type, "type") if definition else "type"
-    return Found(kind, text_of(node.child_by_field_name("name")))
+    return Found(kind, text_of(node.child_by_field_name("name"), source))
 
 
-def _go_values(node: "Node") -> Found:
+def _go_values(node: "Node", _source: bytes) -> Found:
     # One block of constants is one symbol of the first one's name, unless it is large.
     return Found(GROUP, "", (node,))
 
@@ -266,11 +274,16 @@ GO = Language(
 )
 
 
-def _rust_impl(node: "Node") -> Found:
+def _rust_impl(node: "Node", source: bytes) -> Found:
     body = node.child_by_field_name("body")
-    name = text_of(node.child_by_field_name("type")).split("<")[0].replace("::", ".")
+    name = text_of(node.child_by_field_name("type"), source).split("<")[0].replace("::", ".")
     return Found("class", name, (body,) if body else ())
 
+
+# To the grammar the items in "cfg_net! {...}" are mere tokens. Twice, since one may stand in another.
+_CFG_BLOCK = re.compile(
+    rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n(?:\1[ \t]+[^\n]*\n|[ \t]*\r?\n)*+\1(?P<close>\})", re.MULTILINE
+)
 
 RUST = Language(
     name="rust",
@@ -289,8 +302,10 @@ RUST = Language(
         **role(COMMENT, "line_comment", "block_comment"),
         **role(LEADING, "attribute_item"),
         **role(IMPORTS, "use_declaration", "extern_crate_declaration"),
+        **role("macro", "macro_invocation"),
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
+    removed=(_CFG_BLOCK, _CFG_BLOCK),
 )
 
 _ZIG_TYPES = {
@@ -301,18 +316,18 @@ _ZIG_TYPES = {
 }
 
 
-def _zig_variable(node: "Node") -> Found:
-    name = text_of(child_of_type(node, "identifier"))
+def _zig_variable(node: "Node", source: bytes) -> Found:
+    name = text_of(child_of_type(node, "identifier"), source)
     declaration = child_of_type(node, *_ZIG_TYPES)
     if declaration is not None:
         return Found(_ZIG_TYPES[declaration.type], name, (declaration,))
-    if text_of(child_of_type(child_of_type(node, "builtin_function"), "builtin_identifier")) == "@import":
+    if text_of(child_of_type(child_of_type(node, "builtin_function"), "builtin_identifier"), source) == "@import":
         return Found(IMPORTS)
     return Found("constant" if any(child.type == "const" for child in node.children) else "variable", name)
 
 
-def _zig_test(node: "Node") -> Found:
-    return Found("test", text_of(child_of_type(node, "string", "identifier")).strip('"') or "test")
+def _zig_test(node: "Node", source: bytes) -> Found:
+    return Found("test", text_of(child_of_type(node, "string", "identifier"), source).strip('"') or "test")
 
 
 ZIG = Language(

@@ -31,12 +31,12 @@ def variable_kind(name: str) -> str:
     return "constant" if name.isupper() else "variable"
 
 
-def _python_statement(node: "Node") -> Found | None:
+def _python_statement(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment")
     left = assignment.child_by_field_name("left") if assignment else None
     if assignment is None or left is None or left.type not in ("identifier", "attribute"):
         return None
-    name = text_of(left)
+    name = text_of(left, source)
     value = assignment.child_by_field_name("right")
     return Found("function" if value and value.type == "lambda" else variable_kind(name), name)
 
@@ -63,12 +63,12 @@ PYTHON = Language(
 )
 
 
-def _ruby_name(node: "Node") -> str:
-    return text_of(node.child_by_field_name("name")).replace("::", ".")
+def _ruby_name(node: "Node", source: bytes) -> str:
+    return text_of(node.child_by_field_name("name"), source).replace("::", ".")
 
 
-def _ruby_call(node: "Node") -> Found | None:
-    method = text_of(node.child_by_field_name("method"))
+def _ruby_call(node: "Node", source: bytes) -> Found | None:
+    method = text_of(node.child_by_field_name("method"), source)
     arguments = node.child_by_field_name("arguments")
     if method in ("require", "require_relative", "load", "autoload"):
         return Found(IMPORTS)
@@ -76,16 +76,16 @@ def _ruby_call(node: "Node") -> Found | None:
     body = (block.child_by_field_name("body") or block) if block else None
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     if body is not None and method in _TEST_CALLS:
-        return Found("test", text_of(first).strip("'\""), (body,), local=True)
+        return Found("test", text_of(first, source).strip("'\""), (body,), local=True)
     if body is not None and method in ("class_eval", "module_eval", "included", "class_methods", "namespace"):
         return Found(GROUP, "", (body,))
     if method == "define_method" and first is not None:
-        return Found("method", text_of(first).strip(":'\""))
+        return Found("method", text_of(first, source).strip(":'\""))
     # "private def weed" and "memoize def weed".
     return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
 
 
-def _ruby_assignment(node: "Node") -> Found | None:
+def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
     left = node.child_by_field_name("left")
     if left is None or left.type not in ("constant", "scope_resolution"):
         return None
@@ -93,8 +93,8 @@ def _ruby_assignment(node: "Node") -> Found | None:
     block = right.child_by_field_name("block") if right and right.type == "call" else None
     body = block.child_by_field_name("body") if block else None
     if body is None:
-        return Found("constant", text_of(left).replace("::", "."))
-    return Found("class", text_of(left).replace("::", "."), (body,))
+        return Found("constant", text_of(left, source).replace("::", "."))
+    return Found("class", text_of(left, source).replace("::", "."), (body,))
 
 
 RUBY = Language(
@@ -118,43 +118,43 @@ RUBY = Language(
 )
 
 
-def _php_statement(node: "Node") -> Found | None:
+def _php_statement(node: "Node", source: bytes) -> Found | None:
     inner = node.named_children[0] if node.named_children else None
     if inner is None:
         return None
     if inner.type == "assignment_expression":
         value = inner.child_by_field_name("right")
         if value and value.type in ("anonymous_function", "arrow_function"):
-            return Found("function", text_of(inner.child_by_field_name("left")))
+            return Found("function", text_of(inner.child_by_field_name("left"), source))
     if inner.type == "function_call_expression":
-        return _php_call(inner)
+        return _php_call(inner, source)
     return None
 
 
-def _php_call(node: "Node") -> Found | None:
-    callee = text_of(node.child_by_field_name("function"))
+def _php_call(node: "Node", source: bytes) -> Found | None:
+    callee = text_of(node.child_by_field_name("function"), source)
     arguments = node.child_by_field_name("arguments")
     parts = arguments.named_children if arguments else []
     if callee == "define" and parts:
-        return Found("constant", text_of(parts[0]).strip("'\""))
+        return Found("constant", text_of(parts[0], source).strip("'\""))
     closure = child_of_type(parts[-1], "anonymous_function", "arrow_function") if parts else None
     body = closure.child_by_field_name("body") if closure else None
     if callee in _TEST_CALLS and body is not None:
-        return Found("test", text_of(parts[0]).strip("'\""), (body,), local=True)
+        return Found("test", text_of(parts[0], source).strip("'\""), (body,), local=True)
     return None
 
 
-def _php_namespace(node: "Node") -> Found:
+def _php_namespace(node: "Node", _source: bytes) -> Found:
     body = node.child_by_field_name("body")
     return Found(GROUP, "", (body,)) if body else Found(IMPORTS)
 
 
-def _php_constant(node: "Node") -> str:
-    return text_of(child_of_type(child_of_type(node, "const_element"), "name"))
+def _php_constant(node: "Node", source: bytes) -> str:
+    return text_of(child_of_type(child_of_type(node, "const_element"), "name"), source)
 
 
-def _php_property(node: "Node") -> str:
-    return text_of(child_of_type(child_of_type(node, "property_element"), "variable_name")).lstrip("$")
+def _php_property(node: "Node", source: bytes) -> str:
+    return text_of(child_of_type(child_of_type(node, "property_element"), "variable_name"), source).lstrip("$")
 
 
 PHP = Language(
@@ -181,12 +181,12 @@ PHP = Language(
 )
 
 
-def _lua_assignment(node: "Node") -> Found | None:
+def _lua_assignment(node: "Node", source: bytes) -> Found | None:
     targets = child_of_type(node, "variable_list")
     values = child_of_type(node, "expression_list")
     if targets is None or len(targets.named_children) != 1:
         return None
-    name = text_of(targets).replace(":", ".")
+    name = text_of(targets, source).replace(":", ".")
     value = values.named_children[0] if values and values.named_children else None
     if value is not None and value.type == "function_definition":
         return Found("function", name)
@@ -195,28 +195,28 @@ def _lua_assignment(node: "Node") -> Found | None:
     return Found(variable_kind(name), name)
 
 
-def _lua_local(node: "Node") -> Found | None:
+def _lua_local(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_statement")
-    return _lua_assignment(assignment) if assignment else None
+    return _lua_assignment(assignment, source) if assignment else None
 
 
-def _lua_field(node: "Node") -> Found | None:
+def _lua_field(node: "Node", source: bytes) -> Found | None:
     value = node.child_by_field_name("value")
     if value is None:
         return None
-    name = text_of(node.child_by_field_name("name"))
+    name = text_of(node.child_by_field_name("name"), source)
     if value.type == "function_definition":
         return Found("function", name)
     return Found("property", name, (value,)) if value.type == "table_constructor" else None
 
 
-def _lua_call(node: "Node") -> Found | None:
+def _lua_call(node: "Node", source: bytes) -> Found | None:
     arguments = node.child_by_field_name("arguments")
     parts = arguments.named_children if arguments else []
     body = parts[-1].child_by_field_name("body") if parts and parts[-1].type == "function_definition" else None
-    if body is None or text_of(node.child_by_field_name("name")) not in _TEST_CALLS:
+    if body is None or text_of(node.child_by_field_name("name"), source) not in _TEST_CALLS:
         return None
-    return Found("test", text_of(parts[0]).strip("'\""), (body,), local=True)
+    return Found("test", text_of(parts[0], source).strip("'\""), (body,), local=True)
 
 
 LUA = Language(
@@ -224,7 +224,11 @@ LUA = Language(
     grammar=("tree_sitter_lua", "language"),
     suffixes=(".lua", ".rockspec"),
     rules={
-        **symbols("function", "function_declaration", name=lambda node: by_field("name")(node).replace(":", ".")),
+        **symbols(
+            "function",
+            "function_declaration",
+            name=lambda node, source: by_field("name")(node, source).replace(":", "."),
+        ),
         "assignment_statement": _lua_assignment,
         "variable_declaration": _lua_local,
         "field": _lua_field,
@@ -235,9 +239,9 @@ LUA = Language(
 )
 
 
-def _bash_assignment(node: "Node") -> Found | None:
+def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = node if node.type == "variable_assignment" else child_of_type(node, "variable_assignment")
-    name = text_of(assignment.child_by_field_name("name")) if assignment else ""
+    name = text_of(assignment.child_by_field_name("name"), source) if assignment else ""
     return Found(variable_kind(name), name) if name else None
 
 
@@ -257,10 +261,10 @@ BASH = Language(
 )
 
 
-def _powershell_assignment(node: "Node") -> Found | None:
+def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_expression")
     left = child_of_type(assignment, "left_assignment_expression")
-    name = text_of(left).lstrip("$").strip() if left else ""
+    name = text_of(left, source).lstrip("$").strip() if left else ""
     # "[string]$Name" and "$this.Name" are no plain variables.
     return Found("variable", name) if name.replace("_", "").replace(":", "").isalnum() else None
 
@@ -274,7 +278,11 @@ POWERSHELL = Language(
         **inlined("class", "class_statement", name=by_child("simple_name")),
         **inlined("enum", "enum_statement", name=by_child("simple_name")),
         **symbols("method", "class_method_definition", name=by_child("simple_name")),
-        **symbols("property", "class_property_definition", name=lambda node: by_child("variable")(node).lstrip("$")),
+        **symbols(
+            "property",
+            "class_property_definition",
+            name=lambda node, source: by_child("variable")(node, source).lstrip("$"),
+        ),
         **symbols("constant", "enum_member", name=by_child("simple_name")),
         "pipeline": _powershell_assignment,
         **role(COMMENT, "comment"),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tree_sitter import Node
+from tree_sitter import Node, Parser
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.decode import decode, is_binary
@@ -21,7 +21,7 @@ from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.chunkers.syntax import grammar, parse
+from cqm.chunkers.syntax import grammar
 from cqm.chunkers.tokens import estimate
 
 FUNCTIONS = {
@@ -181,9 +181,7 @@ def covered(text: str, chunks: tuple[Chunk, ...]) -> int:
 
 def count_functions(document: Document, chunks: tuple[Chunk, ...], options: ChunkOptions, tally: Tally) -> None:
     """Count functions within the limit and those of them that lie in one chunk."""
-    tree = parse(document.text.encode(), grammar(*BY_NAME[document.language].grammar))
-    if tree is None:
-        return
+    tree = Parser(grammar(*BY_NAME[document.language].grammar)).parse(document.text.encode())
     lines = document.text.split("\n")
     for first, last in functions(tree.root_node, document.language):
         if estimate("\n".join(lines[first : last + 1]) + "\n") > options.max_tokens:

@@ -63,6 +63,7 @@ def test_a_legacy_character_far_from_the_start_is_found() -> None:
     [
         b"\xef\xbb\xbf\xff\xfe",
         b"\xff\xfea",
+        b"\xde\xad\xbe\xefadd.wasm\xde\xad\xbe\xef10",
         bytes(range(1, 256)) * 20,
         b"\x81\xff\x81\xff\xfe\x80" * 50,
     ],

@@ -198,6 +198,29 @@ def test_a_linked_work_tree_heeds_the_rules_of_its_repository(
 
 
 @pytest.mark.parametrize("options", [BY_GIT, BY_WALK])
+def test_a_repository_without_a_commit_has_its_own_rules_too(repository: Path, options: ScanOptions) -> None:
+    git(repository, "init", "--quiet", "new")
+    write(repository, "new/kept.log")
+    assert found(repository, options) == [".gitignore", "a.py", "new/kept.log", "out/c.py"]
+
+
+@pytest.mark.parametrize("options", [BY_GIT, BY_WALK])
+def test_a_cqmignore_file_holds_although_git_ignores_it(repository: Path, options: ScanOptions) -> None:
+    write(repository, "sub/x.py")
+    write(repository, "sub/.gitignore", ".cqmignore\n")
+    write(repository, "sub/.cqmignore", "*.py\n!*.log\n")
+    write(repository, "sub/back.log")
+    assert [path for path in found(repository, options) if path.startswith("sub")] == ["sub/.gitignore", "sub/back.log"]
+
+
+@pytest.mark.parametrize("options", [BY_GIT, BY_WALK])
+def test_cqmignore_leaves_out_tracked_files(repository: Path, options: ScanOptions) -> None:
+    write(repository, ".cqmignore", "c.py\n")
+    assert found(repository, options) == [".cqmignore", ".gitignore", "a.py"]
+    assert found(repository, options, ["out/c.py"]) == []
+
+
+@pytest.mark.parametrize("options", [BY_GIT, BY_WALK])
 def test_rules_above_the_root_hold_in_a_repository(repository: Path, options: ScanOptions) -> None:
     write(repository, "part/x.py")
     write(repository, "part/y.log")

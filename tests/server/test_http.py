@@ -117,14 +117,16 @@ def test_an_address_that_others_reach_is_refused_without_a_token(project: Path) 
 @pytest.mark.anyio
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "127.0.0.1:0"])
 async def test_with_a_token_only_those_get_in_who_bring_it(project: Path, address: str) -> None:
-    with serving(project, address, TOKEN) as (_, url):
-        url = url.replace("0.0.0.0", "127.0.0.1")
+    with serving(project, address, TOKEN) as (_, told):
+        url = told.replace("0.0.0.0", "127.0.0.1")
         assert status_of(url) == 401
         assert status_of(url, Authorization="Bearer wrong") == 401
         assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
-        async with create_mcp_http_client({"Authorization": f"Bearer {TOKEN}"}) as bearer:
-            async with Client(streamable_http_client(url, http_client=bearer)) as client:
-                assert "limits.py:" in await searched(client, "limit_retries")
+        async with (
+            create_mcp_http_client({"Authorization": f"Bearer {TOKEN}"}) as bearer,
+            Client(streamable_http_client(url, http_client=bearer)) as client,
+        ):
+            assert "limits.py:" in await searched(client, "limit_retries")
 
 
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1:99999", ":8000", "no.such.host.invalid:8000"])

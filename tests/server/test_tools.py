@@ -11,6 +11,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ErrorData, ListRootsResult, Root, TextContent
+from pydantic import FileUrl
 
 from cqm.server.app import INSTRUCTIONS, make_server
 from cqm.server.guard import make_guard
@@ -333,7 +334,7 @@ async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
 
 async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, project: Path) -> None:
     async def list_roots(_: object) -> ListRootsResult:
-        return ListRootsResult(roots=[Root(uri=project.as_uri())])
+        return ListRootsResult(roots=[Root(uri=FileUrl(project.as_uri()))])
 
     async with connect(list_roots_callback=list_roots) as client:
         assert "src/limits.py:" in await call(client, "search", query="limit_retries")
@@ -345,7 +346,7 @@ async def test_the_roots_of_a_client_over_the_network_are_not_asked_for(connect:
 
     async def list_roots(context: object) -> ListRootsResult:
         asked.append(context)
-        return ListRootsResult(roots=[Root(uri=project.as_uri())])
+        return ListRootsResult(roots=[Root(uri=FileUrl(project.as_uri()))])
 
     async with connect(ask_clients=False, list_roots_callback=list_roots) as client:
         assert "outside" in await refusal(client, "search", query="x", path=str(project))

@@ -124,7 +124,7 @@ def test_the_steps_of_one_save_come_together(scene: Scene) -> None:
     (scene.root / "app.py").write_text("two\n")
     (scene.root / "app.py~").unlink()
     seen.wait(lambda: len(seen.batches) > 1)
-    assert seen.batches[1] == {"4913", "app.py", "app.py~"}
+    assert seen.batches[1] == frozenset({"4913", "app.py", "app.py~"})
 
 
 def test_a_file_moved_over_another_is_taken_up(scene: Scene) -> None:
@@ -173,7 +173,7 @@ def test_a_deleted_folder_stands_for_its_files(scene: Scene) -> None:
     seen = scene.watch(WatchOptions(quiet=0.3, longest=5))
     shutil.rmtree(scene.root / "old")
     seen.wait(lambda: len(seen.batches) > 1)
-    assert seen.batches[1] == {"old"}
+    assert seen.batches[1] == frozenset({"old"})
 
 
 def test_more_changes_than_a_branch_switch_makes_are_one_comparison(scene: Scene) -> None:
@@ -207,7 +207,7 @@ def test_an_update_that_failed_is_told_and_comes_again_with_the_next_change(scen
     (scene.root / "first.py").write_text("one\n")
     seen.wait_for_message("The disk is full. Free space.")
     (scene.root / "second.py").write_text("one\n")
-    seen.wait(lambda: {"first.py", "second.py"} in seen.batches)
+    seen.wait(lambda: frozenset({"first.py", "second.py"}) in seen.batches)
 
 
 def test_an_unexpected_error_is_told_by_its_type_and_the_watch_goes_on(

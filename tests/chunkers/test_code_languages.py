@@ -1,0 +1,393 @@
+"""Every language: which rows of its fixture make a chunk, and what the chunk is called."""
+
+from pathlib import Path
+
+import pytest
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.model import ChunkOptions, Document
+
+FIXTURES = Path(__file__).parent / "fixtures" / "code"
+
+# First and last line, kind and symbol of each chunk when nothing is packed and the limit is 96 tokens.
+EXPECTED = {
+    "bash": """
+        1-3 statement
+        5-6 constant TARGET
+        8-12 function fail
+        14-17 function build
+        19-21 function late
+        23-23 statement
+        25-25 statement
+    """,
+    "c": """
+        1-3 imports
+        5-5 macro MAX_ITEMS
+        6-9 macro SWAP
+        11-11 type uint
+        13-16 struct node_t
+        18-18 enum color
+        20-23 struct word
+        25-25 struct list
+        27-27 variable count
+        29-29 function list_size
+        31-39 function list_add
+        41-46 function list_lock
+        47-52 function list_lock
+        54-57 variable names
+        59-62 function get_callback
+    """,
+    "cpp": """
+        1-1 statement
+        2-2 imports
+        4-9 function shape_count
+        11-11 namespace geo
+        12-20 namespace geo.detail
+        22-37 class geo.Shape
+        39-43 struct geo.Pair
+        45-45 enum geo.Kind
+        47-47 type geo.Shapes
+        49-51 method geo.Shape.perimeter
+        53-53 method geo.Shape.Shape
+        55-58 type geo.Drawable
+        60-64 function debug_dump
+        66-68 function main
+    """,
+    "csharp": """
+        1-2 imports
+        4-5 namespace Shop.Orders
+        6-7 enum Shop.Orders.Status
+        9-16 class Shop.Orders.Order
+        18-18 property Shop.Orders.Order.Changed
+        20-24 constructor Shop.Orders.Order.Order
+        26-26 method Shop.Orders.Order.~Order
+        28-29 property Shop.Orders.Order.Id
+        31-31 property Shop.Orders.Order.this[]
+        33-37 method Shop.Orders.Order.PayAsync
+        39-39 method Shop.Orders.Order.operator +
+        41-45 struct Shop.Orders.Order.Line
+        47-51 interface Shop.Orders.IOrder
+        53-53 class Shop.Orders.Customer
+        55-55 type Shop.Orders.Paid
+        57-63 class Shop.Orders.OrderExtensions
+    """,
+    "css": """
+        1-2 imports
+        4-6 rule :root
+        8-12 rule .button, a.button:hover
+        14-19 rule @media (max-width: 600px)
+        21-24 rule @keyframes spin
+        26-29 rule @font-face
+    """,
+    "elixir": """
+        1-4 module Shop.Accounts
+        6-8 imports Shop.Accounts
+        10-10 constant Shop.Accounts.limit
+        12-12 struct Shop.Accounts
+        14-14 type Shop.Accounts.t
+        16-16 function Shop.Accounts.load
+        18-26 function Shop.Accounts.get
+        28-31 function Shop.Accounts.check
+        33-36 macro Shop.Accounts.add
+        38-40 module Shop.Accounts.Error
+        42-43 macro Shop.Accounts.is_small
+        45-48 interface Shop.Size
+        50-52 class Shop.Size.List
+        54-62 module Shop.AccountsTest
+    """,
+    "go": """
+        1-2 imports
+        4-7 imports
+        9-10 constant DefaultPort
+        12-16 constant Running
+        18-18 variable registry
+        20-21 type State
+        23-26 interface Handler
+        28-32 struct Options
+        33-34 type Hook
+        36-42 struct Server
+        44-47 function New
+        49-55 method Server.Run
+        57-57 method Options.String
+    """,
+    "haskell": """
+        1-6 imports
+        8-9 imports
+        11-15 type Stack
+        17-17 type Depth
+        19-19 type Name
+        21-25 class Sized
+        27-29 class Sized Stack
+        31-33 function push
+        35-39 function pop
+        41-44 function +++
+        46-46 function limit
+    """,
+    "html": """
+        1-1 statement
+        2-9 element html
+        10-25 element html.body
+    """,
+    "java": """
+        1-4 imports
+        6-7 imports
+        9-16 class Ledger
+        18-19 property Ledger.entries
+        21-23 block Ledger
+        25-27 constructor Ledger.Ledger
+        29-36 method Ledger.book
+        38-43 class Ledger.Page
+        45-58 enum Ledger.Side
+        60-62 interface Ledger.Audited
+        64-67 interface Ledger.Listener
+    """,
+    "javascript": """
+        1-1 statement
+        3-4 imports
+        6-9 constant TAX
+        11-17 function add
+        19-20 function round
+        22-43 class Cart
+        45-46 function view
+        48-50 function clear
+        52-54 function Cart.size
+        56-57 statement
+        58-61 method remove
+        62-63 function twice
+        65-72 test Cart
+        74-77 function inner
+        78-79 statement
+    """,
+    "json": """
+        1-17 key workspaces
+        18-19 key private
+    """,
+    "kotlin": """
+        1-1 imports
+        3-3 imports
+        5-6 imports
+        8-9 constant MAX_DEPTH
+        11-11 type Handler
+        13-18 class Router
+        20-22 block Router
+        24-26 constructor Router.constructor
+        28-29 property Router.size
+        31-33 method Router.route
+        35-38 class Router.Factory
+        40-43 function Router.handle
+        45-50 enum Method
+        52-54 interface Node
+        56-58 class Registry
+        60-60 class Route
+    """,
+    "lua": """
+        1-3 constant M
+        5-5 variable api
+        7-11 variable M.config
+        13-17 function M.setup
+        19-21 function trim
+        23-25 function H.open
+        27-29 function M.close
+        31-31 function add
+        33-39 variable M.handlers
+        41-41 statement
+    """,
+    "objc": """
+        1-2 imports
+        4-4 macro TICK
+        6-6 statement
+        8-11 enum Mode
+        13-16 interface Clock
+        18-25 class WallClock
+        27-39 class WallClock
+        41-43 class WallClock
+        45-47 function seconds
+    """,
+    "php": """
+        1-1 statement
+        3-3 statement
+        5-5 imports
+        7-8 imports
+        10-10 constant RETRIES
+        12-17 class Mailer
+        18-18 imports Mailer
+        20-20 constant Mailer.LIMIT
+        22-22 property Mailer.from
+        24-26 constructor Mailer.__construct
+        28-35 method Mailer.send
+        37-42 method Mailer.create
+        44-47 interface Sender
+        49-52 trait Loggable
+        54-63 enum Priority
+        65-69 function shorten
+        71-76 function dd
+        77-78 statement
+    """,
+    "powershell": """
+        1-7 statement
+        9-11 variable Limit
+        13-18 function Copy-One
+        20-31 class Job
+        33-36 enum Level
+        38-38 function Get-Big
+        40-40 statement
+    """,
+    "python": """
+        1-2 statement
+        4-4 imports
+        6-7 imports
+        9-10 imports
+        12-15 imports
+        17-19 function dumps
+        21-23 constant CAPACITY
+        26-29 class Fruit
+        31-32 class Fruit
+        34-37 method Fruit.label
+        39-41 method Fruit.grow
+        43-45 class Fruit.Seed
+        48-57 function pick
+        60-60 function handler
+        62-63 statement
+    """,
+    "ruby": """
+        1-1 imports
+        3-4 imports
+        6-8 module Garden
+        10-13 class Garden.Bed
+        15-18 constructor Garden.Bed.initialize
+        20-24 method Garden.Bed.water!
+        26-28 method Garden.Bed.empty
+        30-34 method Garden.Bed.build
+        36-40 method Garden.Bed.weed?
+        42-44 class Garden.Bed
+        46-46 method plant
+        48-52 test Garden::Bed
+    """,
+    "rust": """
+        1-3 statement
+        5-6 imports
+        8-9 constant CAPACITY
+        11-11 constant GLOBAL
+        13-19 struct Queue
+        21-25 enum Error
+        27-27 type Result
+        29-35 trait Consumer
+        37-46 class Queue
+        48-54 class Queue
+        56-60 macro queue
+        62-71 module tests
+        73-77 function spawned
+    """,
+    "scala": """
+        1-2 imports
+        4-4 imports
+        6-9 trait Semigroup
+        11-23 class Monoid
+        25-32 class Monoid
+        34-34 class Sum
+        36-36 trait Shape
+        37-37 class Circle
+        39-43 class syntax
+    """,
+    "sql": """
+        1-2 namespace shop
+        4-8 table shop.customers
+        10-10 statement customers_name
+        12-16 view rich
+        18-18 type mood
+        20-24 function add_one
+        26-27 statement
+        29-29 statement
+    """,
+    "swift": """
+        1-2 imports
+        4-5 variable maximumVolume
+        7-7 type Completion
+        9-13 class Player
+        15-17 property Player.isEmpty
+        19-21 constructor Player.init
+        23-23 method Player.deinit
+        25-30 method Player.play
+        32-32 method Player.subscript
+        34-40 enum Player.State
+        42-44 class Player
+        46-50 interface Playable
+        52-54 struct Song
+        56-60 function beep
+        62-64 function +
+    """,
+    "toml": """
+        1-3 table build-system
+        5-9 table project
+        11-12 table tool.ruff.lint
+        14-16 table plugins
+        18-19 table plugins
+    """,
+    "tsx": """
+        1-1 imports
+        3-5 type Props
+        7-13 function Panel
+        15-18 function App
+        20-24 class Legacy
+    """,
+    "typescript": """
+        1-1 imports
+        3-4 type Key
+        6-9 enum Color
+        11-17 interface Holder
+        19-35 class Store
+        37-41 namespace express
+        43-50 namespace Util
+        52-54 function createStore
+        56-60 interface Window
+    """,
+    "xml": """
+        1-2 imports
+        3-15 element project
+        16-17 element project.build
+    """,
+    "yaml": """
+        1-16 key services
+        17-22 key items
+    """,
+    "zig": """
+        1-2 imports
+        3-3 constant Allocator
+        5-6 constant limit
+        8-24 struct Arena
+        26-26 enum Mode
+        28-31 struct Value
+        33-41 function List
+        43-43 variable counter
+        45-48 test arena starts empty
+        50-52 statement
+    """,
+}
+
+
+def fixture(language: str) -> str:
+    return (FIXTURES / f"{language}.txt").read_text(encoding="utf-8")
+
+
+def test_every_language_of_the_table_has_a_fixture() -> None:
+    assert {row.name for row in LANGUAGES} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("language", EXPECTED)
+def test_each_symbol_is_a_chunk_with_its_comments_and_attributes(language: str) -> None:
+    options = ChunkOptions(max_tokens=64 if language in ("json", "yaml") else 96, min_tokens=0)
+    chunks = chunk(Document("fixture", fixture(language), language), options).chunks
+    found = [f"{piece.start_line}-{piece.end_line} {piece.kind} {piece.symbol}".rstrip() for piece in chunks]
+    assert found == [line.strip() for line in EXPECTED[language].strip().splitlines()]
+
+
+@pytest.mark.parametrize("language", EXPECTED)
+def test_windows_line_ends_give_the_same_symbols_and_lines(language: str) -> None:
+    text = fixture(language)
+    alone = ChunkOptions(min_tokens=0)
+    plain = chunk(Document("fixture", text, language), alone)
+    windows = chunk(Document("fixture", text.replace("\n", "\r\n"), language), alone)
+    assert [(piece.start_line, piece.symbol, piece.kind) for piece in plain.chunks] == [
+        (piece.start_line, piece.symbol, piece.kind) for piece in windows.chunks
+    ]

@@ -1,0 +1,95 @@
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.model import ChunkOptions, Document
+
+FIXTURES = {path.stem: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "fixtures/code").iterdir()}
+NAMES = sorted(FIXTURES)
+
+OPTIONS = st.sampled_from(
+    [ChunkOptions(), ChunkOptions(max_tokens=64, min_tokens=0), ChunkOptions(max_tokens=64, min_tokens=64)]
+)
+
+
+def check(text: str, language: str, options: ChunkOptions) -> None:
+    """Chunks are in order and apart, hold all that is not blank, begin at lines, and keep the limit."""
+    chunks = chunk(Document("fixture", text, language), options).chunks
+    assert all(one.end <= other.start for one, other in pairwise(chunks))
+    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
+    for piece in chunks:
+        assert piece.text == text[piece.start : piece.end]
+        assert piece.start_line == text.count("\n", 0, piece.start) + 1
+        assert piece.tokens <= options.max_tokens
+        at_line = piece.start == 0 or text[piece.start - 1] == "\n"
+        assert at_line or piece.start_line == piece.end_line
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, str]:
+    """A fixture that was cut, spliced, mixed with another one or sprinkled with noise, and its language."""
+    language = draw(st.sampled_from(NAMES))
+    text = FIXTURES[language]
+    first, second = (draw(st.integers(0, len(text))) for _ in range(2))
+    other = FIXTURES[draw(st.sampled_from(NAMES))]
+    noise = draw(st.text(alphabet="(){}[]<>\"'`\\#/*\0\r\n\t =é語😀", max_size=20))
+    kind = draw(st.sampled_from(["cut", "splice", "mix", "noise"]))
+    if kind == "cut":
+        return text[first:second], language
+    if kind == "splice":
+        return text[:first] + text[second:], language
+    return text[:first] + (other if kind == "mix" else noise) + text[first:], language
+
+
+@settings(max_examples=400)
+@given(case=damaged(), options=OPTIONS)
+def test_damaged_code_of_any_language_is_chunked_without_a_gap(case: tuple[str, str], options: ChunkOptions) -> None:
+    check(*case, options)
+
+
+@pytest.mark.parametrize("language", NAMES)
+@given(text=st.text(max_size=300), options=OPTIONS)
+@settings(max_examples=15)
+def test_any_text_as_any_language_is_chunked_without_a_gap(language: str, text: str, options: ChunkOptions) -> None:
+    check(text, language, options)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r", "\n\r\n\r"])
+@pytest.mark.parametrize("language", NAMES)
+def test_any_line_ends_lose_nothing(language: str, ends: str) -> None:
+    check("\ufeff" + FIXTURES[language].replace("\n", ends), language, ChunkOptions(max_tokens=64, min_tokens=16))
+
+
+@pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("\n \n\t\n", id="blank"),
+        pytest.param("\0" * 5_000, id="nuls"),
+        pytest.param("[" * 10_000, id="open brackets"),
+        pytest.param("{\n" * 5_000, id="open braces"),
+        pytest.param("(" * 3_000 + ")" * 3_000, id="nested parentheses"),
+        pytest.param("<a>" * 5_000, id="open tags"),
+        pytest.param("class A {\n" * 1_000, id="nested classes"),
+        pytest.param("#\n" * 5_000, id="comment lines"),
+        pytest.param("x " * 20_000, id="one long line"),
+        pytest.param("語" * 5_000, id="one long word"),
+    ],
+)
+def test_extreme_text_is_chunked_without_a_gap(language: str, text: str) -> None:
+    check(text, language, ChunkOptions())
+
+
+@pytest.mark.parametrize("language", ["javascript", "json", "python"])
+def test_a_hundred_thousand_brackets_are_no_recursion(language: str) -> None:
+    check("[\n" * 100_000 + "]" * 100_000, language, ChunkOptions())
+
+
+def test_a_line_of_five_megabytes_is_chunked() -> None:
+    check("a=1;" * 1_250_000, "javascript", ChunkOptions())

@@ -1,0 +1,272 @@
+import dataclasses
+from collections.abc import Mapping
+from itertools import count
+from math import isclose
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cqm.index.question import read_question
+from cqm.index.rank import FILL_FILES, Candidate, Evidence, RankOptions, fill_paths, rank
+
+NOTHING_BUT_TERMS = RankOptions(dense=0, file=0, matches=0, path=0, stem=0, defines=0, name=0, repeat=1)
+
+
+def chunk(path: str, *defines: str, line: int = 1, lines: int = 10, digest: str = "") -> Candidate:
+    symbol = defines[0] if defines else ""
+    return Candidate(
+        id=f"{path}:{line}",
+        path=path,
+        language="python",
+        kind="function",
+        symbol=symbol,
+        defines=defines,
+        start_line=line,
+        end_line=line + lines - 1,
+        tokens=100,
+        digest=digest,
+    )
+
+
+def evidence(
+    terms: Mapping[Candidate, float],
+    *,
+    dense: Mapping[Candidate, float] | None = None,
+    files: Mapping[str, float] | None = None,
+    paths: Mapping[str, float] | None = None,
+) -> Evidence:
+    by_cosine = dense or {}
+    return Evidence(
+        candidates=tuple(dict.fromkeys([*terms, *by_cosine])),
+        terms={each.id: score for each, score in terms.items() if score},
+        dense={each.id: score for each, score in by_cosine.items()},
+        file_terms=files or {},
+        path_terms=paths or {},
+    )
+
+
+def order(question: str, found: Evidence, options: RankOptions | None = None) -> list[str]:
+    ranked = rank(question, found, options) if options else rank(question, found)
+    return [entry.candidate.id for entry in ranked]
+
+
+def first_path(question: str, found: Evidence) -> str:
+    return rank(question, found)[0].candidate.path
+
+
+paths = st.sampled_from(["a.py", "b.py", "lib/c.py", "tests/test_a.py", "README.md"])
+names = st.sampled_from(["load", "load_config", "Config", "Config.read", "save"])
+scores = st.floats(0, 100)
+questions = st.sampled_from(["load config", "Config", "how is the config saved?", "tests of load_config", "", "ロード"])
+
+
+@st.composite
+def found(draw: st.DrawFn) -> Evidence:
+    lines = count(1, 20)
+    chunks = [
+        chunk(path, *defines, line=next(lines)) for path, defines in draw(st.lists(st.tuples(paths, st.lists(names))))
+    ]
+    some = st.fixed_dictionaries({}, optional=dict.fromkeys(chunks, scores))
+    of_files = st.dictionaries(paths, scores)
+    drawn = evidence(draw(some), dense=draw(some), files=draw(of_files), paths=draw(of_files))
+    return dataclasses.replace(drawn, candidates=tuple(chunks))
+
+
+@given(questions, found())
+def test_the_parts_of_a_score_sum_up_to_it(question: str, given_evidence: Evidence) -> None:
+    for entry in rank(question, given_evidence):
+        assert isclose(sum(entry.parts.values()), entry.score, abs_tol=1e-9)
+        assert entry.score >= 0
+
+
+@given(questions, found())
+def test_every_candidate_is_shown_once(question: str, given_evidence: Evidence) -> None:
+    assert sorted(order(question, given_evidence)) == sorted(each.id for each in given_evidence.candidates)
+
+
+@given(questions, found(), st.randoms())
+def test_the_order_does_not_depend_on_the_order_of_the_candidates(
+    question: str, given_evidence: Evidence, random: Random
+) -> None:
+    shuffled = list(given_evidence.candidates)
+    random.shuffle(shuffled)
+    assert order(question, dataclasses.replace(given_evidence, candidates=tuple(shuffled))) == order(
+        question, given_evidence
+    )
+
+
+@given(questions, found(), st.sampled_from(["terms", "file_terms", "path_terms"]))
+def test_the_scale_of_a_search_does_not_matter(question: str, given_evidence: Evidence, search: str) -> None:
+    # Powers of two scale without rounding.
+    scaled = {key: value * 1024 for key, value in getattr(given_evidence, search).items()}
+    assert order(question, dataclasses.replace(given_evidence, **{search: scaled})) == order(question, given_evidence)
+
+
+def test_better_terms_come_first() -> None:
+    good, fair = chunk("a.py"), chunk("b.py")
+    assert order("anything", evidence({fair: 3.0, good: 4.0})) == [good.id, fair.id]
+
+
+def test_vectors_alone_are_enough() -> None:
+    near, far = chunk("a.py"), chunk("b.py")
+    assert order("anything", evidence({}, dense={far: 0.1, near: 0.4})) == [near.id, far.id]
+
+
+def test_no_evidence_gives_nothing() -> None:
+    assert rank("anything", evidence({})) == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "parse_header",
+        "parseHeader",
+        "http.parse_header",
+        "http::ParseHeader",
+        "where is parse_header called from",
+        "what does `parse_header` return",
+        "what does parse_header() return",
+    ],
+)
+def test_the_definition_of_a_named_identifier_comes_before_its_uses(question: str) -> None:
+    definition, use = chunk("a.py", "Http.parse_header"), chunk("b.py", "main")
+    assert order(question, evidence({use: 10.0, definition: 9.0})) == [definition.id, use.id]
+
+
+def test_a_name_made_of_the_words_of_the_question_counts() -> None:
+    named, other = chunk("a.py", "Client.retry_failed_request"), chunk("b.py", "Client.close")
+    found_both = evidence({other: 10.0, named: 8.0})
+    assert order("how are failed requests retried", found_both) == [named.id, other.id]
+    assert order("how are sockets closed", found_both) == [other.id, named.id]
+
+
+def test_a_strong_file_lifts_its_chunks_but_the_best_of_them_stays_first() -> None:
+    best, second, rival = chunk("a.py", line=1), chunk("a.py", line=50), chunk("b.py")
+    found_all = evidence({best: 8.0, second: 7.0, rival: 9.0}, files={"a.py": 10.0, "b.py": 1.0})
+    assert order("anything", found_all) == [best.id, second.id, rival.id]
+
+
+def test_a_file_that_matches_in_many_places_comes_first_among_equals() -> None:
+    many = {chunk("many.py", line=line): 9.0 for line in (1, 20, 40)}
+    lone = chunk("lone.py")
+    assert first_path("anything", evidence({lone: 9.5, **many})) == "many.py"
+
+
+def test_a_file_named_like_the_question_comes_first_among_equals() -> None:
+    assert first_path("session cookies", evidence({chunk("app.py"): 9.0, chunk("sessions.py"): 9.0})) == "sessions.py"
+
+
+def test_path_words_count() -> None:
+    found_both = evidence({chunk("x/app.py"): 9.0, chunk("y/app.py"): 9.0}, paths={"y/app.py": 2.0})
+    assert first_path("anything", found_both) == "y/app.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "question_for_it"),
+    [
+        ("tests/test_parser.py", "tests of the parser"),
+        ("src/parser_test.go", "parser test"),
+        ("src/test/java/ParserTest.java", "which tests cover the parser"),
+        ("web/parser.spec.ts", "parser specs"),
+        ("src/__tests__/parser.js", "parser tests"),
+        ("examples/parser.py", "parser example"),
+        ("docs/parser.md", "parser documentation"),
+        ("README.rst", "readme of the parser"),
+        ("CHANGELOG", "changelog of the parser"),
+        ("parser.yml", "parser yaml"),
+        ("vendor/parser.go", "vendored parser"),
+        ("types/parser.d.ts", "parser typings"),
+    ],
+)
+def test_what_is_not_plain_source_is_held_down_unless_asked_for(path: str, question_for_it: str) -> None:
+    source, other = chunk("lib/core.py"), chunk(path)
+    found_both = evidence({source: 9.5, other: 10.0})
+    assert order("parser", found_both, NOTHING_BUT_TERMS) == [source.id, other.id]
+    assert order(question_for_it, found_both, NOTHING_BUT_TERMS) == [other.id, source.id]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "lib/builder/make.py",
+        "distribution/pack.py",
+        "contest.py",
+        "latest.go",
+        "attest/key.rs",
+        "Latest.java",
+        "oldest.c",
+    ],
+)
+def test_plain_source_is_not_mistaken_for_something_else(path: str) -> None:
+    assert order("parser", evidence({chunk("core.py"): 9.9, chunk(path): 10.0}), NOTHING_BUT_TERMS)[0] == f"{path}:1"
+
+
+def test_what_a_role_takes_away_is_a_part_of_the_score() -> None:
+    (entry,) = rank("parser", evidence({chunk("tests/test_parser.py"): 5.0}))
+    assert entry.parts["test"] < 0
+
+
+def test_the_same_text_is_shown_once_where_it_ranks_best() -> None:
+    copy, original = chunk("copy.py", digest="d"), chunk("original.py", digest="d")
+    assert order("anything", evidence({copy: 4.0, original: 5.0})) == [original.id]
+
+
+def test_overlapping_chunks_are_shown_once_and_neighbours_both() -> None:
+    better, inside, after = chunk("a.py", line=1, lines=20), chunk("a.py", line=8, lines=10), chunk("a.py", line=21)
+    assert order("anything", evidence({better: 5.0, inside: 4.0, after: 3.0})) == [better.id, after.id]
+
+
+def test_results_are_spread_over_files_when_scores_are_close() -> None:
+    first, second, rival = chunk("a.py", line=1), chunk("a.py", line=50), chunk("b.py")
+    close = evidence({first: 10.0, second: 9.9, rival: 9.8})
+    assert order("anything", close, NOTHING_BUT_TERMS) == [first.id, second.id, rival.id]
+    spread = dataclasses.replace(NOTHING_BUT_TERMS, repeat=0.9)
+    assert order("anything", close, spread) == [first.id, rival.id, second.id]
+
+
+def test_spreading_leaves_scores_as_they_are() -> None:
+    close = evidence({chunk("a.py", line=1): 10.0, chunk("a.py", line=50): 9.9})
+    plain, spread = (
+        {
+            entry.candidate.id: entry.score
+            for entry in rank("anything", close, dataclasses.replace(RankOptions(), repeat=keep))
+        }
+        for keep in (1.0, 0.5)
+    )
+    assert plain == spread
+
+
+@pytest.mark.parametrize("part", ["dense", "file", "matches", "path", "stem", "defines", "name"])
+def test_each_weight_is_the_most_that_its_part_gives(part: str) -> None:
+    target = chunk("load_config.py", "load_config")
+    found_all = evidence(
+        {target: 5.0}, dense={target: 0.9, chunk("b.py"): 0.1}, files={target.path: 3.0}, paths={target.path: 2.0}
+    )
+    options = dataclasses.replace(NOTHING_BUT_TERMS, **{part: 0.5})
+    first = rank("load_config", found_all, options)[0]
+    assert {name for name, value in first.parts.items() if value} == {"terms", part}
+    assert first.parts[part] == pytest.approx(0.5)
+
+
+def test_the_chunks_of_the_best_files_are_looked_at() -> None:
+    many = {f"{number}.py": float(number) for number in range(3 * FILL_FILES)}
+    best = [f"{number}.py" for number in sorted(range(3 * FILL_FILES), reverse=True)[:FILL_FILES]]
+    assert list(fill_paths(evidence({}, files=many))) == best
+
+
+def test_a_file_found_by_its_path_alone_is_looked_at() -> None:
+    assert fill_paths(evidence({}, paths={"a.py": 1.0})) == ("a.py",)
+
+
+def test_a_question_is_read_into_words_names_and_roles() -> None:
+    question = read_question("How does HttpClient.sendRequest retry in the tests?")
+    assert question.words == {"http", "client", "send", "request", "retry", "test"}
+    assert question.names == {"sendrequest"}
+    assert question.roles == {"test"}
+
+
+@pytest.mark.parametrize("text", ["how are requests retried", "Where does the parser stop", "retry policy"])
+def test_plain_words_name_no_identifier(text: str) -> None:
+    assert read_question(text).names == frozenset()

@@ -1,0 +1,123 @@
+"""A project to run `cqm` in, as a user does: real processes with a home of their own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
+
+PARSER = '''"""Reading of configuration files."""
+
+
+class ConfigParser:
+    """Reads key = value lines."""
+
+    def parse_line(self, line: str) -> tuple[str, str]:
+        """Split a line at its equals sign."""
+        key, _, value = line.partition("=")
+        return key.strip(), value.strip()
+'''
+GREETING = '''"""Greetings."""
+
+
+def greet(name: str) -> str:
+    """Say hello to somebody."""
+    return f"hello {name}"
+'''
+GUIDE = """# Guide
+
+## Greeting people
+
+Call greet with a name.
+
+## 設定
+
+設定ファイルの読み込み。
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cqm:
+    """Runs `cqm` in a project, with a home of its own and no embedder.
+
+    Attributes:
+        project: the working folder.
+        environment: the variables of the processes.
+        program: the installed command.
+    """
+
+    project: Path
+    environment: dict[str, str]
+    program: str = CQM
+
+    def run(self, *arguments: str, stdin: str | bytes = b"", **changes: str) -> "subprocess.CompletedProcess[str]":
+        """The outcome of one command; `changes` are further variables."""
+        done = subprocess.run(
+            [self.program, *arguments],
+            cwd=self.project,
+            env=self.environment | changes,
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            check=False,
+        )
+        return subprocess.CompletedProcess(
+            done.args, done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+        )
+
+    def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
+        """What one command prints with --json, which is all that it prints."""
+        done = self.run(*arguments, "--json", **changes)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout)
+
+    def paths(self, *arguments: str, **changes: str) -> list[str]:
+        """The paths of a search's results, best first."""
+        return [result["path"] for result in self.json("search", *arguments, **changes)["results"]]
+
+    def text(self, path: str) -> str:
+        """A file of the project."""
+        return (self.project / path).read_text(encoding="utf-8")
+
+    def within(self, folder: str) -> "Cqm":
+        """The same, with another working folder, relative to the project."""
+        return replace(self, project=self.project / folder)
+
+    @contextmanager
+    def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+        """A command that runs on, at most as long as the test."""
+        with subprocess.Popen(
+            [self.program, *arguments],
+            cwd=self.project,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        ) as running:
+            try:
+                yield running
+            finally:
+                running.kill()
+
+
+@pytest.fixture
+def cqm(tmp_path: Path) -> Cqm:
+    project = tmp_path / "project"
+    for path, text in {"src/parser.py": PARSER, "src/greeting.py": GREETING, "docs/guide.md": GUIDE}.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text, encoding="utf-8")
+    (project / ".git").mkdir()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_"))}
+    environment |= {"HOME": str(tmp_path / "home"), "CQM_EMBEDDING_PROVIDER": "none"}
+    (tmp_path / "home").mkdir()
+    return Cqm(project, environment)

@@ -1,0 +1,181 @@
+"""`cqm index`, `status`, `watch`, `serve` and `preview`."""
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+
+def test_indexing_tells_what_it_did(cqm: "Cqm") -> None:
+    first = cqm.json("index")
+    assert (first["added"], first["unchanged"], first["failed"], first["cancelled"]) == (3, 0, [], False)
+    assert first["chunks_written"] > 0
+    (cqm.project / "src" / "greeting.py").write_text(cqm.text("src/greeting.py") + "\n\nPOLITE = True\n")
+    (cqm.project / "docs" / "guide.md").unlink()
+    again = cqm.json("index")
+    assert [again[name] for name in ("added", "modified", "deleted", "unchanged")] == [0, 1, 1, 1]
+    done = cqm.run("index")
+    assert done.returncode == 0
+    assert "2 unchanged files" in done.stdout
+
+
+def test_a_file_that_cannot_be_read_is_a_partial_failure(cqm: "Cqm") -> None:
+    locked = cqm.project / "src" / "parser.py"
+    locked.chmod(0)
+    if os.access(locked, os.R_OK):
+        pytest.skip("this user can read every file")
+    summary = cqm.json("index", code=1)
+    assert [problem["path"] for problem in summary["failed"]] == ["src/parser.py"]
+    assert cqm.json("search", "greet")["failed_files"] == 1
+    assert "src/parser.py: " in cqm.run("status", "--failed").stdout
+
+
+def test_the_status_tells_what_is_indexed_and_what_differs(cqm: "Cqm") -> None:
+    for old in ("src/parser.py", "src/greeting.py", "docs/guide.md"):
+        os.utime(cqm.project / old, (1_700_000_000, 1_700_000_000))
+    cqm.run("index")
+    (cqm.project / "src" / "new.py").write_text("NEW = 1\n")
+    status = cqm.json("status")
+    assert status["root"] == str(cqm.project.resolve())
+    assert status["exists"]
+    assert status["complete"]
+    assert status["files"]["indexed"] == 3
+    assert status["pending"] == 1
+    assert set(status["languages"]) == {"python", "markdown"}
+    text = cqm.run("status").stdout
+    assert "1 files differ from the disk now" in text
+    assert "3 indexed" in text
+
+
+def test_the_status_of_what_was_never_indexed_creates_nothing(cqm: "Cqm") -> None:
+    assert cqm.json("status")["exists"] is False
+    assert "not indexed yet" in cqm.run("status").stdout
+    assert list(Path(cqm.environment["HOME"]).rglob("*")) == []
+
+
+def test_an_index_that_another_process_has_open_says_so_and_still_tells_its_state(cqm: "Cqm") -> None:
+    with cqm.started("watch", "--json") as running:
+        assert running.stdout
+        assert json.loads(running.stdout.readline())["summary"]["added"] == 3
+        status = cqm.json("status")
+        assert (status["files"], status["pending"]) == ({"indexed": 3}, None)
+        assert "This is what it last wrote." in cqm.run("status").stderr
+        done = cqm.run("search", "greet")
+        assert done.returncode == 1
+        assert "is in use by process" in done.stderr
+
+
+def test_skipped_files_are_listed_with_their_reasons(cqm: "Cqm") -> None:
+    (cqm.project / "image.bin").write_bytes(b"\0\1\2" * 100)
+    cqm.run("index")
+    assert {"path": "image.bin", "reason": "binary"} in cqm.json("status", "--skipped")["skipped_files"]
+    assert "skipped_files" not in cqm.json("status")
+    assert "image.bin: binary" in cqm.run("status", "--skipped").stdout
+
+
+def test_ctrl_c_stops_indexing_and_the_next_run_completes_it(cqm: "Cqm") -> None:
+    for number in range(1500):
+        (cqm.project / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n" * 20)
+    with cqm.started("index") as running:
+        assert running.stderr
+        assert running.stderr.readline().startswith("Indexing")
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert "the next run goes on from there" in said
+    summary = cqm.json("index")
+    assert summary["added"] + summary["modified"] + summary["unchanged"] == 1503
+    assert cqm.json("status")["complete"]
+
+
+def test_watching_takes_up_a_change_and_ends_with_ctrl_c(cqm: "Cqm") -> None:
+    with cqm.started("watch", "--json") as running:
+        assert running.stdout
+        assert json.loads(running.stdout.readline())["summary"]["added"] == 3
+        assert json.loads(running.stdout.readline())["paths"] == []
+        (cqm.project / "src" / "late.py").write_text("LATE = 1\n")
+        seen = json.loads(running.stdout.readline())
+        assert seen["paths"] == ["src/late.py"]
+        assert seen["summary"]["added"] == 1
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130
+    assert "Traceback" not in said
+
+
+def test_serving_answers_about_the_roots_that_are_named_and_no_others(cqm: "Cqm") -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "chunk_preview", "arguments": {"path": "parser.py"}}},
+        {
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "chunk_preview", "arguments": {"path": "../docs/guide.md"}},
+        },
+    ]
+    with cqm.started("serve", "--root", "src") as running:
+        assert running.stdin
+        assert running.stdout
+        answers = {}
+        for message in messages:
+            running.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+            running.stdin.flush()
+            if "id" in message:
+                answers[message["id"]] = json.loads(running.stdout.readline())
+        running.stdin.close()
+        assert running.wait() == 0
+    assert answers[1]["result"]["serverInfo"]["name"] == "cqm"
+    assert "ConfigParser" in json.dumps(answers[2])
+    assert "is outside the folders allowed here" in json.dumps(answers[3])
+
+
+def test_serving_http_says_where(cqm: "Cqm") -> None:
+    with cqm.started("serve", "--http", "127.0.0.1:0") as running:
+        assert running.stderr
+        assert re.fullmatch(r"CQM serves http://127\.0\.0\.1:\d+/mcp\n", running.stderr.readline())
+
+
+def test_a_preview_shows_every_chunk_of_a_file(cqm: "Cqm") -> None:
+    preview = cqm.json("preview", "src/parser.py")
+    assert list(preview) == ["chunks", "warnings"]
+    assert all(
+        list(chunk) == ["start_line", "end_line", "symbol", "kind", "tokens", "text"] for chunk in preview["chunks"]
+    )
+    assert "".join(chunk["text"] for chunk in preview["chunks"]).split() == cqm.text("src/parser.py").split()
+    assert cqm.run("preview", "src/parser.py").stdout.startswith("--- 1-")
+
+
+def test_a_preview_reads_standard_input_under_a_name(cqm: "Cqm") -> None:
+    done = cqm.run("preview", "-", "--name", "a.py", "--json", stdin=cqm.text("src/greeting.py"))
+    assert "greet" in {chunk["symbol"] for chunk in json.loads(done.stdout)["chunks"]}
+    done = cqm.run("preview", "-", "--json", stdin=cqm.text("src/greeting.py"))
+    assert "greet" not in {chunk["symbol"] for chunk in json.loads(done.stdout)["chunks"]}
+
+
+def test_a_preview_warns_of_what_it_could_not_do_well(cqm: "Cqm") -> None:
+    (cqm.project / "broken.py").write_text("def f(:\n  ((((\n" * 5)
+    warnings = cqm.json("preview", "broken.py")["warnings"]
+    assert warnings
+    assert f"warning: {warnings[0]}" in cqm.run("preview", "broken.py").stderr
+
+
+def test_a_binary_file_cannot_be_previewed(cqm: "Cqm") -> None:
+    (cqm.project / "image.bin").write_bytes(b"\0\1\2" * 100)
+    done = cqm.run("preview", "image.bin")
+    assert done.returncode == 1
+    assert "image.bin is a binary file." in done.stderr
+
+
+def test_a_preview_leaves_nothing_behind(cqm: "Cqm") -> None:
+    cqm.run("preview", "src/parser.py")
+    assert list(Path(cqm.environment["HOME"]).rglob("*")) == []

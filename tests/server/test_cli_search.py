@@ -1,0 +1,165 @@
+"""`cqm search`: what it finds, how its output reads, and batches of questions."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+
+def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
+    found = cqm.json("search", "split a line at the equals sign", "--mode", "lexical")
+    assert found["query"] == "split a line at the equals sign"
+    best = found["results"][0]
+    assert list(best) == ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "text"]
+    assert (best["path"], best["language"]) == ("src/parser.py", "python")
+    lines = cqm.text("src/parser.py").split("\n")[best["start_line"] - 1 : best["end_line"]]
+    assert best["text"].rstrip("\n") == "\n".join(lines).rstrip("\n")
+    facts = {name: found[name] for name in found if name not in {"query", "results", "degraded", "updated_at"}}
+    assert facts == {
+        "mode": "lexical",
+        "files": 3,
+        "chunks": facts["chunks"],
+        "complete": True,
+        "failed_files": 0,
+        "next_cursor": "",
+    }
+
+
+def test_results_that_nobody_watches_are_the_compact_text_for_agents(cqm: "Cqm") -> None:
+    done = cqm.run("search", "greet")
+    assert done.returncode == 0
+    assert re.match(r'\d+ results for "greet" \(\w+\) from \d+ chunks of 3 files in ', done.stdout)
+    assert "\nsrc/greeting.py:" in done.stdout
+    assert "def greet(name: str) -> str:\n" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_the_reply_stays_within_the_configured_budget(cqm: "Cqm") -> None:
+    (cqm.project / "src" / "greet.py").write_text("def greet():\n" + "    greet('somebody')\n" * 60)
+    done = cqm.run("search", "greet", "--set", "server.token_budget=200")
+    assert "beyond the budget of 200 tokens" in done.stdout or "cut by the token budget" in done.stdout
+
+
+def test_finding_nothing_is_no_failure_and_says_what_to_do(cqm: "Cqm") -> None:
+    done = cqm.run("search", "zyzzyva", "--language", "cobol")
+    assert done.returncode == 0
+    assert done.stdout.startswith("No results for")
+    assert "without the filters" in done.stdout
+
+
+def test_a_search_sees_the_files_as_they_are_unless_told_not_to_look(cqm: "Cqm") -> None:
+    cqm.run("index")
+    (cqm.project / "src" / "farewell.py").write_text("def bid_farewell():\n    return 'goodbye'\n")
+    assert "src/farewell.py" not in cqm.paths("bid_farewell", "--no-update")
+    assert cqm.paths("bid_farewell")[0] == "src/farewell.py"
+
+
+def test_not_looking_needs_an_index(cqm: "Cqm") -> None:
+    done = cqm.run("search", "greet", "--no-update")
+    assert done.returncode == 1
+    assert "is not indexed" in done.stderr
+    assert "cqm index" in done.stderr
+    assert list(Path(cqm.environment["HOME"]).rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (["--language", "markdown"], {"docs/guide.md"}),
+        (["--language", "Markdown", "--language", "python"], {"docs/guide.md", "src/greeting.py", "src/parser.py"}),
+        (["--include", "src/**"], {"src/greeting.py", "src/parser.py"}),
+        (["--exclude", "docs/**", "--exclude", "*parser*"], {"src/greeting.py"}),
+        (["--kind", "section"], {"docs/guide.md"}),
+        (["--changed-since", "2h"], {"src/greeting.py"}),
+    ],
+)
+def test_a_filter_keeps_what_it_names(cqm: "Cqm", filters: list[str], expected: set[str]) -> None:
+    for old in ("src/parser.py", "docs/guide.md"):
+        os.utime(cqm.project / old, (1_700_000_000, 1_700_000_000))
+    assert set(cqm.paths("greet name line value guide call", *filters)) == expected
+
+
+def test_limit_and_cursor_walk_through_all_results_once(cqm: "Cqm") -> None:
+    everything = cqm.json("search", "greet name line value guide call")["results"]
+    assert len(everything) > 2
+    walked: list[dict[str, Any]] = []
+    cursor = ""
+    for _ in everything:
+        page = cqm.json("search", "greet name line value guide call", "--limit", "1", "--cursor", cursor)
+        walked += page["results"]
+        cursor = page["next_cursor"]
+    assert cursor == ""
+    assert [(hit["path"], hit["start_line"]) for hit in walked] == [
+        (hit["path"], hit["start_line"]) for hit in everything
+    ]
+
+
+def test_a_mode_that_is_not_to_be_had_gives_less_and_says_why(cqm: "Cqm") -> None:
+    found = cqm.json("search", "greet", "--mode", "lexical")
+    assert (found["mode"], found["degraded"]) == ("lexical", "")
+    found = cqm.json("search", "greet", "--mode", "semantic")
+    assert found["mode"] == "lexical"
+    assert found["degraded"]
+
+
+def test_explained_parts_sum_up_to_the_score(cqm: "Cqm") -> None:
+    for hit in cqm.json("search", "greet", "--explain")["results"]:
+        assert sum(hit["parts"].values()) == pytest.approx(hit["score"])
+    assert "\n  = " in cqm.run("search", "greet", "--explain").stdout
+
+
+def test_a_batch_answers_each_line_in_order(cqm: "Cqm") -> None:
+    lines = [
+        {"id": "b", "query": "say hello to somebody"},
+        {"id": 7, "query": "ConfigParser"},
+        {"id": "a", "query": "zz"},
+    ]
+    (cqm.project / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n\n")
+    done = cqm.run(
+        "search", "--path", ".", "--batch", "questions.jsonl", "--limit", "1", "--json", "--exclude", "*.jsonl"
+    )
+    assert done.returncode == 0
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == ["b", 7, "a"]
+    assert [[hit["path"] for hit in answer["results"]] for answer in answers] == [
+        ["src/greeting.py"],
+        ["src/parser.py"],
+        [],
+    ]
+    assert all(list(answer) == ["id", "results"] for answer in answers)
+
+
+def test_bad_lines_of_a_batch_are_named_and_the_others_are_answered(cqm: "Cqm") -> None:
+    bad = [
+        b"not json",
+        b'{"query": "no id"}',
+        b'{"id": "x", "query": " "}',
+        b"[1]",
+        b"\xff\xfe",
+        b'{"id": "x", "query": "\\ud800"}',
+        b"[" * 100_000,
+    ]
+    stdin = b"\n".join([b'{"id": 1, "query": "greet"}', *bad, b'{"id": 9, "query": "parser"}', b""])
+    done = cqm.run("search", "--batch", "-", "--json", stdin=stdin)
+    assert done.returncode == 1
+    assert [json.loads(answer)["id"] for answer in done.stdout.splitlines()] == [1, 9]
+    assert re.findall(r"^line (\d+): ", done.stderr, re.MULTILINE) == ["2", "3", "4", "5", "6", "7", "8"]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_batch_reader_that_goes_away_is_no_error(cqm: "Cqm") -> None:
+    questions = cqm.project.parent / "questions.jsonl"
+    questions.write_text('{"id": 1, "query": "greet"}\n' * 3000)
+    with cqm.started("search", "--batch", str(questions), "--json") as running:
+        assert running.stdout
+        assert running.stderr
+        assert json.loads(running.stdout.readline())["id"] == 1
+        running.stdout.close()
+        assert "Traceback" not in running.stderr.read()
+        assert running.wait() == 0

@@ -1,0 +1,138 @@
+"""What `cqm` shows on a terminal, in which encoding, and how little it loads to start."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+
+def modules_loaded(cqm: "Cqm", *arguments: str) -> set[str]:
+    """The top-level modules that a command has loaded when it ends."""
+    code = (
+        "import sys\n"
+        f"sys.argv = ['cqm', *{arguments!r}]\n"
+        "from cqm.server.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n    sys.stderr.write('\\n' + ' '.join({name.partition('.')[0] for name in sys.modules}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=cqm.project,
+        env=cqm.environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def test_output_is_utf8_in_any_locale(cqm: "Cqm") -> None:
+    found = cqm.json("search", "設定", LC_ALL="C")
+    assert "設定ファイル" in json.dumps(found, ensure_ascii=False)
+    assert "設定" in cqm.run("preview", "docs/guide.md", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no file names that are not text")
+def test_a_file_name_that_is_no_text_does_not_stop_the_output(cqm: "Cqm") -> None:
+    (cqm.project / os.fsdecode(b"caf\xe9.py")).write_text("def odd_name():\n    return 1\n")
+    assert cqm.paths("greet", "--limit", "1") == ["src/greeting.py"]
+    assert cqm.run("search", "odd_name").returncode == 0
+    assert cqm.run("status", "--skipped").returncode == 0
+
+
+@pytest.fixture
+def terminal(cqm: "Cqm") -> "Terminal":
+    return Terminal(cqm)
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Runs `cqm` on a terminal."""
+
+    cqm: "Cqm"
+
+    def run(self, *arguments: str, **changes: str) -> str:
+        """All that the terminal shows."""
+        pty = pytest.importorskip("pty")
+        ours, theirs = pty.openpty()
+        environment = self.cqm.environment | {"TERM": "xterm-256color", "COLUMNS": "100"} | changes
+        running = subprocess.Popen(
+            [self.cqm.program, *arguments],
+            cwd=self.cqm.project,
+            env=environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        while piece := _read(ours):
+            shown += piece
+        os.close(ours)
+        assert running.wait() == 0
+        return shown.decode("utf-8")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:
+        # Linux says "input/output error" where the other end of a terminal is closed.
+        return b""
+
+
+def test_a_terminal_gets_colours_and_line_numbers(terminal: Terminal) -> None:
+    shown = terminal.run("search", "greet")
+    assert "\x1b[1;36msrc/greeting.py:" in shown
+    assert "\x1b[" in shown.partition("def")[0].rpartition("\n")[2]
+    assert "Indexing" in shown
+
+
+def test_no_color_is_honoured(terminal: Terminal) -> None:
+    terminal.cqm.run("index")
+    shown = terminal.run("search", "greet", NO_COLOR="1")
+    assert "src/greeting.py:" in shown
+    assert "\x1b[1;36m" not in shown
+    assert "\x1b[36m" not in shown
+
+
+def test_json_on_a_terminal_is_plain(terminal: Terminal) -> None:
+    terminal.cqm.run("index")
+    assert json.loads(terminal.run("search", "greet", "--json", "--no-update"))["results"]
+
+
+def test_a_file_cannot_drive_the_terminal_that_shows_it(terminal: Terminal) -> None:
+    evil = terminal.cqm.project / "evil.py"
+    evil.write_text("def evil():\n    return '\x1b]0;owned\x07\x1b[2J\x9b31m'\n", encoding="utf-8")
+    for arguments in (("search", "evil", "--limit", "1"), ("preview", "evil.py")):
+        shown = terminal.run(*arguments)
+        assert "owned" in shown
+        assert "\x1b]0" not in shown
+        assert "\x1b[2J" not in shown
+        assert "\x9b" not in shown
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("search", "--help"), ("serve", "--help")])
+def test_help_and_version_load_nothing_heavy(cqm: "Cqm", arguments: tuple[str, ...]) -> None:
+    heavy = {"numpy", "mcp", "qdrant_edge", "tree_sitter", "openai", "ollama", "pydantic", "rich", "tokenizers", "yaml"}
+    assert not modules_loaded(cqm, *arguments) & heavy
+
+
+def test_a_preview_loads_neither_store_nor_embedder(cqm: "Cqm") -> None:
+    loaded = modules_loaded(cqm, "preview", "src/parser.py")
+    assert "tree_sitter" in loaded
+    assert not loaded & {"numpy", "mcp", "qdrant_edge", "openai", "ollama", "tokenizers"}
+
+
+def test_the_version_is_that_of_the_package(cqm: "Cqm") -> None:
+    from importlib.metadata import version
+
+    assert cqm.run("--version").stdout == f"cqm {version('cqm')}\n"

@@ -1,0 +1,98 @@
+"""Settings and folders on their way to the commands of `cqm`, and wrong uses of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+
+def test_an_option_of_the_command_wins_over_the_environment_and_that_over_the_projects_file(cqm: "Cqm") -> None:
+    (cqm.project / "cqm.yml").write_text("search: {limit: 3}\nscan: {exclude: [cqm.yml]}\n")
+    query = ("search", "greet name line value guide call")
+    assert len(cqm.json(*query)["results"]) == 3
+    assert len(cqm.json(*query, CQM_SEARCH_LIMIT="2")["results"]) == 2
+    assert len(cqm.json(*query, "--set", "search.limit=1", CQM_SEARCH_LIMIT="2")["results"]) == 1
+    assert len(cqm.json(*query, "--limit", "1", CQM_SEARCH_LIMIT="2")["results"]) == 1
+
+
+def test_the_users_file_holds_for_every_project(cqm: "Cqm") -> None:
+    folder = cqm.project.parent / "config" / "cqm"
+    folder.mkdir(parents=True)
+    (folder / "cqm.yml").write_text("search: {limit: 1}\n")
+    found = cqm.json("search", "greet name line", XDG_CONFIG_HOME=str(folder.parent))
+    assert len(found["results"]) == 1
+
+
+def test_any_option_can_be_set_on_the_command_line(cqm: "Cqm") -> None:
+    (cqm.project / "many.py").write_text("\n\n".join(f"def f{n}():\n    return {n}" for n in range(100)))
+    whole = cqm.json("preview", "many.py")["chunks"]
+    cut = cqm.json("preview", "many.py", "--set", "chunk.max_tokens=64", "--set", "chunk.min_tokens=0")["chunks"]
+    assert len(cut) > len(whole)
+
+
+def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
+    (cqm.project / "cqm.yml").write_text("index: {in_project: true}\n")
+    cqm.run("index")
+    assert (cqm.project / ".cqm").is_dir()
+    assert Path(cqm.json("status")["location"]).is_relative_to(cqm.project / ".cqm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["serch", "x"], "No such command"),
+        (["search"], "either QUERY or --batch"),
+        (["search", "x", "--batch", "-"], "either QUERY or --batch"),
+        (["search", "x", "--path", "missing"], "does not exist"),
+        (["search", "x", "--limit", "101"], "1<=x<=100"),
+        (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
+        (["search", "x", "--changed-since", "yesterday"], "'yesterday' is no moment."),
+        (["search", "x", "--cursor", "abc"], "is no cursor"),
+        (["search", " "], "The query is empty."),
+        (["index", "--set", "chunk.max_tokens"], "expected NAME=VALUE"),
+        (["index", "--set", "chunk.size=5"], 'unknown option "chunk.size"'),
+        (["index", "--set", "chunk.max_tokens=5"], 'bad value for "chunk.max_tokens"'),
+        (["serve", "--http", "8080"], 'bad value for "server.http"'),
+        (["serve", "--root", "missing"], "does not exist"),
+        (["watch", "src/parser.py"], "is a file"),
+        (["preview", "src"], "is a directory"),
+    ],
+)
+def test_a_wrong_use_has_its_own_exit_code_and_says_why(cqm: "Cqm", arguments: list[str], message: str) -> None:
+    done = cqm.run(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "command", [["index"], ["search", "x"], ["status"], ["watch"], ["serve"], ["preview", "cqm.yml"]]
+)
+def test_a_bad_project_file_stops_every_command_by_file_and_line(cqm: "Cqm", command: list[str]) -> None:
+    (cqm.project / "cqm.yml").write_text("search:\n  limits: 5\n")
+    done = cqm.run(*command)
+    assert done.returncode == 2
+    expected = f'{cqm.project / "cqm.yml"}:2: unknown option "search.limits". Did you mean "search.limit"?'
+    assert expected in done.stderr
+
+
+def test_without_a_path_a_command_is_about_the_enclosing_project(cqm: "Cqm") -> None:
+    inner = cqm.within("src")
+    assert inner.json("index")["added"] == 3
+    assert inner.paths("greet", "--limit", "1") == ["src/greeting.py"]
+    assert inner.json("status")["root"] == str(cqm.project.resolve())
+
+
+def test_results_are_relative_to_the_path_that_is_named(cqm: "Cqm") -> None:
+    assert cqm.paths("greet", "--path", "src", "--limit", "1") == ["greeting.py"]
+
+
+def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
+    home = cqm.within(cqm.environment["HOME"])
+    done = home.run("index")
+    assert done.returncode == 2
+    assert "Name the folder that you mean" in done.stderr
+    assert home.run("index", ".").returncode == 0
