@@ -39,7 +39,7 @@ class Piece:
 
     Attributes:
         start, end: characters of the document's text.
-        kind: what it is in the field's words: function, method, class, interface, enum, section, text, imports, code ...
+        kind: what it is in the field's words: function, method, class, enum, section, text, imports, code ...
         symbol: qualified name of the (first) symbol in it, parts joined by "."; a heading path joined by " > ".
         defines: qualified names of all symbols that begin in it, in order.
         context: lines that place it (enclosing declarations, the signature of a split symbol); never part of the text.
@@ -65,7 +65,7 @@ class Chunk:
         text: exactly the characters from start to end.
         start, end: characters of the document's text.
         start_byte, end_byte: bytes of the text's UTF-8 form.
-        start_line, end_line: 1-based, inclusive; lines end at "\\n".
+        start_line, end_line: 1-based, inclusive; a line ends at a line feed.
         tokens: estimated tokens of the text.
         kind, symbol, defines, context: see `Piece`.
         index, total: position among the document's chunks, and how many there are.

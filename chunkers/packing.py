@@ -155,22 +155,25 @@ def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
     largest = max(named, key=lambda mark: (not is_loose(mark), mark.last - mark.first), default=None)
     if header is not None and (largest is None or largest.kind == "constructor" or loose * 3 >= pack.size):
         return header.kind, header.name
+    if largest is None:
+        kind = _unnamed_kind(pack, source)
+        return scope.place.kind if scope.place.name and kind in ("statement", "code") else kind, scope.place.name
     # Several fields of a class are a part of the class.
-    if largest is not None and not (len(named) > 1 and is_loose(largest) and scope.place.kind in TYPES):
-        return largest.kind, largest.name
-    kind = _unnamed_kind(pack, source)
-    return scope.place.kind if scope.place.name and kind in ("statement", "code") else kind, scope.place.name
+    fields = len(named) > 1 and is_loose(largest) and scope.place.kind in TYPES
+    return (scope.place.kind, scope.place.name) if fields else (largest.kind, largest.name)
 
 
 def _unnamed_kind(pack: Pack, source: "Source") -> str:
     sizes: Counter[str] = Counter()
     for unit in pack.units:
-        kind = IMPORTS if all(_is_import(mark) for mark in unit.marks) else unit.marks[-1].kind
+        kinds = [mark.kind for mark in unit.marks] or ["statement"]
+        grouped = {member.kind for mark in unit.marks for member in mark.members} if kinds == [GROUP] else set()
+        kind = IMPORTS if IMPORTS in grouped and grouped <= {IMPORTS, COMMENT} else kinds[-1]
         sizes[_PLAIN_KINDS.get(kind, kind)] += source.size(unit.first, unit.end)
     return sizes.most_common(1)[0][0]
 
 
-_PLAIN_KINDS = {COMMENT: "code", LEADING: "code", GROUP: "statement", "constant": "statement", "property": "statement"}
+_PLAIN_KINDS = {COMMENT: "code", LEADING: "code", GROUP: "statement"}
 
 
 def _symbols(unit: "Unit") -> list[Mark]:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 4.0
 
-# Asking for the time costs as much as parsing a line.
-_CALLS_PER_LOOK = 16
-
 _READ_BYTES = 1 << 11
 
 
@@ -49,13 +46,11 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     from tree_sitter import Parser
 
     deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
-    calls, late = 0, False
+    late = False
 
     def stop(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser's signature
-        nonlocal calls, late
-        calls += 1
-        if calls % _CALLS_PER_LOOK == 0:
-            late = late or thread_time() > deadline
+        nonlocal late
+        late = late or thread_time() > deadline
         return late
 
     def read(offset: int, _point: object) -> bytes | bytearray:

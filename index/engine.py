@@ -169,7 +169,7 @@ class Index:
             mode=page.mode,
             degraded=page.degraded,
             files=files.get(FileState.INDEXED, 0),
-            chunks=sum(manifest.counts("language").values()),
+            chunks=manifest.chunk_count(),
             complete=bool(manifest.fact(COMPLETE_FACT)),
             failed_files=files.get(FileState.FAILED, 0),
             updated_at=float(manifest.fact(UPDATED_FACT) or 0),

@@ -6,6 +6,7 @@ and no chunk is lifted for standing beside a good one. Raw scores of different s
 divided by the best of its kind within the query.
 """
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -180,7 +181,8 @@ def _name_evidence(question: Question, defines: Iterable[str]) -> tuple[float, f
         key, words = _name_words(name)
         if key in question.names:
             defined = 1.0
-        if common := len(words & question.words):
+        if not words.isdisjoint(question.words):
+            common = len(words & question.words)
             best = max(best, common * common / (len(words) * len(question.words)))
     return defined, best
 
@@ -219,11 +221,14 @@ def _distinct(ranked: Iterable[Ranked]) -> list[Ranked]:
     kept = []
     for entry in ranked:
         chunk = entry.candidate
-        seen = spans.setdefault(chunk.path, [])
-        if chunk.digest in digests or any(_mostly_within(chunk, span) for span in seen):
+        of_file = spans.setdefault(chunk.path, [])
+        # Kept spans are in order and hardly overlap: only the neighbours can cover this one.
+        place = bisect(of_file, (chunk.start_line, chunk.end_line))
+        neighbours = of_file[max(place - 1, 0) : place + 1]
+        if chunk.digest in digests or any(_mostly_within(chunk, span) for span in neighbours):
             continue
         digests.update(filter(None, [chunk.digest]))
-        seen.append((chunk.start_line, chunk.end_line))
+        of_file.insert(place, (chunk.start_line, chunk.end_line))
         kept.append(entry)
     return kept
 

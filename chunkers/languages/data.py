@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.languages.model import (
     COMMENT,
     GAP,
+    GROUP,
     IMPORTS,
     Found,
     Language,
@@ -152,7 +153,12 @@ JSON = Language(
     },
 )
 
-_YAML_NODES = ("block_node", "block_mapping", "block_sequence", "flow_node", "flow_mapping", "flow_sequence")
+_YAML_NODES = ("block_node", "block_mapping", "block_sequence", "flow_mapping", "flow_sequence")
+
+
+def _yaml_flow(node: "Node", _source: bytes) -> Found:
+    # A key or a scalar is nothing by itself.
+    return Found(GROUP, "", (node,)) if child_of_type(node, "flow_mapping", "flow_sequence") else Found(GAP)
 
 
 def _yaml_pair(node: "Node", source: bytes) -> Found:
@@ -167,6 +173,7 @@ YAML = Language(
     rules={
         "block_mapping_pair": _yaml_pair,
         "flow_pair": _yaml_pair,
+        "flow_node": _yaml_flow,
         **role(COMMENT, "comment"),
         **groups("document", "block_sequence_item", "ERROR", *_YAML_NODES),
     },

@@ -282,7 +282,10 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
 
 # To the grammar the items in "cfg_net! {...}" are mere tokens. Twice, since one may stand in another.
 _CFG_BLOCK = re.compile(
-    rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n(?:\1[ \t]+[^\n]*\n|[ \t]*\r?\n)*+\1(?P<close>\})", re.MULTILINE
+    rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n"
+    rb"(?=\s*(?:[#/]|(?:pub|fn|use|mod|struct|enum|impl|trait|type|const|static|async|unsafe|extern|cfg_\w+|macro_rules)\b))"
+    rb"(?:\1[ \t]+[^\n]*\n|[ \t]*\r?\n)*+\1(?P<close>\})",
+    re.MULTILINE,
 )
 
 RUST = Language(

@@ -96,8 +96,9 @@ def test_a_function_that_fits_only_without_its_long_comment_stays_whole() -> Non
 
 
 def test_functions_in_a_large_function_are_symbols_and_their_neighbours_are_not_lost() -> None:
-    inner = "  function {name}() {{\n" + "".join(f"    console.log({number}, value);\n" for number in range(12)) + "  }}\n"
-    text = "function make(value) {\n  const x = 1;\n" + inner.format(name="one") + inner.format(name="two") + "}\n"
+    body = "".join(f"    console.log({number}, value);\n" for number in range(12))
+    inner = "".join(f"  function {name}() {{\n{body}  }}\n" for name in ("one", "two"))
+    text = "function make(value) {\n  const x = 1;\n" + inner + "}\n"
     chunks = chunks_of(text, "javascript")
     assert [piece.symbol for piece in chunks] == ["make", "make.one", "make.two"]
     assert chunks[1].context == "function make(value)"
@@ -120,7 +121,8 @@ def test_a_small_constant_goes_with_a_neighbour() -> None:
 def test_imports_are_a_chunk_of_their_own() -> None:
     imports = "".join(f"import java.util.List{number};\n" for number in range(20))
     body = "".join(f"    total += compute({number});\n" for number in range(12))
-    first, second = chunks_of(f"package a;\n\n{imports}\nclass A {{\n  void f() {{\n{body}  }}\n}}\n", "java", ChunkOptions())
+    text = f"package a;\n\n{imports}\nclass A {{\n  void f() {{\n{body}  }}\n}}\n"
+    first, second = chunks_of(text, "java", ChunkOptions())
     assert (first.kind, first.symbol) == ("imports", "")
     assert second.symbol == "A"
 

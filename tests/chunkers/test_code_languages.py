@@ -251,7 +251,7 @@ EXPECTED = {
         62-63 statement
     """,
     "ruby": """
-        1-1 imports
+        1-1 code
         3-4 imports
         6-8 module Garden
         10-13 class Garden.Bed
@@ -343,7 +343,7 @@ EXPECTED = {
         56-60 interface Window
     """,
     "xml": """
-        1-2 imports
+        1-2 statement
         3-15 element project
         16-17 element project.build
     """,

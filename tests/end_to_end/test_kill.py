@@ -40,7 +40,7 @@ def write_tree(root: Path, version: int) -> None:
 
 def stored_ids(index: Index) -> set[str]:
     """The ids of all points in the store."""
-    return set(index._opened().store.ids())  # noqa: SLF001 - what is in the store is the property
+    return set(index._opened().store.ids())
 
 
 def run_and_kill(tree: Path, home: Path, after_batches: int) -> bool:

@@ -237,7 +237,8 @@ def test_a_provider_that_is_down_leaves_files_searchable_by_words_and_listed_as_
 
 def test_another_process_is_told_who_has_the_index(index: Index, tree: Path, options: IndexOptions) -> None:
     script = (
-        "import sys; from pathlib import Path; from cqm.index.engine import Index; from cqm.index.model import IndexOptions\n"
+        "import sys; from pathlib import Path; from cqm.index.engine import Index\n"
+        "from cqm.index.model import IndexOptions\n"
         "from cqm.index.errors import IndexInUseError\n"
         "try: Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2])))\n"
         "except IndexInUseError as error: print(error)\n"
@@ -332,7 +333,6 @@ def test_large_updates_in_worker_processes_give_the_same_index_as_one_process(tr
             best = index.search(Query("weigh_77_3")).hits[0]
             found.append((best, set(index._opened().store.ids())))
     assert found[0] == found[1]
-
 
 
 def test_a_query_with_half_a_surrogate_pair_is_refused(index: Index) -> None:

@@ -1,0 +1,168 @@
+"""Whatever happens to the files, the index that follows them comes to what a fresh index of the same tree holds.
+
+The periodic comparison is far away here: events alone have to do it.
+"""
+
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Condition
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model import EmbeddingOptions, IndexOptions
+from cqm.server.following import watcher_of
+from cqm.server.settings import load_settings
+from cqm.server.watch import WatchReport
+
+PATIENCE_SECONDS = 60.0
+
+Follow = Callable[[Path], "Followed"]
+
+
+class Followed:
+    """An index that follows a tree, and a fresh index of the tree to compare it with."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        self.root = root
+        self.home = home
+        self.index = Index.open(root, options(home / "followed"))
+        self.reports: list[WatchReport] = []
+        self._reported = Condition()
+        watcher = watcher_of(self.index, load_settings(environment={}, user=home / "none.yml"), report=self._take)
+        assert watcher
+        self.watcher = watcher
+        watcher.start()
+        with self._reported:
+            assert self._reported.wait_for(lambda: self.reports, PATIENCE_SECONDS)
+
+    def wait(self) -> None:
+        """Wait until the index holds what a fresh one holds."""
+        fresh = self._fresh()
+        with self._reported:
+            assert self._reported.wait_for(lambda: stored(self.index) == fresh, PATIENCE_SECONDS), (
+                stored(self.index) ^ fresh,
+                self.reports,
+            )
+
+    def close(self) -> None:
+        self.watcher.stop()
+        self.index.close()
+
+    def _take(self, report: WatchReport) -> None:
+        with self._reported:
+            self.reports.append(report)
+            self._reported.notify_all()
+
+    def _fresh(self) -> set[tuple[str, str]]:
+        shutil.rmtree(self.home / "fresh", ignore_errors=True)
+        with Index.open(self.root, options(self.home / "fresh")) as index:
+            index.update()
+            return stored(index)
+
+
+def options(home: Path) -> IndexOptions:
+    return IndexOptions(home=home, embedding=EmbeddingOptions(provider="none"))
+
+
+def stored(index: Index) -> set[tuple[str, str]]:
+    """Every point in the store, and the path of every file in the manifest."""
+    opened = index._opened()
+    return {("point", name) for name in opened.store.ids()} | {("file", path) for path in opened.manifest.paths()}
+
+
+@contextmanager
+def following(root: Path, home: Path) -> Iterator[Followed]:
+    followed = Followed(root, home)
+    try:
+        yield followed
+    finally:
+        followed.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    tree = tmp_path.resolve() / "tree"
+    for number in range(30):
+        write(tree / f"package_{number % 5}" / f"module_{number}.py", number)
+    return tree
+
+
+def write(path: Path, number: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"def compute_{number}(value):\n    return value * {number}\n")
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *identity, "-C", str(root), *arguments], check=True, capture_output=True)
+
+
+def do_something(root: Path, chosen: random.Random, number: int) -> None:
+    """One of the things that happen to files."""
+    files = sorted(path for path in root.rglob("*.py") if path.is_file())
+    folders = sorted(path for path in root.rglob("*") if path.is_dir())
+    file, folder = chosen.choice(files), chosen.choice(folders)
+    match chosen.randrange(9):
+        case 0:
+            write(file, number)
+        case 1:
+            draft = file.with_name(f".{file.name}.swp")
+            write(draft, number)
+            draft.replace(file)
+        case 2:
+            file.rename(file.with_name(f"backup_{number}.py"))
+            write(file, number)
+        case 3 if len(files) > 10:
+            file.unlink()
+        case 4 if len(folders) > 3:
+            shutil.rmtree(folder)
+        case 5:
+            folder.rename(root / f"renamed_{number}")
+        case 6:
+            shutil.copytree(folder, root / f"copied_{number}")
+        case 7:
+            (folder / ".gitignore").write_text(chosen.choice(["", "module_1*.py\n", "copied_*/\n"]))
+        case _:
+            write(folder / f"new_{number}" / "deep" / f"module_{number}.py", number)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_index_comes_to_what_a_fresh_one_holds(root: Path, tmp_path: Path, seed: int) -> None:
+    chosen = random.Random(seed)
+    with following(root, tmp_path / "home") as followed:
+        for part in range(4):
+            for step in range(12):
+                do_something(root, chosen, 1000 * seed + 100 * part + step)
+            followed.wait()
+
+
+def test_a_branch_switch_is_followed_to_the_other_branch_and_back(root: Path, tmp_path: Path) -> None:
+    git(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "first")
+    git(root, "checkout", "-b", "other")
+    shutil.rmtree(root / "package_1")
+    for number in range(700):
+        write(root / f"other_{number % 7}" / f"module_{number}.py", number)
+    git(root, "add", ".")
+    git(root, "commit", "-m", "second")
+    with following(root, tmp_path / "home") as followed:
+        git(root, "checkout", "main")
+        followed.wait()
+        git(root, "checkout", "other")
+        followed.wait()
+
+
+def test_a_folder_that_an_ignore_file_lets_in_is_followed_from_then_on(root: Path, tmp_path: Path) -> None:
+    (root / ".cqmignore").write_text("late/\n")
+    write(root / "late" / "module.py", 1)
+    with following(root, tmp_path / "home") as followed:
+        (root / ".cqmignore").write_text("# nothing\n")
+        followed.wait()
+        write(root / "late" / "module.py", 2)
+        followed.wait()
