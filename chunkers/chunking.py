@@ -130,10 +130,22 @@ def _validate(options: ChunkOptions) -> None:
             raise ChunkOptionError(message, remedy=f"Set {option.name} within that range.")
 
 
+def _gapless(text: str, pieces: list[Piece]) -> Iterator[Piece]:
+    """The pieces without overlap, and what lies between them: promise 1 holds whatever damaged code does to a tree."""
+    done = 0
+    for piece in pieces:
+        if piece.start > done:
+            yield Piece(done, piece.start, "code")
+        if piece.end > done:
+            yield replace(piece, start=max(piece.start, done))
+            done = piece.end
+    yield Piece(done, len(text), "code")
+
+
 def _trimmed(text: str, pieces: list[Piece]) -> list[Piece]:
     # Blank lines at a piece's edges belong to no chunk: it begins and ends where its content does, on whole lines.
     kept = []
-    for piece in pieces:
+    for piece in _gapless(text, pieces):
         own = text[piece.start : piece.end]
         body = own.strip()
         if not body:

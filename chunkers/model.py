@@ -24,12 +24,13 @@ class ChunkOptions:
 
     Attributes:
         max_tokens: the limit; a symbol within it stays whole, a larger one is split. 64 to 8192.
-        min_tokens: smaller neighbours are packed together. 0 to max_tokens.
+        min_tokens: smaller neighbours are packed together. 0 to max_tokens. Against 64, 128 found more at every level
+            (NDCG@10 of files .878 for .874, MRR@10 of functions by their doc comment .500 for .475).
         max_parse_bytes: above this a file is chunked by lines, without parsing (parsers take 70 times a file's size).
     """
 
     max_tokens: int = 512
-    min_tokens: int = 64
+    min_tokens: int = 128
     max_parse_bytes: int = 1_000_000
 
 

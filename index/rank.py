@@ -194,8 +194,7 @@ def _name_words(name: str) -> tuple[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 14)
 def _stem_words(path: str) -> frozenset[str]:
-    name = PurePosixPath(path).name
-    return frozenset(stems(name.split(".")[0] or name))
+    return frozenset(stems(PurePosixPath(path).stem))
 
 
 def _share(words: frozenset[str], of: frozenset[str]) -> float:

@@ -63,7 +63,7 @@ class ChunkSettings(Section):
 
     max_tokens: int = Field(default=512, ge=64, le=8192)
     """A symbol within this size stays whole, a larger one is split."""
-    min_tokens: int = Field(default=64, ge=0, le=8192)
+    min_tokens: int = Field(default=128, ge=0, le=8192)
     """Smaller neighbours are packed together; at most max_tokens."""
     max_parse_bytes: int = Field(default=1_000_000, ge=0, le=16_000_000)
     """Larger files are chunked by lines, without parsing."""

@@ -119,8 +119,8 @@ def test_a_small_constant_goes_with_a_neighbour() -> None:
 
 
 def test_imports_are_a_chunk_of_their_own() -> None:
-    imports = "".join(f"import java.util.List{number};\n" for number in range(20))
-    body = "".join(f"    total += compute({number});\n" for number in range(12))
+    imports = "".join(f"import java.util.List{number};\n" for number in range(40))
+    body = "".join(f"    total += compute({number});\n" for number in range(30))
     text = f"package a;\n\n{imports}\nclass A {{\n  void f() {{\n{body}  }}\n}}\n"
     first, second = chunks_of(text, "java", ChunkOptions())
     assert (first.kind, first.symbol) == ("imports", "")

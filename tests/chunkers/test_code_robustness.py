@@ -52,6 +52,12 @@ def test_damaged_code_of_any_language_is_chunked_without_a_gap(case: tuple[str, 
     check(*case, options)
 
 
+def test_swift_in_the_middle_of_toml_gives_no_chunks_that_overlap() -> None:
+    toml, swift = FIXTURES["toml"], FIXTURES["swift"]
+    place = toml.index("build-system]")
+    check(toml[:place] + swift + toml[place:], "toml", ChunkOptions(max_tokens=64, min_tokens=0))
+
+
 @pytest.mark.parametrize("language", NAMES)
 @given(text=st.text(max_size=300), options=OPTIONS)
 @settings(max_examples=15)
