@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import random
+import string
 import sys
 import tempfile
 import time
@@ -72,7 +73,7 @@ def changes(root: Path, count: int, chosen: random.Random) -> Iterator[Change]:
     files = [path for path in sorted(root.rglob("*.*")) if path.suffix in {".py", ".ts", ".js", ".go"}]
     added: list[tuple[Path, str]] = []
     for number in range(count):
-        word = f"zq{number:04d}{chosen.randrange(16**8):08x}"
+        word = "zq" + "".join(chosen.choices(string.ascii_lowercase, k=12))
         kind = ("edit", "add", "rename", "delete")[number % 4]
         if kind == "edit":
             yield edit(chosen.choice(files), word)
@@ -135,7 +136,7 @@ async def time_of(client: Client, change: Change) -> tuple[float, int]:
             return elapsed * 1000, asked
         if elapsed > GIVE_UP_SECONDS:
             break
-    raise SystemExit(f"Not seen within {GIVE_UP_SECONDS} s: {change.kind} {change.query}")
+    raise SystemExit(f"Not seen within {GIVE_UP_SECONDS} s: {change.kind} {change.query}\n{reply}")
 
 
 async def measure(root: Path, home: Path, count: int) -> None:

@@ -1,8 +1,8 @@
 """Indexing speed, query latency and peak memory, ours beside semble's, on the same trees in the same run.
 
 semble runs from its own environment (`python -m venv S && S/bin/pip install semble==0.7.0`), whose interpreter is given
-by `--semble`. Its weights cannot be had offline: it gets the static vectors that CQM embeds with (256 dimensions, 32,000
-words), so that the figures compare time and not quality.
+by `--semble`. Its weights cannot be had offline: it gets the static vectors that CQM embeds with (256 dimensions,
+32,000 words), so that the figures compare time and not quality.
 
   speed.py TREE... [--semble S/bin/python] [--queries FILE.jsonl] [--workers N]
 """
