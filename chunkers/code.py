@@ -36,6 +36,8 @@ def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[lis
         return [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
     for pattern in row.removed:
         data = pattern.sub(_blanked, data)
+    if row.unsafe and row.unsafe(data):
+        return [], ["not parsed: nested too deep"]
     tree = parse(data, grammar(*row.grammar))
     if tree is None:
         return [], ["not parsed: it took too long"]

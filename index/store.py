@@ -12,6 +12,7 @@ import logging
 import math
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
 _KEYWORDS = ("path", "language", "kind", "dirs")
-_FLUSH_AFTER_SECONDS = 1.0
+# A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
+_QUIET_SECONDS = 1.0
+_LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: small batches let searches in between.
 _BATCH = 128
 _SCROLL_PAGE = 1000
@@ -98,6 +101,7 @@ class EdgeStore:
         self._shard: qdrant_edge.EdgeShard | None = None
         self._flush_timer: threading.Timer | None = None
         self._timer_lock = threading.Lock()
+        self._dirty_since = self._written_at = 0.0
 
     def create(self) -> None:
         """Make an empty shard, in place of whatever is in the folder, and open it."""
@@ -242,13 +246,24 @@ class EdgeStore:
         with self._translated("written"):
             self._opened().update(operation)
         with self._timer_lock:
+            self._written_at = time.monotonic()
             if self._flush_timer is None:
-                self._flush_timer = threading.Timer(_FLUSH_AFTER_SECONDS, self._flush_quietly)
-                self._flush_timer.daemon = True
-                self._flush_timer.start()
+                self._dirty_since = self._written_at
+                self._start_timer()
 
-    def _flush_quietly(self) -> None:
+    def _start_timer(self) -> None:
+        self._flush_timer = threading.Timer(_QUIET_SECONDS, self._flush_when_quiet)
+        self._flush_timer.daemon = True
+        self._flush_timer.start()
+
+    def _flush_when_quiet(self) -> None:
         """Flush from the timer: nobody is there to catch an error, and the next flush or close meets it again."""
+        with self._timer_lock:
+            now = time.monotonic()
+            busy = now - self._written_at < _QUIET_SECONDS and now - self._dirty_since < _LONGEST_UNFLUSHED_SECONDS
+            if busy and self._flush_timer:
+                self._start_timer()
+                return
         try:
             self.flush()
         except StoreError as error:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.hazards import nests_indentation
 from cqm.chunkers.languages.model import (
     COMMENT,
     GAP,
@@ -168,6 +169,7 @@ def _yaml_pair(node: "Node", source: bytes) -> Found:
 YAML = Language(
     name="yaml",
     grammar=("tree_sitter_yaml", "language"),
+    unsafe=nests_indentation,
     suffixes=(".yaml", ".yml"),
     filenames=(".clang-format", ".clang-tidy", ".clangd"),
     rules={

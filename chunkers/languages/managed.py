@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
     GAP,
@@ -38,6 +39,7 @@ def _java_field(node: "Node", source: bytes) -> Found:
 JAVA = Language(
     name="java",
     grammar=("tree_sitter_java", "language"),
+    unsafe=nests_expressions,
     suffixes=(".java",),
     rules={
         **containers("class", "class_declaration", "record_declaration"),
@@ -89,6 +91,7 @@ def _kotlin_property(node: "Node", source: bytes) -> Found:
 KOTLIN = Language(
     name="kotlin",
     grammar=("tree_sitter_kotlin", "language"),
+    unsafe=nests_expressions,
     suffixes=(".kt", ".kts", ".ktm"),
     rules={
         "class_declaration": _kotlin_class,
@@ -131,6 +134,7 @@ def _scala_given(node: "Node", source: bytes) -> Found:
 SCALA = Language(
     name="scala",
     grammar=("tree_sitter_scala", "language"),
+    unsafe=nests_expressions,
     suffixes=(".scala", ".sc", ".sbt"),
     rules={
         **containers("class", "class_definition", "object_definition", "package_object"),
@@ -170,6 +174,7 @@ def _csharp_operator(node: "Node", source: bytes) -> Found:
 CSHARP = Language(
     name="csharp",
     grammar=("tree_sitter_c_sharp", "language"),
+    unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
     rules={
         **containers("namespace", "namespace_declaration"),
@@ -229,6 +234,7 @@ def _swift_directive(node: "Node", source: bytes) -> Found:
 SWIFT = Language(
     name="swift",
     grammar=("tree_sitter_swift", "language"),
+    unsafe=nests_expressions,
     suffixes=(".swift",),
     rules={
         "class_declaration": _swift_type,

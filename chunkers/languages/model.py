@@ -60,6 +60,7 @@ class Language:
         constructors: names of methods that make their object.
         dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
         removed: their named groups are what the grammar stumbles over; they are blanked before parsing.
+        unsafe: whether a source may crash its grammar's parser or take all memory.
         joined: clauses of the same name, one after another, are one symbol.
     """
 
@@ -72,6 +73,7 @@ class Language:
     constructors: frozenset[str] = field(default=frozenset())
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
     removed: tuple[re.Pattern[bytes], ...] = ()
+    unsafe: Callable[[bytes], bool] | None = None
     joined: bool = False
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,
@@ -212,6 +213,7 @@ _MACROS = (
 C = Language(
     name="c",
     grammar=("tree_sitter_c", "language"),
+    unsafe=nests_expressions,
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
@@ -220,6 +222,7 @@ C = Language(
 CPP = Language(
     name="cpp",
     grammar=("tree_sitter_cpp", "language"),
+    unsafe=nests_expressions,
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
     removed=_MACROS,
@@ -227,6 +230,7 @@ CPP = Language(
 OBJC = Language(
     name="objc",
     grammar=("tree_sitter_objc", "language"),
+    unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
     removed=_MACROS,
@@ -257,6 +261,7 @@ def _go_values(node: "Node", _source: bytes) -> Found:
 GO = Language(
     name="go",
     grammar=("tree_sitter_go", "language"),
+    unsafe=nests_expressions,
     suffixes=(".go",),
     rules={
         **symbols("function", "function_declaration"),
@@ -291,6 +296,7 @@ _CFG_BLOCK = re.compile(
 RUST = Language(
     name="rust",
     grammar=("tree_sitter_rust", "language"),
+    unsafe=nests_expressions,
     suffixes=(".rs",),
     rules={
         **symbols("function", "function_item", "function_signature_item"),
@@ -336,6 +342,7 @@ def _zig_test(node: "Node", source: bytes) -> Found:
 ZIG = Language(
     name="zig",
     grammar=("tree_sitter_zig", "language"),
+    unsafe=nests_expressions,
     suffixes=(".zig", ".zon"),
     rules={
         **symbols("function", "function_declaration"),

@@ -118,14 +118,14 @@ def test_a_tilde_is_the_home_folder(home: Path) -> None:
 
 
 def test_each_root_has_its_own_file_over_the_same_other_sources(home: Path, tmp_path: Path) -> None:
-    for name, limit in (("a", 64), ("b", 128)):
+    for name, limit in (("a", 256), ("b", 384)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "cqm.yml").write_text(f"chunk: {{max_tokens: {limit}}}\n")
         (tmp_path / name / "file.py").write_text("")
     settings = load(home, environment={"CQM_INDEX_WORKERS": "3"})
-    assert settings.index_options(tmp_path / "a") == IndexOptions(chunk=ChunkOptions(max_tokens=64), workers=3)
-    assert settings.index_options(tmp_path / "b" / "file.py").chunk.max_tokens == 128
-    assert settings.for_root(tmp_path / "a").for_root(tmp_path / "b").chunk.max_tokens == 128
+    assert settings.index_options(tmp_path / "a") == IndexOptions(chunk=ChunkOptions(max_tokens=256), workers=3)
+    assert settings.index_options(tmp_path / "b" / "file.py").chunk.max_tokens == 384
+    assert settings.for_root(tmp_path / "a").for_root(tmp_path / "b").chunk.max_tokens == 384
 
 
 def test_settings_made_in_code_hold_for_every_root(project: Path, tmp_path: Path) -> None:

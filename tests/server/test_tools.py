@@ -167,7 +167,7 @@ async def test_a_path_of_unusual_characters_narrows_the_search_too(connect: Conn
     odd = project / "a [b] #c" / "!d {e}"
     odd.mkdir(parents=True)
     (odd / "*.py").write_text(CODE)
-    (odd / "x.py").write_text(CODE)
+    (odd / "x.py").write_text(CODE.replace("5", "6"))
     async with connect(project) as client:
         folder = await call(client, "search", query="limit_retries", path=str(odd))
         file = await call(client, "search", query="limit_retries", path=str(odd / "*.py"))
