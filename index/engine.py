@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -139,6 +140,7 @@ class Index:
         report: Callable[[Progress], None],
         cancelled: Callable[[], bool],
     ) -> UpdateSummary:
+        started = time.monotonic()
         plan = plan_update(self.root, target, self.options, below)
         summary = run_update(
             target,
@@ -150,7 +152,7 @@ class Index:
             cancelled=cancelled,
         )
         target.manifest.set_facts({UPDATED_FACT: str(time.time())})
-        return summary
+        return replace(summary, seconds=time.monotonic() - started)
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now.

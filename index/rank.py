@@ -25,6 +25,8 @@ FILE_DEPTH = 100
 FILL_FILES = 20
 """Of how many of the best files the chunks are looked at, whether or not they are among the best chunks."""
 
+# The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.
+_LEAST_MATCH = 0.2
 # From here on a file's further chunks move down no more.
 _MOST_REPEATS = 6
 
@@ -88,7 +90,7 @@ class RankOptions:
     Attributes:
         dense: the chunk's cosine. Small: the embedded vectors are weak, and more of them costs changed lines found.
         file: BM25 of the whole file.
-        matches: root of the sum of squared BM25 over the file's chunks: a file that matches in many places.
+        matches: root of the summed BM25 of the file's matching chunks: a file that matches in many places.
         path: BM25 of the path's words.
         stem: the share of the file name's words that the question says.
         defines: the chunk defines an identifier that the question names.
@@ -99,7 +101,7 @@ class RankOptions:
 
     dense: float = 0.2
     file: float = 0.4
-    matches: float = 0.3
+    matches: float = 0.45
     path: float = 0.25
     stem: float = 0.25
     defines: float = 0.25
@@ -159,10 +161,11 @@ def _file_priors(
 ) -> dict[str, dict[str, float]]:
     """What each file with a candidate adds to the score of all its chunks, by path."""
     texts, paths = _relative(evidence.file_terms), _relative(evidence.path_terms)
-    squares = dict.fromkeys((chunk.path for chunk in evidence.candidates), 0.0)
+    totals = dict.fromkeys((chunk.path for chunk in evidence.candidates), 0.0)
     for chunk in evidence.candidates:
-        squares[chunk.path] += terms.get(chunk.id, 0.0) ** 2
-    matches = _relative({path: sqrt(total) for path, total in squares.items()})
+        if (score := terms.get(chunk.id, 0.0)) >= _LEAST_MATCH:
+            totals[chunk.path] += score
+    matches = _relative({path: sqrt(total) for path, total in totals.items()})
     return {
         path: {
             "file": options.file * texts.get(path, 0.0),
@@ -170,7 +173,7 @@ def _file_priors(
             "path": options.path * paths.get(path, 0.0),
             "stem": options.stem * _share(_stem_words(path), question.words),
         }
-        for path in squares
+        for path in totals
     }
 
 

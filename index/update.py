@@ -5,7 +5,6 @@ committed. Whenever the process dies, what search shows is what the manifest has
 the rest.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -138,7 +137,6 @@ def run_update(
     Raises:
         StoreError, ManifestError: the index cannot be written; what was committed stays.
     """
-    started = time.monotonic()
     tally = _Tally(unchanged=plan.unchanged)
     stopped = False
     tally.deleted += _remove(generation, plan.vanished, plan)
@@ -163,7 +161,6 @@ def run_update(
         chunks_kept=tally.kept,
         embedded=tally.embedded,
         bytes_read=tally.bytes_read,
-        seconds=time.monotonic() - started,
         cancelled=stopped,
     )
 

@@ -189,6 +189,19 @@ def test_what_the_parser_cannot_finish_is_chunked_by_lines_with_a_warning() -> N
     assert "took too long" in report.warnings[0]
 
 
+@pytest.mark.parametrize(("language", "text"), [("java", "f(a<" * 1_000), ("c", "x(y)=" * 1_000), ("yaml", "- " * 300)])
+def test_what_would_crash_the_parser_is_chunked_by_lines_with_a_warning(language: str, text: str) -> None:
+    report = chunk(Document("deep", text, language))
+    assert {piece.strategy for piece in report.chunks} == {"lines"}
+    assert "nested too deep" in report.warnings[0]
+
+
+def test_tables_of_calls_are_not_taken_for_nesting() -> None:
+    table = "".join(f"ENTRY(NAME_{number}, {number})\n" for number in range(2_000))
+    report = chunk(Document("table.h", f"int before(void);\n\n{table}\n\nint after(void) {{ return 1; }}\n"))
+    assert {"before", "after"} <= {name for piece in report.chunks for name in piece.defines}
+
+
 def test_a_file_over_the_limit_for_parsing_is_chunked_by_lines() -> None:
     report = chunk(Document("large.py", "x = 1\n" * 100), ChunkOptions(max_parse_bytes=500))
     assert {piece.strategy for piece in report.chunks} == {"lines"}
