@@ -9,7 +9,7 @@ from time import perf_counter
 from cqm.chunkers.code import pieces_of_code
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, language_of
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.markdown import pieces_of_markdown
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document, Piece
 from cqm.chunkers.prose import pieces_of_lines, pieces_of_prose
@@ -103,7 +103,7 @@ class _Outline:
 def _outline(document: Document, options: ChunkOptions) -> _Outline:
     _validate(options)
     text = document.text
-    language = document.language or language_of(document.path, text)
+    language = document.language or dialect_of(language_of(document.path, text), text)
     strategy = next((strategy for languages, strategy in STRATEGIES if language in languages), LINES)
     if strategy.parses and len(_utf8(text)) > options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]

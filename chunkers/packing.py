@@ -203,13 +203,18 @@ def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
             result.append(draft)
         elif after is not None and _opens(draft, after) and _fit(draft, after, source):
             waiting[-1] = _joined(draft, after)
-        elif result and _fit(result[-1], draft, source):
+        elif result and not (after and _is_of(draft, after)) and _fit(result[-1], draft, source):
             result[-1] = _joined(result[-1], draft)
         elif after is not None and _fit(draft, after, source):
             waiting[-1] = _joined(draft, after)
         else:
             result.append(draft)
     return result
+
+
+def _is_of(draft: Draft, after: Draft) -> bool:
+    # The comment of a function that fills a chunk by itself.
+    return bool(draft.symbol) and draft.symbol == after.symbol and not draft.defines
 
 
 def _opens(draft: Draft, after: Draft) -> bool:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from cqm.chunkers.source import Source
 
 
+# In quarters of a token: enough to stand alone.
+_LONG_COMMENT = 128
+
+
 class Walk(NamedTuple):
     """What all sections of a text share."""
 
@@ -139,8 +143,8 @@ def _begins(unit: Unit, source: "Source") -> "Iterator[tuple[int, Mark]]":
 
 def _kept(unit: Unit, source: "Source") -> int:
     """The row where a symbol begins that fits only without its long comment; the unit's end when there is none."""
-    long_comment = 2 * source.size(unit.first, unit.core) >= source.least
-    return unit.core if long_comment and source.size(unit.core, unit.end) <= source.limit else unit.end
+    is_long = source.size(unit.first, unit.core) >= _LONG_COMMENT
+    return unit.core if is_long and source.size(unit.core, unit.end) <= source.limit else unit.end
 
 
 def _identity(unit: Unit, own: list[Mark], scope: Scope) -> tuple[str, str]:

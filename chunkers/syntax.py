@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Real code takes 0.1 to 0.2 seconds a megabyte; some input that is no code takes hours. It is the time of this thread's
 # own work, so that a busy machine gives the same chunks.
 _SECONDS = 1.0
-_SECONDS_PER_MEGABYTE = 4.0
+_SECONDS_PER_MEGABYTE = 2.0
 
 _READ_BYTES = 1 << 11
 

@@ -99,7 +99,7 @@ class RankOptions:
             whole files up in the first ten at no cost in spans; stronger values lose spans.
     """
 
-    dense: float = 0.2
+    dense: float = 0.15
     file: float = 0.4
     matches: float = 0.45
     path: float = 0.25

@@ -174,3 +174,9 @@ def test_a_json_document_of_one_line_is_covered() -> None:
     text = json.dumps({"key": [{"n": number, "name": f"name {number}"} for number in range(5_000)]})
     chunks = chunk(Document("a.json", text)).chunks
     assert "".join(bare(piece.text) for piece in chunks) == bare(text)
+
+
+def test_a_header_of_cpp_is_said_to_be_cpp() -> None:
+    header = "#pragma once\n\nnamespace shapes {\ntemplate <typename T>\nclass Circle {\n public:\n  T area();\n};\n}\n"
+    assert {piece.language for piece in chunk(Document("shape.h", header)).chunks} == {"cpp"}
+    assert {piece.language for piece in chunk(Document("list.h", "int length(void);\n")).chunks} == {"c"}
