@@ -93,9 +93,11 @@ def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:
     """
     length_norm = 1 - _LENGTH_SHARE + _LENGTH_SHARE * counts.total() / usual_length
     norm = _SATURATION * length_norm
-    indices = sorted(counts)
-    values = [counts[term] * (_SATURATION + 1) / (counts[term] + norm) for term in indices]
-    return SparseTerms(tuple(indices), tuple(values))
+    scale = _SATURATION + 1
+    ordered = sorted(counts.items())
+    return SparseTerms(
+        tuple([term for term, _ in ordered]), tuple([times * scale / (times + norm) for _, times in ordered])
+    )
 
 
 def stems(text: str) -> list[str]:
@@ -106,8 +108,7 @@ def stems(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A lower-case English word without plural, -ing, -ed and final e; other words as they are.
 
-    Far lighter than Porter's: code is full of words that only look inflected. Measured against none, plurals only and
-    longer suffixes, it was the best or level on every set.
+    Measured better than no stemming and than plurals alone, and level with a table of longer suffixes (-er, -tion ...).
     """
     if len(word) <= _SHORTEST_STEM or not word.isascii():
         return word

@@ -84,8 +84,8 @@ class Ranked:
 class RankOptions:
     """Weights of the parts of a score, relative to the chunk's own BM25, which weighs 1.
 
-    Fitted by coordinate search on half of the repositories and checked on the other half, both ways; the documentation
-    on search quality has the tables.
+    Fitted by coordinate search on half of the repositories and checked on the other half, both ways; see "Measured" in
+    the README.
 
     Attributes:
         dense: the chunk's cosine. Small: the embedded vectors are weak, and more of them costs changed lines found.

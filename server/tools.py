@@ -222,4 +222,6 @@ def _status(served: Served, root: Path) -> str:
         opened = served.workspace.open(root)
     except IndexInUseError as error:
         return status_reply(status, watch=error.message)
-    return status_reply(opened.index.status(look=True), opened.running_job(), opened.watch_state())
+    # The job first: one that ends while the disk is looked at is still told of, and never missing beside old counts.
+    job = opened.running_job()
+    return status_reply(opened.index.status(look=True), job, opened.watch_state())
