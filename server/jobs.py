@@ -94,7 +94,7 @@ class Job:
 
         Parameters:
             seconds: the longest wait.
-            report: awaited with the progress, about twice a second while there is any.
+            report: awaited with the progress: at once, and about twice a second while it grows.
 
         Returns:
             Whether the job is done.
@@ -113,15 +113,15 @@ class Job:
             if self.is_done:
                 return
             self._waiting[ended] = current_token()
-        told = 0
+        told = -1
         try:
             while not ended.is_set():
-                with anyio.move_on_after(_PROGRESS_EVERY_SECONDS):
-                    await ended.wait()
                 # The protocol wants progress that grows.
                 if (now := self.progress).done > told:
                     told = now.done
                     await report(now)
+                with anyio.move_on_after(_PROGRESS_EVERY_SECONDS):
+                    await ended.wait()
         finally:
             with self._lock:
                 self._waiting.pop(ended, None)
