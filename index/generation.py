@@ -17,7 +17,7 @@ from cqm.index.errors import StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.store import EdgeStore
 
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _CURRENT = "current"
 _STORE_READY = "store_ready"
 
@@ -74,7 +74,7 @@ def open_generation(folder: Path, name: str) -> Generation:
     except OSError as error:
         raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
     manifest = Manifest.open(manifest_path(folder, name))
-    store = EdgeStore(place / "shard")
+    store = EdgeStore(place / "shard", manifest.settling)
     try:
         if manifest.fact(_STORE_READY):
             store.load()

@@ -26,8 +26,14 @@ CREATE TABLE IF NOT EXISTS chunk(
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
-CREATE TABLE IF NOT EXISTS pending(path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pending(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+# What was written and not flushed when the last process died may have come back older from the store's log: a replayed
+# deletion can win over a later insertion of the same point. It is pending again, and its points are written anew.
+_RECOVERY = """
+UPDATE chunk SET fingerprint = '' WHERE path IN (SELECT path FROM pending);
+UPDATE pending SET written = 0;
 """
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -90,6 +96,7 @@ class Manifest:
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self._path = path
         self._db = database
+        self._commits = 0
         self._lock = threading.RLock()
 
     @classmethod
@@ -106,7 +113,7 @@ class Manifest:
                 # WAL with NORMAL: a commit survives kill -9 at once; a power cut may take back the last commits, whole.
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute("PRAGMA synchronous=NORMAL")
-                database.executescript(_SCHEMA)
+                database.executescript(_SCHEMA + _RECOVERY)
         return cls(path, database)
 
     def close(self) -> None:
@@ -168,8 +175,8 @@ class Manifest:
         return tuple(row[0] for row in rows)
 
     def pending(self) -> tuple[str, ...]:
-        """Paths that an update had begun and not committed."""
-        return tuple(row[0] for row in self._read("SELECT path FROM pending", ()))
+        """Paths that an update had begun and not committed, or that were not flushed when their process died."""
+        return tuple(row[0] for row in self._read("SELECT path FROM pending WHERE written = 0", ()))
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
@@ -184,10 +191,10 @@ class Manifest:
     def begin(self, paths: Sequence[str]) -> None:
         """Note that the points of these files are about to change."""
         with self._transaction():
-            self._db.executemany("INSERT OR IGNORE INTO pending VALUES(?)", ((path,) for path in paths))
+            self._db.executemany("INSERT OR REPLACE INTO pending VALUES(?, 0)", ((path,) for path in paths))
 
     def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
-        """Replace the rows of these files and of their chunks, all or none; they are no longer pending.
+        """Replace the rows of these files and of their chunks, all or none; they are settled by the next flush.
 
         Parameters:
             files: each with its chunks in order, or None to leave the file's chunks as they are.
@@ -198,17 +205,26 @@ class Manifest:
                 if chunks is not None:
                     self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
                     self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks))
-            self._forget_pending(row.path for row, _ in files)
+            self._note_written(row.path for row, _ in files)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Delete files and their chunks, all or none; they are no longer pending."""
+        """Delete files and their chunks, all or none; they are settled by the next flush."""
         with self._transaction():
             for table in ("file", "chunk"):
                 self._db.executemany(f"DELETE FROM {table} WHERE path = ?", ((path,) for path in paths))  # noqa: S608 - from the tuple above
-            self._forget_pending(paths)
+            self._note_written(paths)
 
-    def _forget_pending(self, paths: Iterable[str]) -> None:
-        self._db.executemany("DELETE FROM pending WHERE path = ?", ((path,) for path in paths))
+    @contextmanager
+    def settling(self) -> Iterator[None]:
+        """Around a flush of the store: what was committed before it began is no longer pending when it succeeds."""
+        until = self._commits
+        yield
+        with self._transaction():
+            self._db.execute("DELETE FROM pending WHERE written BETWEEN 1 AND ?", (until,))
+
+    def _note_written(self, paths: Iterable[str]) -> None:
+        self._commits += 1
+        self._db.executemany("UPDATE pending SET written = ? WHERE path = ?", ((self._commits, path) for path in paths))
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
         columns = ", ".join(field.name for field in fields(FileRow))

@@ -13,12 +13,13 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.errors import StoreError
 from cqm.index.lexical import SparseTerms
 
@@ -94,13 +95,16 @@ class EdgeStore:
 
     Parameters:
         folder: the shard's own folder.
+        flushing: gives a context for every flush, left without an error when all that was written before is on disk.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, flushing: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._folder = folder
+        self._flushing = flushing
         self._shard: qdrant_edge.EdgeShard | None = None
         self._flush_timer: threading.Timer | None = None
         self._timer_lock = threading.Lock()
+        self._flush_lock = threading.RLock()
         self._dirty_since = self._written_at = 0.0
 
     def create(self) -> None:
@@ -214,17 +218,18 @@ class EdgeStore:
             if self._flush_timer:
                 self._flush_timer.cancel()
                 self._flush_timer = None
-        with self._translated("flushed"):
+        with self._flush_lock, self._flushing(), self._translated("flushed"):
             self._opened().flush()
 
     def close(self) -> None:
         """Flush and close; harmless when the store is not open."""
         if self._shard is None:
             return
-        self.flush()
-        with self._translated("closed"):
-            self._shard.close()
-        self._shard = None
+        with self._flush_lock:
+            self.flush()
+            with self._translated("closed"):
+                self._shard.close()
+            self._shard = None
 
     def _query(
         self, query: "qdrant_edge.Query", limit: int, keep: PointFilter | None, fields: Sequence[str]
@@ -265,8 +270,10 @@ class EdgeStore:
                 self._start_timer()
                 return
         try:
-            self.flush()
-        except StoreError as error:
+            with self._flush_lock:
+                if self._shard is not None:
+                    self.flush()
+        except CqmError as error:
             _log.warning("%s", error)
 
     def _opened(self) -> "qdrant_edge.EdgeShard":

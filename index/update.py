@@ -1,8 +1,8 @@
 """One update of an index: scan, compare with the manifest, prepare, embed, store, commit.
 
 A file's order is that of promise 2: its path becomes pending, new points are written, stale points deleted, its rows
-committed. Whenever the process dies, what search shows is what the manifest has committed, and the next update mends
-the rest.
+committed; it stays pending until the store is flushed. Whenever the process dies, or the machine, what search shows is
+what the manifest has committed, and the next update mends the rest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
