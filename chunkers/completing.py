@@ -1,0 +1,143 @@
+"""From pieces to chunks: what follows from the text is added here, the same for every chunker."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cqm.chunkers.metadata import metadata_of
+from cqm.chunkers.model import Chunk, Document, Piece
+
+_ID_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A document that is cut.
+
+    Attributes:
+        language: of the document.
+        strategy: what `Chunk.strategy` says.
+        pieces: in order of their starts.
+        warnings: a sentence each.
+        count: the tokens of a text.
+    """
+
+    language: str
+    strategy: str
+    pieces: Sequence[Piece]
+    warnings: Sequence[str]
+    count: Callable[[str], int]
+
+
+def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces without overlap, and what lies between them: promise 1 holds whatever damaged code does to a tree."""
+    done = 0
+    for piece in pieces:
+        if piece.start > done:
+            yield Piece(done, piece.start, "code")
+        if piece.end > done:
+            yield replace(piece, start=max(piece.start, done)) if piece.start < done else piece
+            done = piece.end
+    yield Piece(done, len(text), "code")
+
+
+def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces without blank lines at their edges: each begins and ends where its content does, on whole lines."""
+    kept = []
+    for piece in pieces:
+        own = text[piece.start : piece.end]
+        body = own.strip()
+        if not body:
+            continue
+        start = own.rfind("\n", 0, len(own) - len(own.lstrip())) + 1
+        end = own.find("\n", len(own.rstrip())) + 1 or len(own)
+        if start or end < len(own):
+            overlap = piece.overlap + start if piece.overlap else 0
+            piece = replace(piece, start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
+        kept.append(piece)
+    return kept
+
+
+def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
+    """The chunks of an outline's pieces, one at a time; time is linear in the length of all their texts."""
+    text, pieces = document.text, outline.pieces
+    ids = _ids(document, pieces)
+    parents = _parents(pieces)
+    children: dict[int, list[str]] = {}
+    for index, parent in enumerate(parents):
+        children.setdefault(parent, []).append(ids[index])
+    position, byte, line = 0, 0, 1
+    for index, piece in enumerate(pieces):
+        start = piece.start - piece.overlap
+        own = text[start : piece.end]
+        # Starts never go back by more than an overlap.
+        byte += _bytes_between(text, position, start)
+        line += _lines_between(text, position, start)
+        position = start
+        following = pieces[index + 1] if index + 1 < len(pieces) else None
+        yield Chunk(
+            id=ids[index],
+            path=document.path,
+            language=outline.language,
+            strategy=outline.strategy,
+            text=own,
+            start=start,
+            end=piece.end,
+            start_byte=byte,
+            end_byte=byte + len(utf8(own)),
+            start_line=line,
+            end_line=line + own.count("\n") - own.endswith("\n"),
+            tokens=outline.count(own),
+            kind=piece.kind,
+            symbol=piece.symbol,
+            defines=piece.defines,
+            context=piece.context,
+            index=index,
+            total=len(pieces),
+            overlap_before=piece.overlap,
+            overlap_after=following.overlap if following else 0,
+            parent=ids[parents[index]] if parents[index] >= 0 else "",
+            children=tuple(children.get(index, ())),
+            level=piece.level,
+            content=piece.content,
+            metadata=metadata_of(document, outline.language, piece),
+            symbols=piece.symbols,
+        )
+
+
+def utf8(text: str) -> bytes:
+    """The text's UTF-8 form; a caller's text may hold lone surrogates (JSON can carry them): three bytes for each."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _ids(document: Document, pieces: Sequence[Piece]) -> list[str]:
+    seen: Counter[bytes] = Counter()
+    ids = []
+    for piece in pieces:
+        digest = hashlib.sha256(utf8(document.text[piece.start - piece.overlap : piece.end])).digest()
+        # No path holds a NUL, so different triples never give the same bytes.
+        identity = utf8(f"{document.path}\0{seen[digest]}\0") + digest
+        ids.append(hashlib.sha256(identity).hexdigest()[:_ID_DIGITS])
+        seen[digest] += 1
+    return ids
+
+
+def _parents(pieces: Sequence[Piece]) -> list[int]:
+    """For each piece the one that holds it, the nearest before it with a lower level; -1 for none."""
+    parents: list[int] = []
+    around: list[int] = []
+    for index, piece in enumerate(pieces):
+        while around and pieces[around[-1]].level >= piece.level:
+            around.pop()
+        parents.append(around[-1] if around else -1)
+        around.append(index)
+    return parents
+
+
+def _bytes_between(text: str, start: int, end: int) -> int:
+    return len(utf8(text[start:end])) if start <= end else -len(utf8(text[end:start]))
+
+
+def _lines_between(text: str, start: int, end: int) -> int:
+    return text.count("\n", start, end) if start <= end else -text.count("\n", end, start)
