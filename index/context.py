@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from cqm.chunkers.model import Chunk
 from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
-TERMS_VERSION = 2
+TERMS_VERSION = 3
 """Grows with every change of stored terms or embedded texts, so that an index knows to be rebuilt."""
 
 # Terms of a usual chunk, file and path. Constants: BM25's true averages would change every vector with every file.
@@ -16,6 +16,7 @@ _CHUNK_LENGTH = 120.0
 _FILE_LENGTH = 2500.0
 _PATH_LENGTH = 8.0
 _SYMBOL_WEIGHT = 2
+_MARKUP = frozenset({"html", "xml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        counts = count_terms(chunk.text)
+        counts = count_terms(_searched(chunk))
         whole.update(counts)
         counts.update(of_path)
         counts.update(count_terms("\n".join([chunk.symbol] * _SYMBOL_WEIGHT + [chunk.context])))
@@ -52,8 +53,13 @@ def header(chunk: Chunk) -> str:
 
 
 def dense_text(chunk: Chunk) -> str:
-    """The text that is embedded: header, then code."""
-    return f"{header(chunk)}\n{chunk.text}"
+    """The text that is embedded: header, then code or prose as people read it."""
+    return f"{header(chunk)}\n{chunk.content or chunk.text}"
+
+
+def _searched(chunk: Chunk) -> str:
+    # Markup has its words in plain text, beside ids and classes that people look for; JSON's escapes would hide words.
+    return chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text
 
 
 def _path_text(path: str) -> str:

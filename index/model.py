@@ -127,7 +127,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One chunk of an answer. `parts` holds the named parts that sum up to the score."""
+    """One chunk of an answer.
+
+    Attributes:
+        path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
+        score: the sum of the named parts.
+    """
 
     path: str
     start_line: int
@@ -138,6 +143,12 @@ class Hit:
     language: str
     text: str
     parts: Mapping[str, float] = field(default_factory=dict)
+    content: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What to show to a reader: the content where the text is an encoding of it."""
+        return self.content or self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Po
         "kind": row.kind,
         "text": part.text,
     }
+    if part.content:
+        payload["content"] = part.content
     return Point(row.id, payload, {TERMS: part.terms}, dense)
 
 

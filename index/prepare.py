@@ -20,10 +20,11 @@ from cqm.index.scan import FoundFile, read_file
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk ready to embed and store: its manifest row, its text, its sparse terms and the text to embed."""
+    """A chunk ready to embed and store: its manifest row, text and content, its sparse terms and the text to embed."""
 
     row: ChunkRow
     text: str
+    content: str
     terms: SparseTerms
     dense_text: str
 
@@ -115,7 +116,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms) -> PreparedChunk:
         digest=_digest(chunk.text),
         fingerprint=_digest(stored),
     )
-    return PreparedChunk(row, chunk.text, terms, text)
+    return PreparedChunk(row, chunk.text, chunk.content, terms, text)
 
 
 def _digest(text: str) -> str:

@@ -1,7 +1,8 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cqm.index import rank
 from cqm.index.embedding.base import Embedder
@@ -43,8 +44,8 @@ def find(generation: Generation, query: Query, embedder: Embedder | None) -> Pag
     evidence, mode, degraded = _gather(generation, query, keep, embedder)
     ranked = rank.rank(query.text, evidence)
     page = ranked[offset : offset + query.limit]
-    texts = generation.store.payloads([entry.candidate.id for entry in page], ["text"])
-    hits = tuple(_hit(entry, str(texts.get(entry.candidate.id, {}).get("text", ""))) for entry in page)
+    payloads = generation.store.payloads([entry.candidate.id for entry in page], ["text", "content"])
+    hits = tuple(_hit(entry, payloads.get(entry.candidate.id, {})) for entry in page)
     end = offset + len(page)
     return Page(hits, str(end) if end < len(ranked) else "", mode, degraded)
 
@@ -149,7 +150,7 @@ def _candidate(row: ChunkRow) -> rank.Candidate:
     )
 
 
-def _hit(entry: rank.Ranked, text: str) -> Hit:
+def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
     chunk = entry.candidate
     return Hit(
         path=chunk.path,
@@ -159,6 +160,7 @@ def _hit(entry: rank.Ranked, text: str) -> Hit:
         symbol=chunk.symbol,
         kind=chunk.kind,
         language=chunk.language,
-        text=text,
+        text=str(payload.get("text", "")),
+        content=str(payload.get("content", "")),
         parts=entry.parts,
     )

@@ -25,7 +25,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
 
 
 def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
-    """One result; with `explain`, the named parts of its score as well."""
+    """One result, with its content where that is not its text; with `explain`, the named parts of its score as well."""
     found: JsonObject = {
         "path": hit.path,
         "start_line": hit.start_line,
@@ -36,6 +36,8 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
         "language": hit.language,
         "text": hit.text,
     }
+    if hit.content:
+        found["content"] = hit.content
     return found | {"parts": dict(hit.parts)} if explain else found
 
 

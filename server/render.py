@@ -29,7 +29,7 @@ def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str 
         return "\n".join([header, *advice_lines(query, answer)]) + "\n"
     room = token_budget - estimate(header) - _TAIL_TOKENS
     heads = _within([_head(hit, explain=explain) for hit in answer.hits], room)
-    excerpts = _excerpts([hit.text.rstrip() for hit in answer.hits[: len(heads)]], room - sum(map(estimate, heads)))
+    excerpts = _excerpts([hit.shown.rstrip() for hit in answer.hits[: len(heads)]], room - sum(map(estimate, heads)))
     blocks = [f"{head}\n{excerpt}" for head, excerpt in zip(heads, excerpts, strict=False)]
     tail = _tail(heads[len(excerpts) :], len(answer.hits) - len(heads), answer.next_cursor, token_budget)
     return "\n\n".join([header, *blocks, *tail]) + "\n"

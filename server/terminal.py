@@ -44,8 +44,10 @@ def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:
     console.print(_head(place, hit.symbol, f"({hit.kind})  {hit.score:.3f}"))
     if explain and hit.parts:
         console.print(Text(explanation_line(hit), style="dim"))
-    lines = hit.text.rstrip().split("\n")
-    console.print(_code("\n".join(lines[:_MOST_LINES]), hit.path, hit.start_line))
+    lines = hit.shown.rstrip().split("\n")
+    excerpt = "\n".join(lines[:_MOST_LINES])
+    # The lines of a content are not those of the file.
+    console.print(Text(visible(excerpt)) if hit.content else _code(excerpt, hit.path, hit.start_line))
     if len(lines) > _MOST_LINES:
         console.print(Text(f"     {len(lines) - _MOST_LINES} more lines, to line {hit.end_line}", style="dim"))
 
