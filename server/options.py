@@ -67,6 +67,10 @@ class ChunkSettings(Section):
     """Smaller neighbours are packed together; at most max_tokens."""
     max_parse_bytes: int = Field(default=1_000_000, ge=0, le=16_000_000)
     """Larger files are chunked by lines, without parsing."""
+    overlap_percent: int = Field(default=25, ge=0, le=50)
+    """What a part of a divided section of HTML or text repeats of the part before it, in percent of max_tokens."""
+    apart: bool = False
+    """Make every member of a class a chunk of its own, however small."""
 
 
 class EmbeddingSettings(Section):
