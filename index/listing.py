@@ -60,7 +60,7 @@ def list_below(rules: IgnoreRules, names_of: NamesOf, below: Iterable[str]) -> L
         # A walk that begins below the root would not know the rules of the folders above it.
         tops = tuple(below)
         whole = _listed_by_walk(rules, names_of)
-        return {path: status for path, status in whole.items() if any(_is_related(path, top) for top in tops)}
+        return {path: it for path, it in whole.items() if any(_is_related(path, it, top) for top in tops)}
     listing: Listing = {}
     children_of = _children_reader(rules, by_git=True)
     for path in below:
@@ -73,8 +73,10 @@ def list_below(rules: IgnoreRules, names_of: NamesOf, below: Iterable[str]) -> L
     return listing
 
 
-def _is_related(path: str, top: str) -> bool:
-    return path == top or path.startswith(f"{top}/") or top.startswith(f"{path}/")
+def _is_related(path: str, status: os.stat_result, top: str) -> bool:
+    # A file in the place of a folder is not what was asked for; see `_reached`.
+    is_above = top.startswith(f"{path}/") and not stat.S_ISREG(status.st_mode)
+    return path == top or path.startswith(f"{top}/") or is_above
 
 
 def _listed_by_git(rules: IgnoreRules, names_of: NamesOf) -> Listing | None:

@@ -125,6 +125,16 @@ def test_git_and_the_walk_find_the_same_files(
             assert found(start, BY_GIT, [path]) == at_or_below
 
 
+def test_a_file_in_the_place_of_a_folder_is_not_found_below_an_ignore_file_above_the_root(tmp_path: Path) -> None:
+    # Rules above a root that no repository reaches are left out, and the whole tree is walked for any part of it.
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "build").write_text("x\n")
+    assert found(root, BY_GIT, ["build"]) == ["build"]
+    assert found(root, BY_GIT, ["build/build"]) == []
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     make_repository(
