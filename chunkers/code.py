@@ -1,19 +1,23 @@
 """Chunks of source code: a symbol a piece, from the syntax tree of its language."""
 
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages import BY_NAME, dialect_of
-from cqm.chunkers.model import ChunkOptions, Piece
-from cqm.chunkers.outline import Place, outline
+from cqm.chunkers.facts.packages import Packages, packages_of
+from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
+from cqm.chunkers.outline import Place
 from cqm.chunkers.packing import Draft, Scope, without_tiny
+from cqm.chunkers.program import Program, program_of
 from cqm.chunkers.sections import Section, Walk, drafts_of
-from cqm.chunkers.source import Source, source_of
-from cqm.chunkers.syntax import grammar, lost_rows, parse
+from cqm.chunkers.source import Source
+from cqm.chunkers.syntax import lost_rows
 
 if TYPE_CHECKING:
-    import re
-
     from tree_sitter import Node
+
+    from cqm.chunkers.facts.collecting import Located
 
 
 def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[list[Piece], list[str]] | None:
@@ -28,32 +32,19 @@ def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[lis
         Pieces in order that hold every character that is not blank, and warnings for people; no pieces and the reason
         when the text could not be parsed; None when there is no grammar for the language.
     """
-    row = BY_NAME.get(dialect_of(language, text))
-    if row is None:
-        return None
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) > options.max_parse_bytes:
-        return [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
-    for pattern in row.removed:
-        data = pattern.sub(_blanked, data)
-    if row.unsafe and row.unsafe(data):
-        return [], ["not parsed: nested too deep"]
-    tree = parse(data, grammar(*row.grammar))
-    if tree is None:
-        return [], ["not parsed: it took too long"]
-    source = source_of(text, data, options.max_tokens, options.min_tokens)
-    marks = outline([tree.root_node], Place(), row, source)
+    program = program_of(text, language, options)
+    if not isinstance(program, Program):
+        return ([], [program]) if program else None
+    row, root, marks, source = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
-    return [_piece(draft) for draft in without_tiny(drafts, source)], _warnings(tree.root_node, source)
+    packages = packages_of(marks, row.name, source)
+    pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
+    if options.details:
+        # Only where it is asked for: importing the rows takes time too.
+        from cqm.chunkers.facts.collecting import facts_of
 
-
-def _blanked(found: "re.Match[bytes]") -> bytes:
-    # Positions in the tree must stay those of the text.
-    blanked = bytearray(found[0])
-    for name in found.re.groupindex:
-        first, end = found.span(name)
-        blanked[first - found.start() : end - found.start()] = b" " * (end - first)
-    return bytes(blanked)
+        pieces = _with_symbols(pieces, facts_of(root, marks, row, source))
+    return pieces, _warnings(root, source)
 
 
 def _warnings(root: "Node", source: Source) -> list[str]:
@@ -64,5 +55,21 @@ def _warnings(root: "Node", source: Source) -> list[str]:
     return ["1 line could not be parsed" if lost == 1 else f"{lost} lines could not be parsed"]
 
 
-def _piece(draft: Draft) -> Piece:
-    return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context)
+def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
+    package = packages.at(bisect_right(source.starts, draft.start) - 1) if packages.names else ""
+    facts: dict[str, Fact] = {"package": package} if package else {}
+    if draft.methods:
+        facts["methods"] = draft.methods
+    return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context, facts=facts)
+
+
+def _with_symbols(pieces: list[Piece], located: "list[Located]") -> list[Piece]:
+    """Give each symbol to the last piece that begins before it, so that none is lost or told twice."""
+    starts = [piece.start for piece in pieces]
+    symbols: defaultdict[int, list[SymbolFacts]] = defaultdict(list)
+    for start, facts in located:
+        symbols[max(bisect_right(starts, start) - 1, 0)].append(facts)
+    return [
+        replace(piece, symbols=tuple(symbols[index])) if index in symbols else piece
+        for index, piece in enumerate(pieces)
+    ]

@@ -44,7 +44,7 @@ def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces without blank lines at their edges: each begins and ends where its content does, on whole lines."""
-    kept = []
+    kept: list[Piece] = []
     for piece in pieces:
         own = text[piece.start : piece.end]
         body = own.strip()
@@ -53,7 +53,9 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
         start = own.rfind("\n", 0, len(own) - len(own.lstrip())) + 1
         end = own.find("\n", len(own.rstrip())) + 1 or len(own)
         if start or end < len(own):
-            overlap = piece.overlap + start if piece.overlap else 0
+            # A piece that repeats nothing but blank lines repeats nothing.
+            repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
+            overlap = piece.overlap + start if repeats else 0
             piece = replace(piece, start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
         kept.append(piece)
     return kept
@@ -64,6 +66,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     text, pieces = document.text, outline.pieces
     ids = _ids(document, pieces)
     parents = _parents(pieces)
+    shared = [*_shared(pieces), 0]
     children: dict[int, list[str]] = {}
     for index, parent in enumerate(parents):
         children.setdefault(parent, []).append(ids[index])
@@ -75,7 +78,6 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
         byte += _bytes_between(text, position, start)
         line += _lines_between(text, position, start)
         position = start
-        following = pieces[index + 1] if index + 1 < len(pieces) else None
         yield Chunk(
             id=ids[index],
             path=document.path,
@@ -85,7 +87,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             start=start,
             end=piece.end,
             start_byte=byte,
-            end_byte=byte + len(utf8(own)),
+            end_byte=byte + byte_count(own),
             start_line=line,
             end_line=line + own.count("\n") - own.endswith("\n"),
             tokens=outline.count(own),
@@ -95,8 +97,8 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             context=piece.context,
             index=index,
             total=len(pieces),
-            overlap_before=piece.overlap,
-            overlap_after=following.overlap if following else 0,
+            overlap_before=shared[index],
+            overlap_after=shared[index + 1],
             parent=ids[parents[index]] if parents[index] >= 0 else "",
             children=tuple(children.get(index, ())),
             level=piece.level,
@@ -109,6 +111,11 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
 def utf8(text: str) -> bytes:
     """The text's UTF-8 form; a caller's text may hold lone surrogates (JSON can carry them): three bytes for each."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def byte_count(text: str) -> int:
+    """The length of the text's UTF-8 form."""
+    return len(text) if text.isascii() else len(utf8(text))
 
 
 def _ids(document: Document, pieces: Sequence[Piece]) -> list[str]:
@@ -135,8 +142,16 @@ def _parents(pieces: Sequence[Piece]) -> list[int]:
     return parents
 
 
+def _shared(pieces: Sequence[Piece]) -> Iterator[int]:
+    """For each piece the characters that it repeats of the one before it, which may end before this one's own begin."""
+    end = 0
+    for piece in pieces:
+        yield max(end - (piece.start - piece.overlap), 0) if piece.overlap else 0
+        end = piece.end
+
+
 def _bytes_between(text: str, start: int, end: int) -> int:
-    return len(utf8(text[start:end])) if start <= end else -len(utf8(text[end:start]))
+    return byte_count(text[start:end]) if start <= end else -byte_count(text[end:start])
 
 
 def _lines_between(text: str, start: int, end: int) -> int:

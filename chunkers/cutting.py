@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -30,7 +30,11 @@ class Unit(NamedTuple):
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # The look-behind keeps a run of marks from being tried again from each of its characters, which would be quadratic.
-_SENTENCE_END = re.compile(r"(?:(?<![.!?])[.!?]++[\"')\]]*+(?=[ \t])|[。！？]++[」』）]*+)[ \t]*+")  # noqa: RUF001 - full-width
+_WESTERN_MARKS = r"""(?<![.!?])[.!?]++["')\]]*+"""
+# After a Japanese quotation a particle goes on with the sentence.
+_JAPANESE_MARKS = r"[。！？]++(?:[」』）]++(?![、とがはをのにもで]))?+(?![」』）])"  # noqa: RUF001 - full-width marks
+_SENTENCE_END = re.compile(rf"(?:{_WESTERN_MARKS}(?=[ \t])|{_JAPANESE_MARKS})[ \t]*+")
+_SENTENCE_END_OR_LINE = re.compile(rf"(?:{_WESTERN_MARKS}(?=\s)|{_JAPANESE_MARKS})[ \t]*+\r?\n?")
 
 # Where a line may be cut, best first: after a space, then after what separates in minified code and data.
 _SEPARATORS = (" ", "\t", "\u3000", ";", "}", ",")
@@ -115,3 +119,47 @@ def _ends_within(text: str, span: Span, limit: int) -> Iterator[int]:
 def _last_separator(text: str, start: int, end: int) -> int:
     found = (text.rfind(separator, start, end) for separator in _SEPARATORS)
     return next((position + 1 for position in found if position >= 0), end)
+
+
+def units_at(text: str, cuts: Iterable[tuple[int, int]], span: Span, limit: int) -> list[Unit]:
+    """The stretches of a span between places where it may be cut, as units; one over the limit is divided further.
+
+    Parameters:
+        text: the whole text.
+        cuts: where one may cut, in order, each with the strength of a cut there; those outside of the span count not.
+        span: characters of the text.
+        limit: in quarters of a token.
+    """
+    position, end = span
+    units: list[Unit] = []
+    inside = ((place, strength) for place, strength in cuts if place < end)
+    for place, strength in (*inside, (end, 0)):
+        if place <= position:
+            continue
+        size = quarters(text[position:place])
+        if size <= limit:
+            units.append(Unit(place, size, strength))
+        else:
+            units.extend(line_units(text, (position, place), limit, lambda _line, _following: 0))
+            units[-1] = units[-1]._replace(strength=strength)
+        position = place
+    return units
+
+
+def sentence_ends(text: str, span: Span) -> Iterator[int]:
+    """Where sentences of a span end, in order: after their marks and the blanks or the line's end that follows."""
+    return (match.end() for match in _SENTENCE_END_OR_LINE.finditer(text, *span) if match.end() < span[1])
+
+
+def overlap_before(text: str, start: int, begins: Sequence[int], budget: int) -> int:
+    """How many characters before a place to repeat after it: as many as the budget holds, from a good beginning on.
+
+    Parameters:
+        text: the whole text.
+        start: where what repeats begins.
+        begins: where the repeated part may begin, in order.
+        budget: in quarters of a token.
+    """
+    first, end = bisect_left(begins, start - budget), bisect_left(begins, start)
+    fitting = (begin for begin in begins[first:end] if quarters(text[begin:start]) <= budget)
+    return start - next(fitting, start)

@@ -53,10 +53,14 @@ _MOST_CONTROL = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text and the name of the encoding that its bytes were in, as Python's codecs spell it."""
+    """A text and the name of the encoding that its bytes were in, as Python's codecs spell it; "pdf" for a PDF.
+
+    Warnings say what of the file is not in the text.
+    """
 
     text: str
     encoding: str
+    warnings: tuple[str, ...] = ()
 
 
 def is_binary(head: bytes) -> bool:

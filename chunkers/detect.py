@@ -24,12 +24,13 @@ class Format:
 PROSE_FORMATS = (
     Format(
         TEXT,
-        (".txt", ".text", ".log"),
+        (".txt", ".text"),
         ("readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog", "changes"),
     ),
     Format("restructuredtext", (".rst", ".rest")),
     Format("asciidoc", (".adoc", ".asciidoc")),
     Format("org", (".org",)),
+    Format("log", (".log",)),
     Format("latex", (".tex", ".ltx", ".bib")),
     Format("textile", (".textile",)),
     Format("rdoc", (".rdoc",)),
@@ -52,7 +53,7 @@ _OTHER_FORMATS = (
     Format("codeowners", (), ("codeowners",)),
     Format("coffeescript", (".coffee",)),
     Format("crystal", (".cr",)),
-    Format("csv", (".csv", ".tsv")),
+    Format("csv", (".csv", ".tsv", ".tab")),
     Format("cuda", (".cu", ".cuh")),
     Format("d", (".d",)),
     Format("dart", (".dart",)),
@@ -71,6 +72,7 @@ _OTHER_FORMATS = (
     Format("handlebars", (".hbs", ".handlebars", ".mustache")),
     Format("haml", (".haml",)),
     Format("hcl", (".hcl", ".tf", ".tfvars", ".nomad")),
+    Format("html", (".html", ".htm", ".xhtml")),
     Format(
         "ini",
         (".ini", ".cfg", ".conf", ".cnf", ".service", ".desktop"),
@@ -79,6 +81,14 @@ _OTHER_FORMATS = (
     Format("janet", (".janet",)),
     Format("jinja", (".j2", ".jinja", ".jinja2")),
     Format("julia", (".jl",)),
+    Format(
+        "json",
+        (
+            *(".json", ".jsonc", ".json5", ".jsonl", ".ndjson", ".geojson", ".jsonld", ".har"),
+            *(".webmanifest", ".code-workspace"),
+        ),
+        (".babelrc", ".eslintrc", ".prettierrc", ".swcrc", "composer.lock", "flake.lock"),
+    ),
     Format("jupyter", (".ipynb",)),
     Format("just", (".just",), ("justfile",)),
     Format("less", (".less",)),
@@ -91,6 +101,7 @@ _OTHER_FORMATS = (
     Format("nix", (".nix",)),
     Format("ocaml", (".ml", ".mli", ".mll", ".mly")),
     Format("pascal", (".pas", ".pp", ".dpr")),
+    Format("pdf", (".pdf",)),
     Format("perl", (".pl", ".pm", ".t")),
     Format("prisma", (".prisma",)),
     Format("prolog", (".pro", ".prolog")),
@@ -109,9 +120,30 @@ _OTHER_FORMATS = (
     Format("tcl", (".tcl",)),
     Format("template", (".erb", ".eex", ".heex", ".leex", ".ejs", ".pug", ".jade", ".tmpl", ".tpl", ".twig", ".vm")),
     Format("thrift", (".thrift",)),
+    Format("toml", (".toml",), ("cargo.lock", "poetry.lock", "pdm.lock", "uv.lock", "pipfile")),
     Format("vim", (".vim",), (".vimrc", "vimrc")),
     Format("visualbasic", (".vb", ".vbs", ".bas")),
     Format("vue", (".vue",)),
+    Format(
+        "xml",
+        (
+            *(".xml", ".pom", ".xsd", ".xsl", ".xslt", ".svg", ".plist", ".csproj", ".fsproj", ".vbproj", ".props"),
+            *(
+                ".targets",
+                ".resx",
+                ".xaml",
+                ".storyboard",
+                ".xib",
+                ".nuspec",
+                ".wsdl",
+                ".rss",
+                ".atom",
+                ".xcworkspacedata",
+                ".kml",
+            ),
+        ),
+    ),
+    Format("yaml", (".yaml", ".yml"), (".clang-format", ".clang-tidy", ".clangd")),
 )
 
 # Interpreters that identify does not know, or names otherwise than we do. Shells are close enough to read as one.

@@ -25,5 +25,25 @@ class ChunkOptionError(CqmError):
     """A chunking option is outside its documented range."""
 
 
+class QualityError(CqmError):
+    """A chunk lacks metadata that every chunk must have: its chunker is wrong."""
+
+
 class UndecodableError(CqmError):
     """The bytes are no text in any encoding that the decoding policy admits."""
+
+
+class EncryptedError(UndecodableError):
+    """The document opens with a password only."""
+
+
+class DamagedError(UndecodableError):
+    """The document is not what its first bytes promise."""
+
+
+class NoTextError(UndecodableError):
+    """The document has no text, only images."""
+
+
+class MissingPackageError(UndecodableError):
+    """What reads the document is an extra that is not installed."""

@@ -3,12 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cqm.chunkers.asciidoc import pieces_of_asciidoc
 from cqm.chunkers.code import pieces_of_code
-from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
+from cqm.chunkers.data import pieces_of_data
+from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
+from cqm.chunkers.github.pieces import pieces_of_github
+from cqm.chunkers.github.records import is_about_issues
+from cqm.chunkers.html import pieces_of_html
 from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.logs import is_log, pieces_of_log
 from cqm.chunkers.markdown import pieces_of_markdown
 from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.notebook import pieces_of_notebook
+from cqm.chunkers.openapi import is_openapi, pieces_of_openapi
+from cqm.chunkers.pdf import pieces_of_pdf
 from cqm.chunkers.prose import pieces_of_lines, pieces_of_prose
+from cqm.chunkers.rst import pieces_of_rst
+from cqm.chunkers.tabular import pieces_of_table
+from cqm.chunkers.xml import pieces_of_xml
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +59,19 @@ LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 """For a language without a row, and for a text that its own chunker cannot read."""
 
 CHUNKERS = (
+    Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
+    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reads=is_openapi),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data),
+    Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
+    Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
+    Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
     Chunker("code", frozenset(BY_NAME), pieces_of_code),
+    Chunker("html", frozenset({"html"}), pieces_of_html),
+    Chunker("xml", frozenset({"xml"}), pieces_of_xml),
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),
+    Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
+    Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
+    Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),
     Chunker("prose", frozenset(row.name for row in PROSE_FORMATS), _cut_prose, parses=False),
 )
 

@@ -2,18 +2,29 @@
 
 import functools
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.cutting import Unit, even_spans, line_units
-from cqm.chunkers.model import ChunkOptions, Piece
+from cqm.chunkers.front_matter import front_matter_of
+from cqm.chunkers.headed import (
+    Heading,
+    Section,
+    context_of,
+    is_related,
+    joined,
+    parts_of,
+    path_below,
+    symbol_of,
+    titles_of,
+)
+from cqm.chunkers.model import ChunkOptions, Fact, Piece
 from cqm.chunkers.prose import line_strength, prose_strength
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
@@ -30,8 +41,18 @@ _LINK = re.compile(r"\[([^\[\]]{0,500})\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])
 _OTHER_MARKUP = re.compile(r"<[^<>]{1,500}>|\{#[^{}]{0,100}\}\s*$|`")
 _LONGEST_TITLE = 200
 
-Heading = tuple[int, str]
-"""Level 1 to 6, and title."""
+_MOST_LINKS = 20
+_TARGET = re.compile(
+    r"""\]\(\s*<?([^\s<>()]{1,500}(?:\([^\s<>()]{0,200}\)[^\s<>()]{0,200})?)>?(?:\s+["'(][^\n]{0,300})?\s*\)"""
+    r"""|^ {0,3}\[[^\[\]\n]{1,200}\]:\s*<?([^\s<>]{1,500})|<(https?://[^\s<>]{1,500})>""",
+    re.MULTILINE,
+)
+
+# Short lines take the parser 30 microseconds each, however many; 40,000 of them are over a second.
+_MOST_SHORT_LINES = 20_000
+_SHORT_LINE = 16
+_FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})")
+_ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.{0,1000}?))?(?:[ \t]+#+)?[ \t]*\r?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +60,7 @@ class _Block:
     start: int
     is_prose: bool
     heading: Heading | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    # From one heading to the next of any level, or neighbours joined, or a part of one that was divided.
-    start: int
-    end: int
-    size: int
-    path: tuple[Heading, ...]
-    blocks: tuple[_Block, ...]
-    defines: tuple[str, ...]
-    is_rest: bool = False
+    code: str | None = None  # the language of a code block, empty when it names none
 
 
 def pieces_of_markdown(text: str, options: ChunkOptions) -> list[Piece]:
@@ -61,9 +71,11 @@ def pieces_of_markdown(text: str, options: ChunkOptions) -> list[Piece]:
     their neighbours under the same parent; tiny ones with any neighbour. The pieces are gapless.
     """
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
-    sections = _joined(_sections(text, _blocks(text) or [_Block(0, is_prose=True)]), limit, least, _is_related)
+    blocks = _blocks(text) or [_Block(0, is_prose=True)]
+    sections = joined(_sections(text, blocks), limit, least, is_related)
     parts = [part for section in sections for part in _divided(text, section, limit)]
-    return [_piece(part) for part in _joined(parts, limit, least // 2, lambda _before, _section: True)]
+    shared = _document_facts(text, blocks)
+    return [_piece(text, part, shared) for part in joined(parts, limit, least // 2, lambda _before, _part: True)]
 
 
 @functools.cache
@@ -77,13 +89,44 @@ def _parser() -> "MarkdownIt":
 
 
 def _blocks(text: str) -> list[_Block]:
+    lines = text.count("\n")
+    if lines > _MOST_SHORT_LINES and len(text) < lines * _SHORT_LINE:
+        return list(_blocks_of_lines(text))
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     tokens = _parser().parse(text)
     return [
-        _Block(line_starts[token.map[0]], token.type == "paragraph_open", _heading(tokens, number))
+        _Block(line_starts[token.map[0]], token.type == "paragraph_open", _heading(tokens, number), _code(token))
         for number, token in enumerate(tokens)
         if token.level == 0 and token.map is not None and token.nesting >= 0
     ]
+
+
+def _blocks_of_lines(text: str) -> Iterator[_Block]:
+    """The blocks of a text that would keep the parser busy for long: headings, code between fences, and paragraphs."""
+    position, fence, is_new = 0, "", True
+    for line in text.splitlines(keepends=True):
+        opening = _FENCE.match(line)
+        if fence:
+            fence = "" if opening and opening[1].startswith(fence) and not line[opening.end() :].strip() else fence
+            is_new = not fence
+        elif opening:
+            fence = opening[1]
+            yield _Block(position, is_prose=False, code=line[opening.end() :].strip())
+        elif heading := _ATX_HEADING.match(line):
+            yield _Block(position, is_prose=False, heading=(len(heading[1]), _title(heading[2] or "")))
+            is_new = True
+        elif not line.strip():
+            is_new = True
+        elif is_new:
+            yield _Block(position, is_prose=True)
+            is_new = False
+        position += len(line)
+
+
+def _code(token: "Token") -> str | None:
+    if token.type not in ("fence", "code_block"):
+        return None
+    return (token.info.split() or [""])[0].strip("{}.")
 
 
 def _heading(tokens: "list[Token]", number: int) -> Heading | None:
@@ -100,55 +143,27 @@ def _title(markup: str) -> str:
     return " ".join(words)[:_LONGEST_TITLE]
 
 
-def _sections(text: str, blocks: list[_Block]) -> "Iterator[_Section]":
+def _sections(text: str, blocks: list[_Block]) -> Iterator[Section[_Block]]:
     # What stands before the first block, blank lines and link definitions, belongs to it.
     starts = [0, *(number for number, block in enumerate(blocks) if block.heading and number)]
     path: tuple[Heading, ...] = ()
     for first, last in pairwise([*starts, len(blocks)]):
         own = tuple(blocks[first:last])
         if own and own[0].heading:
-            level = own[0].heading[0]
-            path = (*(above for above in path if above[0] < level), own[0].heading)
+            path = path_below(path, own[0].heading)
         start = own[0].start if first else 0
         end = blocks[last].start if last < len(blocks) else len(text)
-        yield _Section(start, end, quarters(text[start:end]), path, own, (_symbol(path),) if path else ())
+        yield Section(start, end, quarters(text[start:end]), path, own, (symbol_of(path),) if path else ())
 
 
-def _joined(
-    sections: "Iterable[_Section]", limit: int, least: int, may_join: "Callable[[_Section, _Section], bool]"
-) -> list[_Section]:
-    joined: list[_Section] = []
-    for section in sections:
-        before = joined[-1] if joined else None
-        if (
-            before is not None
-            and min(before.size, section.size) < least
-            and before.size + section.size <= limit
-            and may_join(before, section)
-        ):
-            size, defines = before.size + section.size, before.defines + section.defines
-            joined[-1] = replace(before, end=section.end, size=size, defines=defines)
-        else:
-            joined.append(section)
-    return joined
-
-
-def _is_related(before: _Section, section: _Section) -> bool:
-    is_below = section.path[: len(before.path)] == before.path
-    return is_below or section.path[:-1] == before.path[:-1]
-
-
-def _divided(text: str, section: _Section, limit: int) -> "Iterator[_Section]":
+def _divided(text: str, section: Section[_Block], limit: int) -> Iterator[Section[_Block]]:
     if section.size <= limit:
         yield section
         return
-    units = list(_units(text, section, limit))
-    for start, end in even_spans(section.start, units, limit):
-        part = replace(section, start=start, end=end, size=quarters(text[start:end]))
-        yield part if start == section.start else replace(part, defines=(), is_rest=True)
+    yield from parts_of(text, section, even_spans(section.start, list(_units(text, section, limit)), limit))
 
 
-def _units(text: str, section: _Section, limit: int) -> "Iterator[Unit]":
+def _units(text: str, section: Section[_Block], limit: int) -> Iterator[Unit]:
     # A heading stays with the block after it.
     blocks = section.blocks
     if len(blocks) > 1 and blocks[0].heading:
@@ -163,12 +178,33 @@ def _units(text: str, section: _Section, limit: int) -> "Iterator[Unit]":
             yield from line_units(text, (start, end), limit, strength)
 
 
-def _piece(section: _Section) -> Piece:
-    above = section.path if section.is_rest else section.path[:-1]
-    context = "\n".join(f"{'#' * level} {title}" for level, title in above)
+def _piece(text: str, section: Section[_Block], shared: Mapping[str, Fact]) -> Piece:
     kind = "section" if section.path else "text"
-    return Piece(section.start, section.end, kind, _symbol(section.path), section.defines, context)
+    symbol, context, headings = symbol_of(section.path), context_of(section), titles_of(section.path)
+    facts = {**shared, **dict(_facts(text, section))}
+    return Piece(section.start, section.end, kind, symbol, section.defines, context, headings=headings, facts=facts)
 
 
-def _symbol(path: tuple[Heading, ...]) -> str:
-    return " > ".join(title for _, title in path)
+def _facts(text: str, section: Section[_Block]) -> Iterator[tuple[str, Fact]]:
+    """What is known of a part of a document alone."""
+    ends = [*(block.start for block in section.blocks[1:]), section.end]
+    blocks = zip(section.blocks, ends, strict=True)
+    codes = [
+        block.code
+        for block, end in blocks
+        if block.code is not None and end > section.start and block.start < section.end
+    ]
+    yield "has_code", bool(codes)
+    if languages := tuple(dict.fromkeys(code for code in codes if code)):
+        yield "code_languages", languages
+    targets = (match[1] or match[2] or match[3] for match in _TARGET.finditer(text, section.start, section.end))
+    if links := tuple(dict.fromkeys(targets))[:_MOST_LINKS]:
+        yield "links", links
+
+
+def _document_facts(text: str, blocks: list[_Block]) -> dict[str, Fact]:
+    """What is known of the whole document: its title, and what its front matter says of it."""
+    facts = front_matter_of(text) if text.startswith("---") else {}
+    headings = [block.heading for block in blocks if block.heading]
+    title = min(headings, key=lambda heading: heading[0], default=(0, ""))[1]
+    return {"title": title, **facts} if title else facts

@@ -1,21 +1,152 @@
 """The common schema of what is known of a chunk beside its text and place."""
 
-from cqm.chunkers.model import Document, Metadata, Piece
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
+from cqm.chunkers.model import Document, Fact, Metadata, Piece
+from cqm.chunkers.natural import natural_language, natural_language_of_comments
+from cqm.chunkers.outline import TYPES
+
+CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
+
+PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
+"""Source types that are prose all through; of the others, comments are."""
+
+_CONFIGURATION = (
+    "codeowners",
+    "dockerfile",
+    "gomod",
+    "hcl",
+    "ini",
+    "json",
+    "nginx",
+    "openapi",
+    "properties",
+    "toml",
+    "xml",
+    "yaml",
+)
+
+# What is in none of them is code.
+_SOURCE_TYPES = {
+    **dict.fromkeys((MARKDOWN, "html", "jupyter", "pdf", *(row.name for row in PROSE_FORMATS)), DOCUMENTATION),
+    **dict.fromkeys(_CONFIGURATION, CONFIG),
+    **dict.fromkeys(("csv", "log"), DATA),
+    JAVADOC: JAVADOC,
+}
+
+# Kinds of pieces that are something else than the text around them: comments on code, records of a tracker in JSON.
+_SOURCE_TYPES_OF_KINDS = {
+    "javadoc": JAVADOC,
+    **dict.fromkeys(("issue", "pull request", "comment", "review", "review comment"), ISSUE),
+}
+
+_MOST_CHARACTERS = 4_000
+"""Of a chunk, that its natural language is told by."""
+
+_TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type"}
+_MEMBER_KINDS = frozenset({"method", "constructor", "field", "property", "constant", "variable", "function", "event"})
+
+# Facts that chunkers call otherwise than the schema does.
+_OTHER_NAMES = {"lang": "natural_language"}
+_OWN_FIELDS = frozenset(field.name for field in fields(Metadata)) - {"facts", "headings"}
+
+
+class _Names(NamedTuple):
+    """What a symbol tells: the type that it is or that it is in, and the member's own name."""
+
+    class_name: str = ""
+    fqcn: str = ""
+    member: str = ""
 
 
 def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
     """The metadata of a piece.
+
+    A fact of the piece that has a field of its own in the schema moves there; it wins over what the document says.
 
     Parameters:
         document: that the piece is of.
         language: of the document.
         piece: what the chunker knows.
     """
+    own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
+    content_type = own.get("content_type") or language
+    source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
+    # What the text shows is surer than what a page declares, which may be its template's.
+    natural = _natural_language_of(document.text, piece, source_type) or _declared(own.get("natural_language", ""))
+    names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _Names()
     return Metadata(
-        source=document.source,
-        url=document.url,
-        created_at=document.created_at,
-        content_type=language,
+        source=own.get("source") or document.source,
+        url=own.get("url") or document.url,
+        created_at=own.get("created_at") or document.created_at,
+        source_type=source_type,
+        content_type=content_type,
+        natural_language=natural,
+        title=own.get("title", ""),
         headings=piece.headings,
-        facts=piece.facts,
+        has_code=own.get("has_code", False),
+        package=own.get("package", ""),
+        module=own.get("module", ""),
+        class_name=own.get("class_name") or names.class_name,
+        fqcn=own.get("fqcn") or names.fqcn,
+        member=own.get("member") or names.member,
+        facts=facts,
     )
+
+
+def source_type_of(content_type: str) -> str:
+    """What kind of source a language or format is: "code", "documentation", "config" ..."""
+    return _SOURCE_TYPES.get(content_type, CODE)
+
+
+def names_of(kind: str, symbol: str, package: str) -> _Names:
+    """The class name, its fully qualified form and the member's name that a symbol of code tells.
+
+    Parameters:
+        kind, symbol: as in `Piece`.
+        package: of the document, joined by "."; empty for none.
+    """
+    outer, _, name = symbol.rpartition(".")
+    if kind in _TYPE_KINDS:
+        return _Names(name, _joined(package, symbol))
+    if kind not in _MEMBER_KINDS:
+        return _Names()
+    # A function inside a function has no class.
+    if kind == "function" or not outer:
+        return _Names(member=name)
+    return _Names(outer.rpartition(".")[2], _joined(package, outer), name)
+
+
+def _joined(package: str, symbol: str) -> str:
+    return f"{package}.{symbol}" if package and not symbol.startswith(f"{package}.") else symbol
+
+
+def _parted(facts: Mapping[str, Fact]) -> tuple[dict[str, Any], Mapping[str, Fact]]:
+    """The facts that the schema has a field for, by the name of the field, and the others."""
+    own: dict[str, Any] = {}
+    others: dict[str, Fact] = {}
+    for name, value in facts.items():
+        field = _OTHER_NAMES.get(name, name)
+        if field in _OWN_FIELDS:
+            own[field] = value
+        else:
+            others[name] = value
+    return own, others
+
+
+def _declared(tag: str) -> str:
+    """The language of a tag such as "en-GB" or "ja"; empty for what is no such tag."""
+    language = tag.strip().partition("-")[0].lower()
+    return language if len(language) in {2, 3} and language.isalpha() and language.isascii() else ""
+
+
+def _natural_language_of(text: str, piece: Piece, source_type: str) -> str:
+    is_prose = source_type in PROSE_TYPES
+    if text.isascii() and not is_prose:
+        return ""
+    end = min(piece.end, piece.start + _MOST_CHARACTERS)
+    own = piece.content[:_MOST_CHARACTERS] or text[piece.start : end]
+    return natural_language(own) if is_prose else natural_language_of_comments(own)

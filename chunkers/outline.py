@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import COMMENT, GAP, GROUP, LEADING, Found, Language
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +66,11 @@ class Place(NamedTuple):
     depth: int = 0
     row: int = -1
 
+    @property
+    def is_type(self) -> bool:
+        """Whether functions in the enclosing symbol are methods."""
+        return self.kind in TYPES or (self.kind == COMPONENT and not self.local)
+
 
 def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: "Source") -> list[Mark]:
     """The marks of all children of some nodes, those of containers and groups with their members; in order.
@@ -106,7 +111,7 @@ def _mark(node: "Node", found: Found, where: Place, language: Language, source: 
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:
         kind, name = "statement", ""
-    if where.kind in TYPES:
+    if where.is_type:
         kind = _member_kind(kind, name, language)
     if name and where.name:
         name = f"{where.name}.{name}"

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.enclosing import method_signatures
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
 from cqm.chunkers.outline import TYPES, Mark, Place, is_loose
 from cqm.chunkers.tokens import quarters
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Draft(NamedTuple):
-    """A piece of whole rows, or a part of a row that is over the limit: `start` and `end` are characters."""
+    """A piece of whole rows, or a part of a row that is over the limit: `start` and `end` are characters.
+
+    `methods` are the signatures of the methods of a type whose head it is, when they are elsewhere.
+    """
 
     start: int
     end: int
@@ -24,6 +28,7 @@ class Draft(NamedTuple):
     symbol: str
     defines: tuple[str, ...]
     context: str
+    methods: tuple[str, ...] = ()
 
 
 class Scope(NamedTuple):
@@ -31,17 +36,22 @@ class Scope(NamedTuple):
 
     Attributes:
         place: the enclosing symbol.
-        outer: the lines that declare what is around that symbol.
-        context: those lines and the symbol's own.
+        outer: the context of that symbol itself.
+        context: of what is in the symbol: the lines declared, and what the language tells of the symbol beside them.
+        declared: the lines that declare the symbol and what is around it.
     """
 
     place: Place
     outer: str = ""
     context: str = ""
+    declared: str = ""
 
 
 class Pack(NamedTuple):
-    """Units that make one piece: their rows and size in quarters of a token."""
+    """Units that make one piece: their rows and size in quarters of a token, and whether all is loose, an import ...
+
+    Comments count as imports too.
+    """
 
     units: "tuple[Unit, ...]"
     first: int
@@ -49,6 +59,7 @@ class Pack(NamedTuple):
     size: int
     loose: bool
     imports: bool
+    comments: bool
 
 
 def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
@@ -72,6 +83,7 @@ def _pack(units: "tuple[Unit, ...]", source: "Source") -> Pack:
         source.size(first, end),
         all(unit.loose for unit in units),
         all(_is_import(mark) for unit in units for mark in unit.marks),
+        all(mark.kind == COMMENT for unit in units for mark in unit.marks),
     )
 
 
@@ -89,6 +101,7 @@ def _merged(before: Pack, after: Pack, source: "Source") -> Pack:
         source.size(before.first, after.end),
         before.loose and after.loose,
         before.imports and after.imports,
+        before.comments and after.comments,
     )
 
 
@@ -96,6 +109,9 @@ def _belong_together(before: Pack, after: Pack, source: "Source") -> bool:
     size = source.size(before.first, after.end)
     if size > source.limit:
         return False
+    if source.apart:
+        alike = before.imports == after.imports or before.comments or after.comments
+        return before.loose and after.loose and alike
     if before.size < source.least:
         return after.size < source.least or (before.imports and after.imports)
     if not (before.loose and after.loose) or before.imports != after.imports:
@@ -138,8 +154,10 @@ def draft_of(pack: Pack, scope: Scope, source: "Source") -> Draft:
     end = source.trimmed(pack.first, pack.end)
     defines = tuple(dict.fromkeys(name for unit in pack.units for name in _names(unit)))
     kind, symbol = _identity(pack, scope, source)
-    context = scope.outer if pack.units[0].header else scope.context
-    return Draft(source.starts[pack.first], source.starts[end], kind, symbol, defines, context)
+    header = pack.units[0].marks[0] if pack.units[0].header else None
+    context = scope.outer if header else scope.context
+    methods = method_signatures(header, source) if header else ()
+    return Draft(source.starts[pack.first], source.starts[end], kind, symbol, defines, context, methods)
 
 
 def _names(unit: "Unit") -> "Sequence[str]":
@@ -199,9 +217,12 @@ def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
     while waiting:
         draft = waiting.pop()
         after = waiting[-1] if waiting else None
-        if 2 * quarters(source.text[draft.start : draft.end]) >= source.least:
+        is_tiny = 2 * quarters(source.text[draft.start : draft.end]) < source.least
+        opens = after is not None and _opens(draft, after) and _fit(draft, after, source)
+        # The line that opens a namespace is of no use alone.
+        if not is_tiny and not (opens and source.apart and draft.kind == "namespace"):
             result.append(draft)
-        elif after is not None and _opens(draft, after) and _fit(draft, after, source):
+        elif after is not None and opens:
             waiting[-1] = _joined(draft, after)
         elif result and not (after and _is_of(draft, after)) and _fit(result[-1], draft, source):
             result[-1] = _joined(result[-1], draft)
@@ -218,7 +239,8 @@ def _is_of(draft: Draft, after: Draft) -> bool:
 
 
 def _opens(draft: Draft, after: Draft) -> bool:
-    return after.context != draft.context and after.context.startswith(draft.context)
+    deeper = after.context != draft.context and after.context.startswith(draft.context)
+    return deeper or (bool(draft.symbol) and after.symbol.startswith(f"{draft.symbol}."))
 
 
 def _fit(before: Draft, after: Draft, source: "Source") -> bool:
@@ -228,7 +250,8 @@ def _fit(before: Draft, after: Draft, source: "Source") -> bool:
 def _joined(before: Draft, after: Draft) -> Draft:
     larger = max(before, after, key=lambda draft: draft.end - draft.start)
     defines = tuple(dict.fromkeys((*before.defines, *after.defines)))
-    return Draft(before.start, after.end, larger.kind, larger.symbol, defines, _shared(before.context, after.context))
+    context = _shared(before.context, after.context)
+    return Draft(before.start, after.end, larger.kind, larger.symbol, defines, context, before.methods + after.methods)
 
 
 def _shared(context: str, other: str) -> str:

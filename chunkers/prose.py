@@ -1,19 +1,99 @@
 """Text without a grammar: cut at paragraphs, then sentences; anything else at blank lines, then lines."""
 
-from cqm.chunkers.cutting import Span, even_spans, line_units
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cqm.chunkers.cutting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends
 from cqm.chunkers.model import ChunkOptions, Piece
-from cqm.chunkers.tokens import QUARTERS
+from cqm.chunkers.tokens import QUARTERS, quarters
+
+_PARAGRAPH_STRENGTH = 3
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t\r\f\v]*+\n)++")
 
 _SENTENCE_MARKS = (".", "!", "?", ":", "。", "！", "？", '."', ".)", "。」")  # noqa: RUF001 - full-width marks
 
 
 def pieces_of_prose(text: str, options: ChunkOptions) -> list[Piece]:
-    """Cut prose at the ends of paragraphs; a paragraph over the limit at the ends of sentences.
+    """Cut prose between paragraphs; a paragraph over the limit at the ends of sentences.
 
-    The pieces are gapless and about equally long, so that no small rest remains at the end.
+    The pieces are gapless and about equally long, so that no small rest remains at the end. A part of a divided
+    paragraph repeats the last sentences of the part before it, see `ChunkOptions.overlap_percent`.
     """
-    spans = spans_of_prose(text, (0, len(text)), options.max_tokens)
-    return [Piece(start, end, "text") for start, end in spans]
+    limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
+    core = limit - limit * options.overlap_percent // 100
+    pieces: list[Piece] = []
+    for region in _regions(text, limit, least):
+        spans = even_spans(region.start, _units(text, region, core), core if region.is_divided else limit)
+        for start, end in spans:
+            size = quarters(text[start:end])
+            before = pieces[-1].start if pieces else 0
+            budget = min(limit - core, limit - size) if region.first < start < region.last else 0
+            overlap = _overlap(text, (max(before, region.first), start), budget) if budget > 0 else 0
+            pieces.append(Piece(start, end, "text", overlap=overlap))
+    return pieces
+
+
+class _Region(NamedTuple):
+    """Paragraphs that are cut together: all within the limit, or one that is over it and small ones beside it.
+
+    Attributes:
+        start, end: characters, half-open.
+        paragraphs: where they end, with the blank lines after them.
+        first, last: the characters of the one over the limit; equal when there is none.
+    """
+
+    start: int
+    end: int
+    paragraphs: list[int]
+    first: int
+    last: int
+
+    @property
+    def is_divided(self) -> bool:
+        return self.first < self.last
+
+
+def _regions(text: str, limit: int, least: int) -> Iterator[_Region]:
+    start = position = 0
+    ends: list[int] = []
+    for end in (*(match.end() for match in _BLANK_LINES.finditer(text)), len(text)):
+        if end > position and quarters(text[position:end]) > limit:
+            # What is small before it goes with it, such as its title.
+            if ends and quarters(text[start:position]) >= least:
+                kept = ends[:-1] if len(ends) > 1 and _is_small(text, ends[-2], position, least) else ends
+                yield _Region(start, kept[-1], kept, start, start)
+                start, ends = kept[-1], ends[len(kept) :]
+            yield _Region(start, end, [*ends, end], position, end)
+            start, ends = end, []
+        elif end > position:
+            ends.append(end)
+        position = end
+    if ends:
+        yield _Region(start, len(text), ends, start, start)
+
+
+def _is_small(text: str, start: int, end: int, least: int) -> bool:
+    return quarters(text[start:end]) < least
+
+
+def _units(text: str, region: _Region, core: int) -> list[Unit]:
+    units: list[Unit] = []
+    position = region.start
+    for end in region.paragraphs:
+        if position == region.first and region.is_divided:
+            units.extend(line_units(text, (position, end), core, prose_strength))
+        else:
+            units.append(Unit(end, quarters(text[position:end]), _PARAGRAPH_STRENGTH))
+        position = end
+    return units
+
+
+def _overlap(text: str, span: Span, budget: int) -> int:
+    start, end = span
+    begins = list(sentence_ends(text, (max(start, end - budget), end)))
+    return overlap_before(text, end, begins, budget)
 
 
 def pieces_of_lines(text: str, options: ChunkOptions, kind: str = "code") -> list[Piece]:

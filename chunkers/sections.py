@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.enclosing import class_line, fields_line, has_members, ungrouped
+from cqm.chunkers.facts.packages import packages_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, Language
 from cqm.chunkers.outline import Mark, Place, is_loose, outline
 from cqm.chunkers.packing import Draft, Scope, draft_of, packs_of
@@ -20,10 +22,11 @@ _LONG_COMMENT = 128
 
 
 class Walk(NamedTuple):
-    """What all sections of a text share."""
+    """What all sections of a text share; the package is that of the text, if its language's context tells it."""
 
     language: Language
     source: "Source"
+    package: str = ""
 
 
 class Section(NamedTuple):
@@ -45,6 +48,8 @@ class Section(NamedTuple):
 
 def drafts_of(section: Section, walk: Walk) -> list[Draft]:
     """The drafts of a section, in order; every character that is not blank is in one of them."""
+    if walk.language.full_names:
+        walk = walk._replace(package=packages_of(section.marks, walk.language.name, walk.source).at(0))
     drafts: list[Draft] = []
     waiting: list[Section | Draft] = [section]
     while waiting:
@@ -61,7 +66,7 @@ def _cut(section: Section, walk: Walk) -> list[Section | Draft]:
     result: list[Section | Draft] = []
     run: list[Unit] = []
     for unit in units_of(section.marks, section.first, section.end, section.opening, source):
-        if source.size(unit.first, unit.end) <= source.limit:
+        if source.size(unit.first, unit.end) <= source.limit and not (source.apart and _has_members(unit)):
             run.append(unit)
             continue
         result.extend(draft_of(pack, section.scope, source) for pack in packs_of(run, source))
@@ -69,6 +74,10 @@ def _cut(section: Section, walk: Walk) -> list[Section | Draft]:
         result.extend(_divided(unit, section.scope, walk))
     result.extend(draft_of(pack, section.scope, source) for pack in packs_of(run, source))
     return result
+
+
+def _has_members(unit: Unit) -> bool:
+    return not unit.header and any(has_members(mark) for mark in unit.marks)
 
 
 def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
@@ -89,7 +98,9 @@ def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
 
 def _inner(mark: Mark, scope: Scope, walk: Walk) -> Scope:
     place = Place(mark.name or scope.place.name, mark.kind, scope.place.local)
-    return Scope(place, scope.context, _lines(scope.context, signature(mark, walk.source)))
+    declared = _lines(scope.declared, signature(mark, walk.source))
+    told = _lines(class_line(mark, walk.package), fields_line(mark)) if walk.language.full_names else ""
+    return Scope(place, scope.context, _lines(declared, told), declared)
 
 
 def _lines(context: str, line: str) -> str:
@@ -100,17 +111,7 @@ def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
     """The statements of a function with functions in it that are worth pieces of their own; else nothing."""
     body = body_of(mark.node)
     members = outline([body], place, walk.language, walk.source) if body else []
-    return members if any(_stands_alone(member, walk.source) for member in _ungrouped(members)) else []
-
-
-def _ungrouped(marks: list[Mark]) -> "Iterator[Mark]":
-    waiting = list(marks)
-    while waiting:
-        mark = waiting.pop()
-        if mark.kind == GROUP:
-            waiting.extend(mark.members)
-        else:
-            yield mark
+    return members if any(_stands_alone(member, walk.source) for member in ungrouped(members)) else []
 
 
 def _stands_alone(mark: Mark, source: "Source") -> bool:

@@ -14,6 +14,21 @@ _BODIES = frozenset(
     {"block", "do_block", "function_body", "class_body", "enum_class_body", "content", "script_block", "lambda_literal"}
 )
 
+# What declares a function without a body, on any number of rows.
+_BODILESS = frozenset(
+    {
+        "abstract_method_signature",
+        "annotation_type_element_declaration",
+        "declaration",
+        "field_declaration",
+        "function_signature",
+        "function_signature_item",
+        "method_declaration",
+        "method_signature",
+        "protocol_function_declaration",
+    }
+)
+
 _SEARCHED_NODES = 40
 _MAX_CHARACTERS = 300
 
@@ -41,11 +56,12 @@ def body_of(node: "Node") -> "Node | None":
 def signature(mark: "Mark", source: "Source") -> str:
     """The lines that declare a symbol, without its decorators, comments and body; at most 300 characters."""
     body = body_of(mark.node)
-    row, column = body.start_point if body is not None else (mark.first + 1, 0)
-    first = mark.first
-    while first < min(row, mark.last) and _ABOVE.match(source.lines[first]):
+    first, last = mark.first, body.start_point[0] if body is not None else mark.last
+    while first < min(last, mark.last) and _ABOVE.match(source.lines[first]):
         first += 1
-    lines = source.lines[first : row + 1]
-    if lines and first + len(lines) == row + 1:
-        lines[-1] = lines[-1][:column]
+    if body is None:
+        lines = source.lines[first : last + 1 if mark.node.type in _BODILESS else first + 1]
+    else:
+        lines = source.lines[first : last + 1]
+        lines[-1:] = [line[: body.start_point[1]] for line in lines[-1:]]
     return "\n".join(lines).rstrip()[:_MAX_CHARACTERS].rstrip()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import accumulate
 
+from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 
@@ -17,6 +18,7 @@ class Source:
         starts: the character where each row begins, and the length of the text at the end.
         sizes: quarters of a token before each row, and of the whole text at the end.
         limit, least: `ChunkOptions.max_tokens` and `min_tokens` in quarters of a token.
+        apart: see `ChunkOptions`; nothing is too small then.
     """
 
     text: str
@@ -26,6 +28,7 @@ class Source:
     sizes: list[int]
     limit: int
     least: int
+    apart: bool = False
 
     def size(self, first: int, end: int) -> int:
         """Quarters of a token of the rows from first to before end."""
@@ -43,11 +46,12 @@ class Source:
         return end
 
 
-def source_of(text: str, data: bytes, max_tokens: int, min_tokens: int) -> Source:
-    """Count the lines of a text that was parsed as the data; limits in tokens."""
+def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
+    """Count the lines of a text that was parsed as the data."""
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     starts[-1] = len(text)
     # The estimate is additive, so that a sum over rows is that of their text.
     sizes = starts if text.isascii() else list(accumulate((quarters(line) + 1 for line in lines), initial=0))
-    return Source(text, data, lines, starts, sizes, max_tokens * QUARTERS, min_tokens * QUARTERS)
+    least = 0 if options.apart else options.min_tokens * QUARTERS
+    return Source(text, data, lines, starts, sizes, options.max_tokens * QUARTERS, least, options.apart)

@@ -1,4 +1,17 @@
-"""How long a text is in tokens: a fast estimate, and the exact tokenizers of OpenAI's encodings."""
+"""How long a text is in tokens: a fast estimate, and the exact tokenizers of OpenAI's encodings.
+
+The estimate beside the exact count of o200k_base, measured by `tests/bench/tokens.py` over 1,100 files of 22
+repositories (cl100k_base is within 3 % of it where a text is ASCII). Estimate / exact, mean and from 5 % to 95 % of the
+files:
+
+    Python 1.10 (0.89-1.25), TypeScript 1.01 (0.86-1.13), Java 1.10 (1.01-1.22), Go 0.97 (0.83-1.09),
+    Rust 0.98 (0.90-1.08), C 1.04 (0.87-1.21), C# 1.28 (0.99-1.50), Swift 1.19 (1.07-1.30), Scala 0.93 (0.76-1.20),
+    Bash 0.78 (0.61-0.93), YAML 0.95 (0.84-1.12), CSV 0.44 (0.38-0.46),
+    English Markdown 1.08 (0.87-1.33), Japanese documents with code 0.91 (0.51-1.01)
+
+Lines that are Japanese alone are 0.70 (cl100k_base: 0.51), Chinese 0.69, Russian 1.84. The sizes of chunks and the
+ranking were tuned with four ASCII characters a token; who needs to be exact counts with `count_exact`.
+"""
 
 import base64
 import functools
@@ -44,6 +57,15 @@ def quarters(text: str) -> int:
     if text.isascii():
         return length
     return 2 * length - len(text.encode("ascii", "ignore"))
+
+
+def count_exact(text: str, model: str) -> int:
+    """How many tokens a text has for an OpenAI model or encoding; see `openai_tokenizer`.
+
+    Raises:
+        ChunkOptionError: no table is at hand for the model.
+    """
+    return openai_tokenizer(model).count(text)
 
 
 @functools.cache

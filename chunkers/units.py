@@ -135,7 +135,7 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
         return
     before = units[-1]
     shares_row = unit.first < before.end
-    if shares_row or _continues(before, unit):
+    if shares_row or _continues(before, unit, source):
         end = max(before.end, unit.end)
         if source.size(before.first, end) <= source.limit or end == before.end:
             before.marks.extend(unit.marks)
@@ -144,13 +144,30 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
     units.append(unit._replace(first=before.end, core=max(unit.core, before.end)) if shares_row else unit)
 
 
-def _continues(before: Unit, unit: Unit) -> bool:
-    # Clauses and overloads of a function, and its signature where that stands apart.
-    name = unit.marks[0].name
-    return unit.marks[0].node.type in _CLAUSES and bool(name) and before.marks[-1].name == name
+def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
+    # Clauses of a function, its signature where that stands apart, and the overloads that only declare it.
+    above, mark = _declared(before.marks[-1]), _declared(unit.marks[0])
+    if not mark.name or above.name != mark.name:
+        return False
+    return mark.node.type in _CLAUSES or above.node.type in _OVERLOADS or _is_overload(before, source)
+
+
+def _declared(mark: Mark) -> Mark:
+    # "export function f(a: string): void;" and what is under a decorator.
+    while mark.kind == GROUP and mark.members and mark.members[-1].kind not in (COMMENT, LEADING):
+        mark = mark.members[-1]
+    return mark
+
+
+def _is_overload(unit: Unit, source: "Source") -> bool:
+    *others, last = unit.marks
+    first = others[-1].last + 1 if others else unit.core
+    return any(_OVERLOAD.match(source.lines[row]) for row in range(first, last.first))
 
 
 _CLAUSES = frozenset({"call", "function", "signature", "bind", "function_signature", "function_declaration"})
+_OVERLOADS = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
+_OVERLOAD = re.compile(r"\s*@(?:\w+\.)*overload\b")
 
 
 def _without_gaps(units: list[Unit], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 
-from cqm.chunkers.model import Chunk
+from cqm.chunkers.model import Chunk, Fact
 from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
 TERMS_VERSION = 3
@@ -50,6 +50,19 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 def header(chunk: Chunk) -> str:
     """The lines that say where a chunk stands: path, qualified name or heading path, enclosing declarations."""
     return "\n".join(part for part in (chunk.path, chunk.symbol, chunk.context) if part)
+
+
+# What the result of a search tells anyway.
+_TOLD_ELSEWHERE = frozenset({"content_type", "headings", "facts"})
+
+
+def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
+    """What is known of a chunk, by name, as it is stored: its facts beside the fields that all chunks have."""
+    metadata = chunk.metadata
+    names = (field.name for field in fields(metadata) if field.name not in _TOLD_ELSEWHERE)
+    known: dict[str, Fact] = {name: value for name in names if (value := getattr(metadata, name))}
+    known.update(metadata.facts)
+    return known
 
 
 def dense_text(chunk: Chunk) -> str:

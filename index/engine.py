@@ -22,12 +22,14 @@ from cqm.index.model import (
     IndexStatus,
     Progress,
     Query,
+    SymbolUses,
     UpdateSummary,
 )
 from cqm.index.prepare import Preparation
 from cqm.index.search import find
 from cqm.index.status import COMPLETE_FACT, HEAD_FACT, UPDATED_FACT, describe, git_head
 from cqm.index.update import plan_update, run_update
+from cqm.index.usages import find_usages
 from cqm.index.vectors import Vectorizer
 
 
@@ -176,6 +178,15 @@ class Index:
             failed_files=files.get(FileState.FAILED, 0),
             updated_at=float(manifest.fact(UPDATED_FACT) or 0),
         )
+
+    def usages(self, name: str, limit: int = 20) -> SymbolUses:
+        """Tell of a symbol: where it is defined, where it is called, what it calls; see `usages.find_usages`.
+
+        Raises:
+            QueryError: the name is no symbol's, or the limit is out of range.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        return find_usages(self._opened(), name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """What the index holds.

@@ -17,7 +17,7 @@ from cqm.index.errors import StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.store import EdgeStore
 
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 1
 _CURRENT = "current"
 _STORE_READY = "store_ready"
 

@@ -72,6 +72,11 @@ def query_terms(text: str) -> SparseTerms:
     return SparseTerms(tuple(indices), tuple(float(weights[term]) for term in indices))
 
 
+def name_term(name: str) -> SparseTerms:
+    """The one term of a whole identifier, whatever it is made of."""
+    return SparseTerms((_hash(stem(name.replace("_", "").lower())),), (1.0,))
+
+
 def content_words(text: str) -> list[str]:
     """The words of a question as they stand, without those that only phrase it, unless there are no others."""
     words = _WORD.findall(text)

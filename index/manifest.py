@@ -26,14 +26,14 @@ CREATE TABLE IF NOT EXISTS chunk(
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
-CREATE TABLE IF NOT EXISTS pending(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 # What was written and not flushed when the last process died may have come back older from the store's log: a replayed
 # deletion can win over a later insertion of the same point. It is pending again, and its points are written anew.
 _RECOVERY = """
-UPDATE chunk SET fingerprint = '' WHERE path IN (SELECT path FROM pending);
-UPDATE pending SET written = 0;
+UPDATE chunk SET fingerprint = '' WHERE path IN (SELECT path FROM unsettled);
+UPDATE unsettled SET written = 0;
 """
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -154,6 +154,12 @@ class Manifest:
             found.update((row.id, row) for row in self._chunk_rows(f"WHERE id IN ({marks})", part))
         return found
 
+    def defining(self, name: str) -> tuple[ChunkRow, ...]:
+        """The chunks that define a symbol whose name, or its last part, is the given one."""
+        where = "WHERE EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
+        found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", name))
+        return tuple(found)
+
     def counts(self, column: str) -> dict[str, int]:
         """Files counted by "state", or chunks counted by "language"."""
         table = {"state": "file", "language": "chunk"}[column]
@@ -176,7 +182,7 @@ class Manifest:
 
     def pending(self) -> tuple[str, ...]:
         """Paths that an update had begun and not committed, or that were not flushed when their process died."""
-        return tuple(row[0] for row in self._read("SELECT path FROM pending WHERE written = 0", ()))
+        return tuple(row[0] for row in self._read("SELECT path FROM unsettled WHERE written = 0", ()))
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
@@ -191,7 +197,7 @@ class Manifest:
     def begin(self, paths: Sequence[str]) -> None:
         """Note that the points of these files are about to change."""
         with self._transaction():
-            self._db.executemany("INSERT OR REPLACE INTO pending VALUES(?, 0)", ((path,) for path in paths))
+            self._db.executemany("INSERT OR REPLACE INTO unsettled VALUES(?, 0)", ((path,) for path in paths))
 
     def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
         """Replace the rows of these files and of their chunks, all or none; they are settled by the next flush.
@@ -220,11 +226,12 @@ class Manifest:
         until = self._commits
         yield
         with self._transaction():
-            self._db.execute("DELETE FROM pending WHERE written BETWEEN 1 AND ?", (until,))
+            self._db.execute("DELETE FROM unsettled WHERE written BETWEEN 1 AND ?", (until,))
 
     def _note_written(self, paths: Iterable[str]) -> None:
         self._commits += 1
-        self._db.executemany("UPDATE pending SET written = ? WHERE path = ?", ((self._commits, path) for path in paths))
+        rows = ((self._commits, path) for path in paths)
+        self._db.executemany("UPDATE unsettled SET written = ? WHERE path = ?", rows)
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
         columns = ", ".join(field.name for field in fields(FileRow))

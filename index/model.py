@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from cqm.chunkers.model import ChunkOptions
+from cqm.chunkers.model import ChunkOptions, Fact
 
 
 class FileState(StrEnum):
@@ -26,6 +26,10 @@ class SkipReason(StrEnum):
     VENDORED = "vendored"
     SECRET = "secret"  # noqa: S105 - the name of a reason
     UNDECODABLE = "undecodable"
+    ENCRYPTED = "encrypted"
+    DAMAGED = "damaged"
+    NO_TEXT = "no text"
+    PDF_EXTRA = "needs pip install 'cqm[pdf]'"
     NOT_A_FILE = "not a regular file"
     OUTSIDE_ROOT = "link"
 
@@ -43,7 +47,8 @@ class ScanOptions:
     """Which files of a tree are indexed.
 
     Attributes:
-        max_file_bytes: larger files are skipped as "too large".
+        max_file_bytes: larger files are skipped as "too large"; a PDF, of which the text is a small part, may have 20
+            times as many.
         use_gitignore: honour .gitignore at every level, .git/info/exclude and the global ignore file. `.cqmignore`
             files are always honoured.
         exclude: globs of paths relative to the root that are never indexed, in .gitignore syntax.
@@ -108,7 +113,8 @@ class Query:
         limit: results a page, 1 to 100.
         cursor: `Answer.next_cursor` of the page before; empty for the first page.
         mode: which evidence counts.
-        languages, kinds: keep chunks of these languages or kinds; empty for all.
+        languages, kinds, sources: keep chunks of these languages, kinds or source types (`Metadata.source_type`);
+            empty for all.
         include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
             include, when there are any, and none of exclude.
         changed_since: keep files changed at or after this time, seconds since the epoch; None for all.
@@ -120,6 +126,7 @@ class Query:
     mode: SearchMode = SearchMode.HYBRID
     languages: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     changed_since: float | None = None
@@ -132,6 +139,7 @@ class Hit:
     Attributes:
         path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
         score: the sum of the named parts.
+        metadata: what else is known of it, by the names of `Metadata` and of its facts; nothing empty.
     """
 
     path: str
@@ -144,6 +152,7 @@ class Hit:
     text: str
     parts: Mapping[str, float] = field(default_factory=dict)
     content: str = ""
+    metadata: Mapping[str, Fact] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
@@ -175,6 +184,48 @@ class Answer:
     complete: bool
     failed_files: int
     updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a symbol is defined: its lines, qualified name, kind, signature and doc comment (empty when not known)."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    kind: str
+    signature: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A line that calls a symbol: `symbol` is the one that the line is in, `text` the line itself."""
+
+    path: str
+    line: int
+    symbol: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolUses:
+    """What the index tells of a symbol.
+
+    Attributes:
+        name: that was asked for.
+        definitions: of symbols with the name.
+        calls: of anything with the last part of the name (types are not resolved), source before tests.
+        related: definitions of what the symbol itself calls, where their names are rare enough to tell.
+        total_calls: how many calls were found, of which `calls` are the first.
+    """
+
+    name: str
+    definitions: tuple[Definition, ...]
+    calls: tuple[CallSite, ...]
+    related: tuple[Definition, ...]
+    total_calls: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def chunk_points(parts: Sequence[PreparedChunk], vectors: Vectors) -> list[Point
 
 def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Point:
     row = part.row
-    payload = {
+    payload: dict[str, object] = {
         "path": row.path,
         "dirs": folders_of(row.path),
         "language": row.language,
@@ -33,6 +33,10 @@ def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Po
     }
     if part.content:
         payload["content"] = part.content
+    payload["source_type"] = part.metadata.get("source_type", "")
+    # The store knows lists alone.
+    known = part.metadata.items()
+    payload["metadata"] = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
     return Point(row.id, payload, {TERMS: part.terms}, dense)
 
 

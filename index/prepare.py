@@ -2,29 +2,30 @@
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.index.context import dense_text, file_terms
+from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
+from cqm.chunkers.quality import is_meaningless
+from cqm.index.context import dense_text, file_terms, metadata_fields
 from cqm.index.lexical import SparseTerms
 from cqm.index.manifest import ChunkRow, FileRow
 from cqm.index.model import FileState, ScanOptions
+from cqm.index.processes import spread
 from cqm.index.scan import FoundFile, read_file
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk ready to embed and store: its manifest row, text and content, its sparse terms and the text to embed."""
+    """A chunk ready to embed and store: its manifest row, what its payload holds, sparse terms, what to embed."""
 
     row: ChunkRow
     text: str
     content: str
+    metadata: Mapping[str, Fact]
     terms: SparseTerms
     dense_text: str
 
@@ -64,11 +65,6 @@ class Preparation:
     chunk: ChunkOptions
 
 
-# A worker takes about half a second of CPU to start; below this many bytes that is not worth it.
-_PARALLEL_FROM_BYTES = 4_000_000
-_BATCH_BYTES = 500_000
-_BATCH_FILES = 100
-
 Task = tuple[FoundFile, str]
 """A file to prepare, and the hash under which the index holds it already (empty for none)."""
 
@@ -91,7 +87,8 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:
         return PreparedFile(row, None)
-    chunks = chunk(Document(found.path, read.text), preparation.chunk).chunks
+    report = chunk(Document(found.path, read.text), preparation.chunk)
+    chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
     terms = file_terms(found.path, chunks)
     language = chunks[0].language if chunks else ""
     prepared = tuple(_prepared_chunk(*pair) for pair in zip(chunks, terms.chunks, strict=True))
@@ -101,7 +98,8 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
 def _prepared_chunk(chunk: Chunk, terms: SparseTerms) -> PreparedChunk:
     text = dense_text(chunk)
     # All that the payload, the terms and the vector are made of; how they are made is in the generation's name.
-    stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, chunk.context, *chunk.defines))
+    known = metadata_fields(chunk)
+    stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), *chunk.defines))
     row = ChunkRow(
         id=chunk.id,
         path=chunk.path,
@@ -116,7 +114,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms) -> PreparedChunk:
         digest=_digest(chunk.text),
         fingerprint=_digest(stored),
     )
-    return PreparedChunk(row, chunk.text, chunk.content, terms, text)
+    return PreparedChunk(row, chunk.text, chunk.content, known, terms, text)
 
 
 def _digest(text: str) -> str:
@@ -124,66 +122,12 @@ def _digest(text: str) -> str:
 
 
 def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: int) -> Iterator[list[PreparedFile]]:
-    """Prepare many files, in batches as they are ready: in this process when they are few, else in `workers` processes.
-
-    A file that kills its worker (a parser that crashes) fails alone.
-    """
-    batches = list(_batches(tasks))
-    if workers == 1 or sum(found.size for found, _ in tasks) < _PARALLEL_FROM_BYTES:
-        yield from ([prepare_file(task, preparation) for task in batch] for batch in batches)
-        return
-    yield from _in_processes(batches, preparation, workers)
+    """Prepare many files, in batches as they are ready; a file that kills its worker fails alone."""
+    work = partial(prepare_file, preparation=preparation)
+    return spread(tasks, lambda task: task[0].size, work, _lost, workers)
 
 
-def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    batch: list[Task] = []
-    size = 0
-    for task in tasks:
-        if batch and (len(batch) >= _BATCH_FILES or size + task[0].size > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(task)
-        size += task[0].size
-    if batch:
-        yield batch
-
-
-def _prepare_batch(batch: list[Task], preparation: Preparation) -> list[PreparedFile]:
-    return [prepare_file(task, preparation) for task in batch]
-
-
-def _in_processes(batches: list[list[Task]], preparation: Preparation, workers: int) -> Iterator[list[PreparedFile]]:
-    # "spawn": a forked child of a process with threads (a server's) can hang on a lock that no thread of its own holds.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    running: list[tuple[list[Task], Future[list[PreparedFile]]]] = []
-    waiting = iter(batches)
-    try:
-        while True:
-            # Twice the workers: enough to keep them busy, few enough that results don't pile up in memory.
-            while len(running) < 2 * workers and (batch := next(waiting, None)):
-                running.append((batch, pool.submit(_prepare_batch, batch, preparation)))
-            if not running:
-                return
-            batch, future = running.pop(0)
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                pool.shutdown(wait=False, cancel_futures=True)
-                pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-                lost = [batch, *(other for other, _ in running)]
-                running.clear()
-                yield from ([_prepare_apart(task, preparation)] for batch in lost for task in batch)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _prepare_apart(task: Task, preparation: Preparation) -> PreparedFile:
-    """Prepare one file in a process of its own, which it may kill."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        try:
-            return pool.submit(prepare_file, task, preparation).result()
-        except BrokenProcessPool:
-            found = task[0]
-            reason = "the process that parsed it died; please report the file"
-            row = FileRow(found.path, FileState.FAILED, reason, found.size, found.mtime_ns, time.time_ns())
-            return PreparedFile(row)
+def _lost(task: Task) -> PreparedFile:
+    found = task[0]
+    reason = "the process that parsed it died; please report the file"
+    return PreparedFile(FileRow(found.path, FileState.FAILED, reason, found.size, found.mtime_ns, time.time_ns()))

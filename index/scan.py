@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
-from cqm.chunkers.errors import UndecodableError
+from cqm.chunkers.decode import HEAD_BYTES
+from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
+from cqm.chunkers.reading import PDF_SUFFIX, is_readable, read_text
 from cqm.index.errors import ScanError, UnreadableFileError
 from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
 from cqm.index.model import ScanOptions, SkipReason
@@ -23,6 +24,18 @@ _HASH_BYTES = 16
 
 # No link at the end of the path, no waiting for the other end of a pipe, no translated line ends on Windows.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+_PDF_FACTOR = 20
+"""Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB have about 1 MB of text."""
+
+_REASONS = (
+    (EncryptedError, SkipReason.ENCRYPTED),
+    (DamagedError, SkipReason.DAMAGED),
+    (NoTextError, SkipReason.NO_TEXT),
+    (MissingPackageError, SkipReason.PDF_EXTRA),
+    (UndecodableError, SkipReason.UNDECODABLE),
+)
+"""Why a file is left out whose text cannot be had; the first row that fits the error."""
 
 Closing = tuple[str, SkipReason]
 """A folder that is left out as a whole, and why."""
@@ -186,9 +199,13 @@ def _reason(path: str, status: os.stat_result, options: ScanOptions) -> SkipReas
     if not stat.S_ISREG(status.st_mode):
         return SkipReason.NOT_A_FILE
     reason = reason_by_name(path, options)
-    if reason is None and status.st_size > options.max_file_bytes:
+    if reason is None and status.st_size > _most_bytes(path, options):
         return SkipReason.TOO_LARGE
     return reason
+
+
+def _most_bytes(path: str, options: ScanOptions) -> int:
+    return options.max_file_bytes * (_PDF_FACTOR if path.lower().endswith(PDF_SUFFIX) else 1)
 
 
 def _folder(root: Path, path: str, reason: SkipReason | None) -> FoundFile:
@@ -222,13 +239,14 @@ def _read(root: Path, file: Path, path: str, options: ScanOptions) -> ReadFile:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             return _skipped(status, SkipReason.NOT_A_FILE)
-        if status.st_size > options.max_file_bytes:
+        most = _most_bytes(path, options)
+        if status.st_size > most:
             return _skipped(status, SkipReason.TOO_LARGE)
         data = opened.read(HEAD_BYTES)
-        if is_binary(data):
+        if not is_readable(path, data):
             return _skipped(status, SkipReason.BINARY)
-        data += opened.read(options.max_file_bytes + 1 - len(data))
-    if len(data) > options.max_file_bytes:
+        data += opened.read(most + 1 - len(data))
+    if len(data) > most:
         return _skipped(status, SkipReason.TOO_LARGE)
     return _decoded(data, path, status, options)
 
@@ -240,9 +258,9 @@ def _is_inside(folder: Path, root: Path) -> bool:
 
 def _decoded(data: bytes, path: str, status: os.stat_result, options: ScanOptions) -> ReadFile:
     try:
-        decoded = decode(data)
-    except UndecodableError:
-        return _skipped(status, SkipReason.UNDECODABLE)
+        decoded = read_text(path, data)
+    except UndecodableError as error:
+        return _skipped(status, next(reason for kind, reason in _REASONS if isinstance(error, kind)))
     reason = reason_by_text(path, decoded.text, options)
     if reason:
         return _skipped(status, reason)

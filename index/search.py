@@ -44,7 +44,7 @@ def find(generation: Generation, query: Query, embedder: Embedder | None) -> Pag
     evidence, mode, degraded = _gather(generation, query, keep, embedder)
     ranked = rank.rank(query.text, evidence)
     page = ranked[offset : offset + query.limit]
-    payloads = generation.store.payloads([entry.candidate.id for entry in page], ["text", "content"])
+    payloads = generation.store.payloads([entry.candidate.id for entry in page], ["text", "content", "metadata"])
     hits = tuple(_hit(entry, payloads.get(entry.candidate.id, {})) for entry in page)
     end = offset + len(page)
     return Page(hits, str(end) if end < len(ranked) else "", mode, degraded)
@@ -64,9 +64,9 @@ def _checked_offset(query: Query) -> int:
 
 def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
     """The filter for the store; globs that are more than a folder are resolved to paths by the manifest."""
-    base = PointFilter(languages=query.languages, kinds=query.kinds)
+    base = PointFilter(languages=query.languages, kinds=query.kinds, sources=query.sources)
     if not (query.include or query.exclude or query.changed_since is not None):
-        return base if query.languages or query.kinds else None
+        return None if base == PointFilter() else base
     folders = [prefix_folder(glob) for glob in query.include]
     if query.changed_since is None and not query.exclude and all(folders):
         return replace(base, folders=tuple(filter(None, folders)))
@@ -89,8 +89,8 @@ def _gather(
     lexical = query.mode is not SearchMode.SEMANTIC or bool(degraded)
     mode = SearchMode.LEXICAL if degraded or embedder is None else query.mode
     store, terms = generation.store, query_terms(query.text)
-    # A file's point has no kind: its evidence counts whatever kind of chunk is asked for.
-    of_files = replace(keep, kinds=()) if keep else None
+    # A file's point has no kind and no source: its evidence counts whatever kind of chunk is asked for.
+    of_files = replace(keep, kinds=(), sources=()) if keep else None
     files = paths = chunks = {}
     if lexical:
         files = _by_path(store.search_terms(FILE_TERMS, terms, rank.FILE_DEPTH, of_files, ["path"]))
@@ -162,5 +162,6 @@ def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
         language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
+        metadata=payload.get("metadata", {}),
         parts=entry.parts,
     )

@@ -10,6 +10,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from cqm.chunkers.detect import is_generated
+from cqm.chunkers.pdf_text import can_read_pdf
+from cqm.chunkers.reading import PDF_SUFFIX
 from cqm.index.model import ScanOptions, SkipReason
 
 NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
@@ -214,6 +216,8 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
         return SkipReason.LOCK_FILE
     if is_generated(path, "") and not options.include_generated:
         return SkipReason.GENERATED
+    if name.endswith(PDF_SUFFIX) and not can_read_pdf():
+        return SkipReason.PDF_EXTRA
     return None
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
-_KEYWORDS = ("path", "language", "kind", "dirs")
+_KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
 # A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
 _QUIET_SECONDS = 1.0
 _LONGEST_UNFLUSHED_SECONDS = 10.0
@@ -75,13 +75,14 @@ class PointFilter:
     """Keeps points by payload: any of each given value list, and none of the excluded paths.
 
     Attributes:
-        languages, kinds, paths, folders: empty for all; a folder matches everything below it.
+        languages, kinds, sources, paths, folders: empty for all; a folder matches everything below it.
         not_paths: paths to leave out.
         nothing: no point can match (for example: no path matches the globs asked for).
     """
 
     languages: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     not_paths: tuple[str, ...] = ()
@@ -326,7 +327,8 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
     def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
         return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
 
-    must: list[Any] = [*any_of("language", keep.languages), *any_of("kind", keep.kinds)]
+    wanted = (("language", keep.languages), ("kind", keep.kinds), ("source_type", keep.sources))
+    must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
     places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
 

@@ -3,14 +3,22 @@
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages import data, ecmascript, functional, managed, native, scripting
+from cqm.chunkers.languages import c_family, data, ecmascript, functional, managed, native, scripting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cqm.chunkers.languages.model import Language
 
-LANGUAGES = (*scripting.ROWS, *ecmascript.ROWS, *managed.ROWS, *native.ROWS, *functional.ROWS, *data.ROWS)
+LANGUAGES = (
+    *scripting.ROWS,
+    *ecmascript.ROWS,
+    *managed.ROWS,
+    *c_family.ROWS,
+    *native.ROWS,
+    *functional.ROWS,
+    *data.ROWS,
+)
 
 BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})
 

@@ -4,68 +4,151 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
     COMMENT,
+    COMPONENT,
     GROUP,
     IMPORTS,
     LEADING,
     Found,
     Language,
-    by_field,
-    child_of_type,
     containers,
     groups,
     role,
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.testing import test_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_TESTS = frozenset({"describe", "context", "suite", "it", "test", "specify", "bench"})
-_ACCESSES = frozenset({"call_expression", "member_expression"})
+_CALLS = frozenset({"call_expression", "new_expression"})
+_MEMBERS = _FUNCTIONS | _CALLS | {"object", "class"}
+_TYPED = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"})
+_LITERALS = frozenset({"string", "template_string", "number", "regex", "array", "true", "false", "new_expression"})
+_LOADS = frozenset({"call_expression", "member_expression", "await_expression"})
+_LOADING = (b"require(", b"import(", b"await import(")
+_MODULES = frozenset({"internal_module", "module"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
 
+# Functions that give back the function that they are given, which need not be their last argument.
+_WRAPPERS = LOADERS | {"cache", "debounce", "forwardRef", "memo", "observer", "once", "throttle", "useCallback"}
+_MAX_WRAPPERS = 4
 
-def _value(kind: str, name: str, value: "Node | None") -> Found:
+# Methods that call the function that they are given, and give back what comes of it.
+_CONSUMERS = frozenset(
+    {
+        *("catch", "every", "filter", "finally", "find", "findIndex", "findLast", "flatMap", "forEach", "from", "map"),
+        *("reduce", "reduceRight", "replace", "replaceAll", "some", "sort", "then", "toSorted"),
+    }
+)
+
+
+def _value(kind: str, name: str, value: "Node | None", source: bytes) -> Found:
     # What a name is bound to decides what it is: "const f = () => ..." is a function.
-    while value is not None and value.type in ("as_expression", "satisfies_expression", "parenthesized_expression"):
+    while value is not None and value.type in _TYPED:
         value = value.named_children[0] if value.named_children else None
     if value is None:
         return Found(kind, name)
     if value.type in _FUNCTIONS:
-        return Found("function", name)
+        return Found(kind_of_function(name, value), name)
     if value.type == "class":
-        body = value.child_by_field_name("body")
-        return Found("class", name, (body,) if body else ())
+        return _class_of(name, value, source)
     if value.type == "object":
-        return Found(kind, name, (value,))
-    if value.type == "call_expression":
-        return _wrapped(kind, name, value)
-    return Found(kind, name)
+        return Found(kind, name, (value,) if _has_members(value) else ())
+    return _called(kind, name, value, source) if value.type in _CALLS else Found(kind, name)
 
 
-def _wrapped(kind: str, name: str, call: "Node") -> Found:
-    # "memo(() => ...)", "defineComponent({...})".
+def _has_members(value: "Node") -> bool:
+    # An object of mere data is one value.
+    for member in value.named_children:
+        bound = member.child_by_field_name("value") if member.type == "pair" else None
+        if member.type == "method_definition" or (bound is not None and bound.type in _MEMBERS):
+            return True
+    return False
+
+
+def _called(kind: str, name: str, call: "Node", source: bytes) -> Found:
+    callee = call.child_by_field_name("function")
+    modules = tuple(body for part in _functions(callee) if (body := _body(part)))
+    if modules:
+        # The module pattern: "const shop = (function () {...})()" has members.
+        return Found(kind, name, modules, local=True)
+    wrapped = _wrapped(call, source)
+    if wrapped is not None:
+        loads = _callee(call, source) in LOADERS and name[:1].isupper()
+        return Found(COMPONENT if loads else kind_of_function(name, wrapped), name)
+    last = _arguments(call)[-1:]
+    return Found(kind, name, (last[0],) if last and last[0].type == "object" else ())
+
+
+def _wrapped(call: "Node", source: bytes) -> "Node | None":
+    """The function that a call makes another one of: "memo(forwardRef(() => ...))", "guarded(async () => {...})"."""
+    for _ in range(_MAX_WRAPPERS):
+        arguments = _arguments(call)
+        if not arguments:
+            return None
+        last, callee = arguments[-1], _callee(call, source)
+        if last.type in _FUNCTIONS and last.start_point[0] < last.end_point[0] and callee not in _CONSUMERS:
+            return last
+        if callee not in _WRAPPERS:
+            return None
+        if arguments[0].type in _FUNCTIONS:
+            return arguments[0]
+        call = arguments[0]
+    return None
+
+
+def _callee(call: "Node", source: bytes) -> str:
+    """The last word of what is called: "memo" of "React.memo(...)"."""
+    callee = call.child_by_field_name("function")
+    member = callee.child_by_field_name("property") if callee is not None else None
+    name = member or callee
+    return text_of(name, source) if name is not None and name.type in ("identifier", "property_identifier") else ""
+
+
+def _arguments(call: "Node") -> "list[Node]":
     arguments = call.child_by_field_name("arguments")
-    last = arguments.named_children[-1] if arguments and arguments.named_children else None
-    if last is not None and last.type in _FUNCTIONS and last.start_point[0] < last.end_point[0]:
-        return Found("function", name)
-    return Found(kind, name, (last,) if last is not None and last.type == "object" else ())
+    return [part for part in arguments.named_children if part.type != "comment"] if arguments is not None else []
+
+
+def _function(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("name"), source)
+    return Found(kind_of_function(name, node), name or "default")
+
+
+def _class(node: "Node", source: bytes) -> Found:
+    return _class_of(text_of(node.child_by_field_name("name"), source) or "default", node, source)
+
+
+def _class_of(name: str, node: "Node", source: bytes) -> Found:
+    body = node.child_by_field_name("body")
+    return Found(kind_of_class(name, body, source), name, (body,) if body else ())
 
 
 def _declaration(node: "Node", source: bytes) -> Found | None:
-    declarator = child_of_type(node, "variable_declarator")
-    if declarator is None:
+    declarators = [child for child in node.named_children if child.type == "variable_declarator"]
+    if not declarators:
         return None
-    target, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
-    if value is not None and value.type in _ACCESSES and text_of(value, source).startswith("require("):
+    if _loads(declarators[0].child_by_field_name("value"), source):
         return Found(IMPORTS)
+    return _declarator(declarators[0], source) if len(declarators) == 1 else Found(GROUP, "", (node,))
+
+
+def _loads(value: "Node | None", source: bytes) -> bool:
+    return value is not None and value.type in _LOADS and source.startswith(_LOADING, value.start_byte)
+
+
+def _declarator(node: "Node", source: bytes) -> Found | None:
+    target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if target is not None and target.type == "object_pattern":
+        return Found(GROUP, "", (target,))
     if target is None or target.type != "identifier":
         return None
     name = text_of(target, source)
-    return _value(variable_kind(name), name, value)
+    return _value(variable_kind(name), name, value, source)
 
 
 def _statement(node: "Node", source: bytes) -> Found | None:
@@ -76,37 +159,56 @@ def _statement(node: "Node", source: bytes) -> Found | None:
         return None
     if inner.type == "assignment_expression":
         return _assignment(inner, source)
+    if inner.type in _MODULES:
+        return _module(inner, source)
     return _call(inner, source) if inner.type == "call_expression" else None
 
 
 def _assignment(node: "Node", source: bytes) -> Found | None:
-    name = text_of(node.child_by_field_name("left"), source)
+    target = text_of(node.child_by_field_name("left"), source)
     value = node.child_by_field_name("right")
     while value is not None and value.type == "assignment_expression":
         value = value.child_by_field_name("right")
-    if value is None or value.type not in (*_FUNCTIONS, "object", "class"):
+    if value is None:
         return None
-    if name in _EXPORTS:
-        own = text_of(value.child_by_field_name("name"), source)
-        found = _value("variable", own or name, value)
-        return found if own or found.kind != "variable" else Found(GROUP, "", (value,))
-    name = name.removeprefix("module.").removeprefix("exports.").replace(".prototype", "")
-    if name.startswith("this."):
-        name = name.removeprefix("this.")
-    found = _value("variable", name, value)
-    return found if found.kind != "variable" or "." not in name or found.bodies else None
+    if target in _EXPORTS:
+        return _exported(target, value, source)
+    is_export = target.startswith(("exports.", "module.exports."))
+    if value.type not in (*_FUNCTIONS, "object", "class") and not is_export:
+        return None
+    name = target.removeprefix("module.").removeprefix("exports.").removeprefix("this.").replace(".prototype", "")
+    found = _value("variable", name, value, source)
+    if found.kind == "function" and ".prototype." in target:
+        return found._replace(kind="method")
+    if found.kind != "variable" or found.bodies or value.type == "object":
+        return found
+    return Found(variable_kind(name), name) if value.type in _LITERALS else None
+
+
+def _exported(target: str, value: "Node", source: bytes) -> Found | None:
+    own = text_of(value.child_by_field_name("name"), source) if value.type in (*_FUNCTIONS, "class") else ""
+    found = _value("variable", own or target, value, source)
+    if found.kind != "variable":
+        return found
+    return Found(GROUP, "", found.bodies, found.local) if found.bodies else None
 
 
 def _call(node: "Node", source: bytes) -> Found | None:
     callee = node.child_by_field_name("function")
-    arguments = node.child_by_field_name("arguments")
-    parts = arguments.named_children if arguments else []
-    bodies = tuple(body for part in (*_functions(callee), *parts) if (body := _body(part)))
-    if callee is None or not bodies:
+    arguments = _arguments(node)
+    if callee is None:
         return None
-    if parts and text_of(callee, source).split("(")[0].split(".")[0] in _TESTS:
-        return Found("test", _title(parts[0], source), bodies, local=True)
-    return Found(GROUP, "", bodies, local=True)
+    if callee.type == "identifier" and not arguments[1:] and text_of(callee, source) == "require":
+        return Found(IMPORTS)
+    bodies = tuple(body for part in (*_functions(callee), *arguments) if (body := _body(part)))
+    if not bodies:
+        return None
+    title = test_name(callee, arguments, source)
+    if title:
+        return Found("test", title, bodies, local=True)
+    # A handler may have a name: "app.get('/', function home(request, response) {...})".
+    own = text_of(arguments[-1].child_by_field_name("name"), source) if arguments and _body(arguments[-1]) else ""
+    return Found("function" if own else GROUP, own, bodies, local=True)
 
 
 def _functions(callee: "Node | None") -> list["Node"]:
@@ -121,28 +223,22 @@ def _body(node: "Node") -> "Node | None":
     return body if body is not None and body.type == "statement_block" else None
 
 
-def _title(node: "Node", source: bytes) -> str:
-    return text_of(node, source).strip("'\"`").split("\n")[0]
-
-
 def _pair(node: "Node", source: bytes) -> Found | None:
     name = text_of(node.child_by_field_name("key"), source).strip("'\"")
-    found = _value("property", name, node.child_by_field_name("value"))
+    found = _value("property", name, node.child_by_field_name("value"), source)
     return found if found.kind != "property" or found.bodies else None
 
 
 def _field(node: "Node", source: bytes) -> Found:
     name = text_of(node.child_by_field_name("name") or node.child_by_field_name("property"), source)
-    return _value("property", name, node.child_by_field_name("value"))
+    return _value("property", name, node.child_by_field_name("value"), source)
 
 
-def _export(node: "Node", _source: bytes) -> Found:
+def _export(node: "Node", source: bytes) -> Found:
     # "export default () => ...", "export default {...}", "export default function () {...}" have no names.
     value = node.child_by_field_name("value")
-    if value is not None and value.type in _FUNCTIONS:
-        return Found("function", "default")
-    if value is not None and value.type == "call_expression":
-        return _wrapped("variable", "default", value)
+    if value is not None and value.type in (*_FUNCTIONS, *_CALLS):
+        return _value("variable", text_of(value.child_by_field_name("name"), source) or "default", value, source)
     if value is None and node.child_by_field_name("declaration") is None:
         return Found(IMPORTS) if node.child_by_field_name("source") else Found("statement")
     return Found(GROUP, "", (node,))
@@ -154,16 +250,18 @@ def _module(node: "Node", source: bytes) -> Found:
 
 
 _JAVASCRIPT_RULES = {
-    **symbols("function", "function_declaration", "generator_function_declaration"),
+    **dict.fromkeys(("function_declaration", "generator_function_declaration"), _function),
     **symbols("method", "method_definition"),
-    **containers("class", "class_declaration", "abstract_class_declaration"),
-    "class": lambda node, source: _value("class", by_field("name")(node, source), node),
+    **dict.fromkeys(("class_declaration", "abstract_class_declaration", "class"), _class),
     "lexical_declaration": _declaration,
     "variable_declaration": _declaration,
+    "variable_declarator": _declarator,
+    **symbols("variable", "shorthand_property_identifier_pattern", name=text_of),
     "expression_statement": _statement,
     "pair": _pair,
     "field_definition": _field,
     "export_statement": _export,
+    **role("block", "class_static_block"),
     **role(COMMENT, "comment", "html_comment"),
     **role(LEADING, "decorator"),
     **role(IMPORTS, "import_statement"),
@@ -176,11 +274,13 @@ _TYPESCRIPT_RULES = {
     **symbols("method", "abstract_method_signature", "method_signature"),
     **containers("interface", "interface_declaration"),
     **containers("enum", "enum_declaration"),
+    **symbols("constant", "enum_assignment"),
+    # A member of an enum without a value.
+    **symbols("constant", "property_identifier", name=text_of),
     **symbols("type", "type_alias_declaration"),
     **symbols("property", "property_signature"),
     "public_field_definition": _field,
-    "module": _module,
-    "internal_module": _module,
+    **dict.fromkeys(_MODULES, _module),
     **groups("ambient_declaration"),
 }
 
@@ -199,7 +299,6 @@ TYPESCRIPT = Language(
     suffixes=(".ts", ".mts", ".cts"),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
-    joined=True,
 )
 
 TSX = Language(
@@ -208,7 +307,6 @@ TSX = Language(
     suffixes=(".tsx",),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
-    joined=True,
 )
 
 ROWS = (JAVASCRIPT, TYPESCRIPT, TSX)

@@ -105,7 +105,6 @@ ELIXIR = Language(
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
-    joined=True,
 )
 
 
@@ -140,7 +139,6 @@ HASKELL = Language(
         **groups("imports", "declarations", "ERROR"),
     },
     line_comment="--",
-    joined=True,
 )
 
 ROWS = (ELIXIR, HASKELL)

@@ -1,16 +1,11 @@
 """Input that grammars cannot bear: their parsers take memory without bound, or crash, before any deadline can act."""
 
-import re
-
 # Measured with tree-sitter 0.26: 2,000 brackets that nobody closes take 1.2 GB in the grammars of Java and Rust, and
 # memory grows with the square. No file of 8,000 in system headers and 22 repositories comes near the limit.
 _MAX_OPEN = 400
 
 _BRACES = bytes.maketrans(b"{}", b";;")
 _OPENING, _CLOSING = (b"(", b"[", b"<"), (b")", b"]", b">")
-
-# The scanner of the YAML grammar writes past its buffer at about 300 levels; each takes a column at least.
-_DEEP_LINE = re.compile(rb"^[ \t?:-]{200}", re.MULTILINE)
 
 
 def nests_expressions(source: bytes) -> bool:
@@ -19,11 +14,6 @@ def nests_expressions(source: bytes) -> bool:
         return True
     statements = source.translate(_BRACES).replace(b"\r", b"").replace(b"\n\n", b";").split(b";")
     return any(_is_deep(statement) for statement in statements if len(statement) > _MAX_OPEN)
-
-
-def nests_indentation(source: bytes) -> bool:
-    """Whether a line is indented so far that hundreds of levels may be open."""
-    return _DEEP_LINE.search(source) is not None
 
 
 def _is_deep(statement: bytes) -> bool:

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.testing import TESTS, title_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,7 +33,12 @@ def _constant(name: str) -> str:
 
 
 def _java_field(node: "Node", source: bytes) -> Found:
-    name = text_of(child_of_type(node, "variable_declarator"), source).split("=")[0].strip()
+    declarators = [child for child in node.named_children if child.type == "variable_declarator"]
+    return Found(GROUP, "", (node,)) if len(declarators) != 1 else _java_variable(declarators[0], source)
+
+
+def _java_variable(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("name"), source)
     return Found(_constant(name), name)
 
 
@@ -40,6 +46,7 @@ JAVA = Language(
     name="java",
     grammar=("tree_sitter_java", "language"),
     unsafe=nests_expressions,
+    full_names=True,
     suffixes=(".java",),
     rules={
         **containers("class", "class_declaration", "record_declaration"),
@@ -50,6 +57,7 @@ JAVA = Language(
         **containers("constant", "enum_constant"),
         "field_declaration": _java_field,
         "constant_declaration": _java_field,
+        "variable_declarator": _java_variable,
         **role("block", "static_initializer", "block"),
         **role(COMMENT, "line_comment", "block_comment"),
         **role(IMPORTS, "import_declaration", "package_declaration"),
@@ -131,6 +139,18 @@ def _scala_given(node: "Node", source: bytes) -> Found:
     return Found("variable", name, (body,) if body and body.type.endswith("template_body") else ())
 
 
+def _scala_call(node: "Node", source: bytes) -> Found | None:
+    # "test("adds") {...}" is a call of what a call gives.
+    callee, body = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if callee is None or callee.type != "call_expression" or body is None or body.type != "block":
+        return None
+    arguments = callee.child_by_field_name("arguments")
+    first = arguments.named_children[0] if arguments and arguments.named_children else None
+    if first is None or text_of(callee.child_by_field_name("function"), source) not in TESTS:
+        return None
+    return Found("test", title_of(first, source), (body,), local=True)
+
+
 SCALA = Language(
     name="scala",
     grammar=("tree_sitter_scala", "language"),
@@ -148,6 +168,7 @@ SCALA = Language(
         "var_declaration": _scala_value,
         "given_definition": _scala_given,
         "extension_definition": _scala_extension,
+        "call_expression": _scala_call,
         **role(COMMENT, "comment", "block_comment"),
         **role(LEADING, "annotation"),
         **role(IMPORTS, "import_declaration", "package_clause", "export_declaration"),

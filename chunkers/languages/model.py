@@ -22,6 +22,9 @@ GAP = ""
 
 IMPORTS = "imports"
 
+COMPONENT = "component"
+"""The kind of what draws a part of a user interface, which may be a class or a function."""
+
 
 class Found(NamedTuple):
     """What a rule found a node to be.
@@ -61,7 +64,7 @@ class Language:
         dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
         removed: their named groups are what the grammar stumbles over; they are blanked before parsing.
         unsafe: whether a source may crash its grammar's parser or take all memory.
-        joined: clauses of the same name, one after another, are one symbol.
+        full_names: the context of a member tells the fully qualified name of its type, and the type's fields.
     """
 
     name: str
@@ -74,7 +77,7 @@ class Language:
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
     removed: tuple[re.Pattern[bytes], ...] = ()
     unsafe: Callable[[bytes], bool] | None = None
-    joined: bool = False
+    full_names: bool = False
 
 
 def text_of(node: "Node | None", source: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Rows: C, C++, Objective-C, Go, Rust, Zig."""
+"""Rows: Go, Rust, Zig."""
 
 import re
 from typing import TYPE_CHECKING
@@ -11,230 +11,16 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
-    by_child,
-    by_field,
     child_of_type,
     containers,
     groups,
-    inlined,
     role,
     symbols,
     text_of,
 )
-from cqm.chunkers.languages.scripting import variable_kind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-_NAMES = frozenset(
-    {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
-)
-_MAX_DECLARATORS = 32
-
-
-def _innermost(node: "Node | None") -> "Node | None":
-    # "void (*signal(int))(int)" nests declarators; the innermost one is the name.
-    for _ in range(_MAX_DECLARATORS):
-        if node is None or node.type in _NAMES or node.type in ("qualified_identifier", "template_function"):
-            return node
-        node = node.child_by_field_name("declarator") or (node.named_children[0] if node.named_children else None)
-    return None
-
-
-def _spelled(node: "Node | None", source: bytes) -> str:
-    if node is None:
-        return ""
-    if node.type == "operator_cast":
-        return "operator " + text_of(node.child_by_field_name("type"), source)
-    if node.type == "qualified_identifier":
-        scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
-        name = _spelled(node.child_by_field_name("name"), source)
-        return f"{scope}.{name}" if scope.isidentifier() else name
-    return (
-        text_of(node, source).split("<")[0].replace("::", ".")
-        if node.type == "template_function"
-        else text_of(node, source)
-    )
-
-
-def declarator_name(node: "Node", source: bytes) -> str:
-    """The name that a C declaration declares, `Class.method` for a member defined outside of its class."""
-    return _spelled(_innermost(node.child_by_field_name("declarator")), source)
-
-
-def _c_function(node: "Node", source: bytes) -> Found | None:
-    name = declarator_name(node, source)
-    if not name:
-        return None
-    # "double Shape::area() const {...}" outside of its class.
-    return Found("method" if "." in name else "function", name)
-
-
-def _c_declaration(node: "Node", source: bytes) -> Found | None:
-    declarator = node.child_by_field_name("declarator")
-    if declarator is None:
-        return _c_type_of(node, source)
-    name = _spelled(_innermost(declarator), source)
-    if _declares_function(declarator):
-        return Found("function", name)
-    return Found(variable_kind(name), name)
-
-
-def _declares_function(declarator: "Node | None") -> bool:
-    while declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator"):
-        declarator = declarator.child_by_field_name("declarator") or (
-            declarator.named_children[0] if declarator.named_children else None
-        )
-    return declarator is not None and declarator.type == "function_declarator"
-
-
-_SPECIFIERS = {
-    "struct_specifier": "struct",
-    "union_specifier": "struct",
-    "class_specifier": "class",
-    "enum_specifier": "enum",
-}
-
-
-def _c_specifier(node: "Node", source: bytes) -> Found | None:
-    body = node.child_by_field_name("body")
-    kind = _SPECIFIERS[node.type]
-    return Found(kind, _type_name(node, source), (body,) if body and kind != "enum" else ())
-
-
-def _type_name(node: "Node", source: bytes) -> str:
-    return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
-
-
-def _c_type_of(node: "Node", source: bytes) -> Found | None:
-    specifier = node.child_by_field_name("type")
-    return _c_specifier(specifier, source) if specifier is not None and specifier.type in _SPECIFIERS else None
-
-
-def _c_typedef(node: "Node", source: bytes) -> Found:
-    found = _c_type_of(node, source)
-    name = declarator_name(node, source)
-    if found is None or not found.bodies:
-        return Found(found.kind if found and node.named_child_count and _has_body(node) else "type", name)
-    return Found(found.kind, name or found.name, found.bodies)
-
-
-def _has_body(node: "Node") -> bool:
-    specifier = node.child_by_field_name("type")
-    return specifier is not None and specifier.child_by_field_name("body") is not None
-
-
-def _namespace_name(node: "Node", source: bytes) -> str:
-    return by_field("name")(node, source).replace("::", ".")
-
-
-def _c_macro(node: "Node", source: bytes) -> Found | None:
-    name = text_of(node.child_by_field_name("name"), source)
-    is_guard = node.child_by_field_name("value") is None and name.rstrip("_").endswith(("_H", "_HPP", "_INCLUDED"))
-    return None if is_guard else Found("macro", name)
-
-
-_C_RULES = {
-    "function_definition": _c_function,
-    "declaration": _c_declaration,
-    "field_declaration": _c_declaration,
-    "type_definition": _c_typedef,
-    **dict.fromkeys(_SPECIFIERS, _c_specifier),
-    "preproc_def": _c_macro,
-    **symbols("macro", "preproc_function_def"),
-    **role(COMMENT, "comment"),
-    **role(IMPORTS, "preproc_include"),
-    **groups("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef", "linkage_specification"),
-    **groups("declaration_list", "ERROR"),
-}
-
-_CPP_RULES = {
-    **_C_RULES,
-    **containers("namespace", "namespace_definition", name=_namespace_name),
-    **symbols("type", "alias_declaration", "concept_definition"),
-    **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
-    **role(IMPORTS, "using_declaration"),
-    **groups("template_declaration", "export_declaration"),
-}
-
-
-def _objc_method(node: "Node", source: bytes) -> Found:
-    # A selector: "setHour:minute:".
-    parts = [text_of(child, source) for child in node.named_children if child.type == "identifier"]
-    colons = ":" if child_of_type(node, "method_parameter") else ""
-    return Found("method", "".join(part + colons for part in parts))
-
-
-def _objc_property(node: "Node", source: bytes) -> Found:
-    declaration = child_of_type(node, "struct_declaration")
-    name = text_of(child_of_type(declaration, "struct_declarator"), source).lstrip("*^ ")
-    return Found("property", name)
-
-
-_OBJC_ENUM = re.compile(r"typedef\s+NS_\w+\s*\([^,()]*,\s*(\w+)\s*\)")
-
-
-def _objc_typedef(node: "Node", source: bytes) -> Found:
-    # The grammar does not know "typedef NS_ENUM(NSInteger, Name) {...}".
-    enum = _OBJC_ENUM.match(text_of(node, source))
-    return Found("enum", enum[1]) if enum else _c_typedef(node, source)
-
-
-_OBJC_RULES = {
-    **_C_RULES,
-    **inlined("class", "class_interface", "class_implementation", name=by_child("identifier")),
-    **inlined("interface", "protocol_declaration", name=by_child("identifier")),
-    "type_definition": _objc_typedef,
-    "method_declaration": _objc_method,
-    "method_definition": _objc_method,
-    "property_declaration": _objc_property,
-    **role(IMPORTS, "module_import"),
-    **groups("implementation_definition"),
-}
-
-# Headers of the three languages have the same suffix.
-_OBJC_TEXT = re.compile(r"^@(?:interface|protocol|implementation|class|import)\b", re.MULTILINE)
-_CPP_TEXT = re.compile(
-    r"^[ \t]*(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
-    r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>)",
-    re.MULTILINE,
-)
-
-# Macros that stand alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
-_MACROS = (
-    re.compile(
-        rb"^(?P<macro>[A-Z][A-Z0-9_]{3,})"
-        rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
-        re.MULTILINE,
-    ),
-    re.compile(rb"\b(?:class|struct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)"),
-)
-
-C = Language(
-    name="c",
-    grammar=("tree_sitter_c", "language"),
-    unsafe=nests_expressions,
-    suffixes=(".c", ".h", ".idc", ".xs"),
-    rules=_C_RULES,
-    dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=_MACROS,
-)
-CPP = Language(
-    name="cpp",
-    grammar=("tree_sitter_cpp", "language"),
-    unsafe=nests_expressions,
-    suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
-    rules=_CPP_RULES,
-    removed=_MACROS,
-)
-OBJC = Language(
-    name="objc",
-    grammar=("tree_sitter_objc", "language"),
-    unsafe=nests_expressions,
-    suffixes=(".m", ".mm"),
-    rules=_OBJC_RULES,
-    removed=_MACROS,
-)
 
 
 def _go_method(node: "Node", source: bytes) -> Found:
@@ -353,4 +139,4 @@ ZIG = Language(
     },
 )
 
-ROWS = (C, CPP, OBJC, GO, RUST, ZIG)
+ROWS = (GO, RUST, ZIG)

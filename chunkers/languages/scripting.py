@@ -19,11 +19,12 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.testing import TESTS, title_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TEST_CALLS = frozenset({"describe", "context", "it", "specify", "feature", "scenario", "test", "shared_examples"})
+_TEST_CALLS = TESTS | {"shared_examples"}
 
 
 def variable_kind(name: str) -> str:
@@ -76,7 +77,7 @@ def _ruby_call(node: "Node", source: bytes) -> Found | None:
     body = (block.child_by_field_name("body") or block) if block else None
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     if body is not None and method in _TEST_CALLS:
-        return Found("test", text_of(first, source).strip("'\""), (body,), local=True)
+        return Found("test", title_of(first, source) if first else "", (body,), local=True)
     if body is not None and method in ("class_eval", "module_eval", "included", "class_methods", "namespace"):
         return Found(GROUP, "", (body,))
     if method == "define_method" and first is not None:
@@ -140,7 +141,7 @@ def _php_call(node: "Node", source: bytes) -> Found | None:
     closure = child_of_type(parts[-1], "anonymous_function", "arrow_function") if parts else None
     body = closure.child_by_field_name("body") if closure else None
     if callee in _TEST_CALLS and body is not None:
-        return Found("test", text_of(parts[0], source).strip("'\""), (body,), local=True)
+        return Found("test", title_of(parts[0], source), (body,), local=True)
     return None
 
 
@@ -216,7 +217,7 @@ def _lua_call(node: "Node", source: bytes) -> Found | None:
     body = parts[-1].child_by_field_name("body") if parts and parts[-1].type == "function_definition" else None
     if body is None or text_of(node.child_by_field_name("name"), source) not in _TEST_CALLS:
         return None
-    return Found("test", text_of(parts[0], source).strip("'\""), (body,), local=True)
+    return Found("test", title_of(parts[0], source), (body,), local=True)
 
 
 LUA = Language(

@@ -1,5 +1,6 @@
 import hashlib
 import json
+from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk, chunks_of
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.model import ChunkOptions, Document
+from cqm.chunkers.model import Chunk, ChunkOptions, Document
 
 SMALL = ChunkOptions(max_tokens=64, min_tokens=16)
 
@@ -33,6 +34,12 @@ def bare(text: str) -> str:
     return "".join(text.split())
 
 
+def own(chunks: Iterable[Chunk]) -> str:
+    """What the chunks have beside what they repeat of others."""
+    return "".join(bare(piece.text[piece.overlap_before :]) for piece in chunks)
+
+
+@pytest.mark.row("B1", "B10")
 @pytest.mark.parametrize("path", PATHS)
 @given(parts=LINES)
 def test_chunks_are_true_spans_of_any_text_and_hold_all_of_it(path: str, parts: list[str]) -> None:
@@ -46,10 +53,11 @@ def test_chunks_are_true_spans_of_any_text_and_hold_all_of_it(path: str, parts: 
         assert piece.end_line == text.count("\n", 0, piece.end - 1) + 1
         assert piece.text.strip()
     assert [(piece.index, piece.total) for piece in chunks] == [(index, len(chunks)) for index in range(len(chunks))]
-    assert all(one.end <= other.start for one, other in pairwise(chunks))
-    assert "".join(bare(piece.text) for piece in chunks) == bare(text)
+    assert all(one.end <= other.start + other.overlap_before for one, other in pairwise(chunks))
+    assert own(chunks) == bare(text)
 
 
+@pytest.mark.row("B1")
 @pytest.mark.parametrize("path", PATHS)
 @given(parts=LINES)
 def test_the_stream_gives_the_same_chunks(path: str, parts: list[str]) -> None:
@@ -82,6 +90,7 @@ def ids(text: str, path: str = "a.txt") -> list[str]:
     return [piece.id for piece in chunk(Document(path, text), SMALL).chunks]
 
 
+@pytest.mark.row("B10")
 def test_an_id_is_the_hash_that_its_description_says() -> None:
     (only,) = chunk(Document("a.txt", "text")).chunks
     identity = b"a.txt\x000\x00" + hashlib.sha256(b"text").digest()
@@ -104,6 +113,7 @@ def test_lines_inserted_at_the_top_change_no_other_id() -> None:
     assert ids(f"# New\n\n{PARAGRAPHS[0]}{sections}", "a.md")[1:] == before
 
 
+@pytest.mark.row("B1")
 def test_statistics_count_the_chunks() -> None:
     report = chunk(Document("a.txt", "".join(PARAGRAPHS)), SMALL)
     sizes = [piece.tokens for piece in report.chunks]
@@ -113,6 +123,7 @@ def test_statistics_count_the_chunks() -> None:
     assert report.statistics.seconds > 0
 
 
+@pytest.mark.row("B1", "B12")
 def test_chunks_over_150_percent_of_the_limit_are_counted_in_a_warning() -> None:
     fence = "```\n" + "code code code\n" * 40 + "```\n"
     report = chunk(Document("a.md", f"# A\n\n{fence}\n# B\n\nText.\n"), SMALL)
@@ -134,6 +145,7 @@ def test_max_parse_bytes_counts_bytes() -> None:
     assert report.warnings
 
 
+@pytest.mark.row("B7", "B11")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -167,13 +179,13 @@ def test_an_unknown_language_is_cut_at_lines() -> None:
 def test_no_repetition_makes_the_work_grow_faster_than_the_text(path: str, part: str) -> None:
     text = part * 100_000
     chunks = chunk(Document(path, text)).chunks
-    assert "".join(bare(piece.text) for piece in chunks) == bare(text)
+    assert own(chunks) == bare(text)
 
 
 def test_a_json_document_of_one_line_is_covered() -> None:
     text = json.dumps({"key": [{"n": number, "name": f"name {number}"} for number in range(5_000)]})
     chunks = chunk(Document("a.json", text)).chunks
-    assert "".join(bare(piece.text) for piece in chunks) == bare(text)
+    assert own(chunks) == bare(text)
 
 
 def test_a_header_of_cpp_is_said_to_be_cpp() -> None:

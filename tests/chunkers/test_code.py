@@ -20,6 +20,7 @@ def statements(count: int, indent: str = "    ") -> str:
     return "".join(f"{indent}total_{number} = compute({number}) + offset\n" for number in range(count))
 
 
+@pytest.mark.row("C1")
 def test_a_comment_stays_with_the_function_below_it() -> None:
     chunks = chunks_of("x = 1\n\n# Adds.\n# Twice.\ndef add():\n    pass\n")
     assert chunk_with("def add", chunks).text == "# Adds.\n# Twice.\ndef add():\n    pass\n"
@@ -69,6 +70,7 @@ def test_a_namespace_and_a_class_are_both_in_the_context_of_a_method() -> None:
     assert piece.context == "namespace Shop\n    public class Cart"
 
 
+@pytest.mark.row("C3")
 def test_a_function_over_the_limit_is_split_at_statements_and_each_part_names_its_signature() -> None:
     text = '@route("/")\ndef big(a: int) -> int:\n    """Adds."""\n' + statements(40) + "    return total_1\n"
     chunks = chunks_of(text)
@@ -118,6 +120,7 @@ def test_a_small_constant_goes_with_a_neighbour() -> None:
     assert (piece.symbol, piece.defines) == ("large", ("LIMIT", "large"))
 
 
+@pytest.mark.row("C1")
 def test_imports_are_a_chunk_of_their_own() -> None:
     imports = "".join(f"import java.util.List{number};\n" for number in range(40))
     body = "".join(f"    total += compute({number});\n" for number in range(30))
@@ -176,6 +179,7 @@ def test_keys_of_data_are_named_by_their_path() -> None:
     assert "nested.deep.key" in chunk_with("deep", chunks).defines
 
 
+@pytest.mark.row("C6")
 def test_broken_code_keeps_its_definitions_and_says_how_many_lines_were_lost() -> None:
     text = "def first():\n    return 1\n\n)))) ((((\n\n\ndef second():\n    return 2\n"
     report = chunk(Document("broken.py", text), ALONE)
@@ -183,13 +187,15 @@ def test_broken_code_keeps_its_definitions_and_says_how_many_lines_were_lost() -
     assert report.warnings == ("1 line could not be parsed",)
 
 
+@pytest.mark.row("C6")
 def test_what_the_parser_cannot_finish_is_chunked_by_lines_with_a_warning() -> None:
     report = chunk(Document("endless.py", "\\\n" * 40_000))
     assert {piece.strategy for piece in report.chunks} == {"lines"}
     assert "took too long" in report.warnings[0]
 
 
-@pytest.mark.parametrize(("language", "text"), [("java", "f(a<" * 1_000), ("c", "x(y)=" * 1_000), ("yaml", "- " * 300)])
+@pytest.mark.row("C6")
+@pytest.mark.parametrize(("language", "text"), [("java", "f(a<" * 1_000), ("c", "x(y)=" * 1_000)])
 def test_what_would_crash_the_parser_is_chunked_by_lines_with_a_warning(language: str, text: str) -> None:
     report = chunk(Document("deep", text, language))
     assert {piece.strategy for piece in report.chunks} == {"lines"}

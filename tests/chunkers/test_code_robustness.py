@@ -13,7 +13,12 @@ FIXTURES = {path.stem: path.read_text(encoding="utf-8") for path in (Path(__file
 NAMES = sorted(FIXTURES)
 
 OPTIONS = st.sampled_from(
-    [ChunkOptions(), ChunkOptions(max_tokens=64, min_tokens=0), ChunkOptions(max_tokens=64, min_tokens=64)]
+    [
+        ChunkOptions(),
+        ChunkOptions(apart=True),
+        ChunkOptions(max_tokens=64, min_tokens=0),
+        ChunkOptions(max_tokens=64, min_tokens=64),
+    ]
 )
 
 
@@ -46,6 +51,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, str]:
     return text[:first] + (other if kind == "mix" else noise) + text[first:], language
 
 
+@pytest.mark.row("C6")
 @settings(max_examples=400)
 @given(case=damaged(), options=OPTIONS)
 def test_damaged_code_of_any_language_is_chunked_without_a_gap(case: tuple[str, str], options: ChunkOptions) -> None:

@@ -22,6 +22,7 @@ def only(text: str) -> Chunk:
     return chunk
 
 
+@pytest.mark.row("D2")
 def test_a_section_is_named_by_the_path_of_its_headings() -> None:
     text = f"# Guide\n\n{BODY}## Install\n\n{BODY}### Linux\n\n{BODY}## Use\n\n{BODY}"
     assert symbols(text) == ["Guide", "Guide > Install", "Guide > Install > Linux", "Guide > Use"]
@@ -123,6 +124,7 @@ def block_of(kind: str, times: int) -> str:
     return opening + part * times + closing
 
 
+@pytest.mark.row("D2")
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_block_over_the_limit_stays_whole(kind: str) -> None:
     block = block_of(kind, 20)
@@ -131,6 +133,7 @@ def test_a_block_over_the_limit_stays_whole(kind: str) -> None:
     assert any(chunk.tokens > SMALL.max_tokens for chunk in report.chunks)
 
 
+@pytest.mark.row("D2")
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_block_far_over_the_limit_is_cut_at_lines(kind: str) -> None:
     report = chunked(f"# Title\n\n{block_of(kind, 200)}")
@@ -168,3 +171,37 @@ def test_the_sections_of_any_markdown_hold_all_its_text(parts: list[str]) -> Non
 def test_deep_and_repeated_structure_is_no_trouble(text: str) -> None:
     report = chunked(text)
     assert "".join("".join(chunk.text.split()) for chunk in report.chunks) == "".join(text.split())
+
+
+@pytest.mark.row("D2")
+@pytest.mark.row("D8")
+def test_front_matter_and_headings_are_metadata() -> None:
+    matter = "---\ntitle: 'Use it'  # so\ndate: 2024-01-02\npermalink: /use/\ntags: [a, \"b c\"]\n---\n\n"
+    chunk = chunked(f"{matter}# Guide\n\n{BODY}## Install\n\n{BODY}").chunks[-1]
+    assert chunk.metadata.title == "Use it"
+    assert chunk.metadata.headings == ("Guide", "Install")
+    assert (chunk.metadata.facts["date"], chunk.metadata.facts["tags"]) == ("2024-01-02", ("a", "b c"))
+
+
+def test_tags_of_front_matter_may_be_a_list_of_lines() -> None:
+    assert only("---\ntags:\n  - one\n  - two\n---\n\nBody.\n").metadata.facts["tags"] == ("one", "two")
+
+
+@pytest.mark.row("D2")
+def test_links_and_the_languages_of_code_are_facts() -> None:
+    body = "See [a](https://a.example 'A'), <https://b.example> and [c].\n\n```py\nx\n```\n\n[c]: ./c.md\n"
+    chunk = only(f"# Title\n\n{body}")
+    assert chunk.metadata.facts["links"] == ("https://a.example", "https://b.example", "./c.md")
+    assert chunk.metadata.facts["code_languages"] == ("py",)
+    assert chunk.metadata.has_code
+    assert chunk.metadata.title == "Title"
+
+
+def test_code_counts_only_where_it_is() -> None:
+    first, second = chunked(f"# A\n\n{BODY}\n```js\nx\n```\n\n# B\n\n{BODY}").chunks
+    assert (first.metadata.has_code, second.metadata.has_code) == (True, False)
+
+
+def test_a_long_run_of_tiny_items_keeps_the_headings_around_it() -> None:
+    report = chunked("# A\n\n" + "- a\n" * 30_000 + f"\n```\n# no heading\n```\n\n# B\n\n{BODY}")
+    assert {chunk.symbol for chunk in report.chunks} == {"A", "B"}

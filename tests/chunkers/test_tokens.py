@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.tokens import estimate, openai_tokenizer, quarters
+from cqm.chunkers.tokens import count_exact, estimate, openai_tokenizer, quarters
+
+pytestmark = pytest.mark.row("B9")
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,27 @@ def test_control_tokens_in_a_text_are_ordinary_text() -> None:
 def test_an_unknown_model_is_refused_by_name() -> None:
     with pytest.raises(ChunkOptionError, match="llama-3"):
         openai_tokenizer("llama-3")
+
+
+def test_the_exact_count_is_the_number_of_tokens() -> None:
+    text = "def hello_world():\n    return '設定ファイル'\n"
+    for model in ("gpt-4o", "o200k_base", "text-embedding-3-small"):
+        assert count_exact(text, model) == len(openai_tokenizer(model).encode(text))
+    with pytest.raises(ChunkOptionError, match="llama-3"):
+        count_exact(text, "llama-3")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "least", "most"),
+    [
+        ("code", "    for index, value in enumerate(values):\n        total += value * weights[index]\n", 0.8, 1.4),
+        ("English", "The estimate of a text is close enough to cut it into chunks of an even size.\n", 0.8, 1.4),
+        ("Japanese", "設定ファイルを読み込み、接続先のサーバーを選択してから結果を返します。\n", 0.5, 1.0),
+        ("mixed", "`npm install` を実行してから、config.json の `port` を変更してください。\n", 0.6, 1.2),
+    ],
+)
+def test_the_estimate_is_as_near_to_the_exact_count_as_its_description_says(
+    name: str, text: str, least: float, most: float
+) -> None:
+    ratio = estimate(text) / count_exact(text, "o200k_base")
+    assert least <= ratio <= most, f"{name}: {ratio:.2f}"

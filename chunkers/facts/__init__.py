@@ -1,0 +1,1 @@
+"""The metadata of symbols: parameters, result, documentation, visibility, complexity, calls, imports, members."""

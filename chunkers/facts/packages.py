@@ -1,0 +1,53 @@
+"""The package, namespace or module that a file says it is of: cheap, from the outermost marks."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.languages.model import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from cqm.chunkers.outline import Mark
+    from cqm.chunkers.source import Source
+
+_TYPES: Mapping[str, frozenset[str]] = {
+    "java": frozenset({"package_declaration"}),
+    "kotlin": frozenset({"package_header"}),
+    "scala": frozenset({"package_clause"}),
+    "go": frozenset({"package_clause"}),
+    "php": frozenset({"namespace_definition"}),
+    "csharp": frozenset({"file_scoped_namespace_declaration", "namespace_declaration"}),
+}
+
+
+class Packages(NamedTuple):
+    """Where each package of a document begins, in rows, and its name with parts joined by "."."""
+
+    rows: list[int]
+    names: list[str]
+
+    def at(self, row: int) -> str:
+        """The package of a row; what stands above the first package, such as a licence, is of that one too."""
+        return self.names[max(bisect_right(self.rows, row) - 1, 0)] if self.names else ""
+
+
+def packages_of(marks: "Sequence[Mark]", language: str, source: "Source") -> Packages:
+    """The packages that the outermost marks of a document declare."""
+    packages = Packages([], [])
+    types = _TYPES.get(language, frozenset())
+    for mark in marks if types else ():
+        if mark.node.type in types and (name := _name(mark.node, source.data)):
+            if language == "scala" and packages.names:
+                # Clauses one below the other name one package.
+                packages.names[-1] += f".{name}"
+                continue
+            packages.rows.append(mark.first)
+            packages.names.append(name)
+    return packages
+
+
+def _name(node: "Node", source: bytes) -> str:
+    named = node.child_by_field_name("name") or (node.named_children[-1] if node.named_children else None)
+    return "".join(text_of(named, source).split()).replace("\\", ".")

@@ -1,0 +1,45 @@
+"""The table of what grammars show of symbols. To add a language, add its row to a file of its family."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from cqm.chunkers.facts.comments import written
+from cqm.chunkers.facts.model import Syntax
+from cqm.chunkers.facts.rows.csharp import CSHARP
+from cqm.chunkers.facts.rows.ecmascript import JAVASCRIPT, TYPESCRIPT
+from cqm.chunkers.facts.rows.go import GO
+from cqm.chunkers.facts.rows.java import JAVA
+from cqm.chunkers.facts.rows.kotlin import KOTLIN
+from cqm.chunkers.facts.rows.native import CPP, C
+from cqm.chunkers.facts.rows.php import PHP
+from cqm.chunkers.facts.rows.python import PYTHON
+from cqm.chunkers.facts.rows.ruby import RUBY
+from cqm.chunkers.facts.rows.rust import RUST
+
+GENERAL = Syntax()
+"""For a language without a row: its names, kinds, lines, signatures and marked doc comments, nothing else."""
+
+# Nothing tells documentation from other comments.
+_UNMARKED = Syntax(comments=written)
+
+_CLAUSES = Syntax(joined=True)
+
+SYNTAXES: Mapping[str, Syntax] = MappingProxyType(
+    {
+        "python": PYTHON,
+        "javascript": JAVASCRIPT,
+        "typescript": TYPESCRIPT,
+        "tsx": TYPESCRIPT,
+        "java": JAVA,
+        "kotlin": KOTLIN,
+        "csharp": CSHARP,
+        "go": GO,
+        "rust": RUST,
+        "c": C,
+        "cpp": CPP,
+        "php": PHP,
+        "ruby": RUBY,
+        **dict.fromkeys(("haskell", "elixir"), _CLAUSES),
+        **dict.fromkeys(("bash", "lua", "powershell", "sql"), _UNMARKED),
+    }
+)

@@ -1,0 +1,162 @@
+"""The symbols of a document in order, local ones included, each with what stands above and around it."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.facts.model import Symbol, Syntax, is_callable
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Language, text_of
+from cqm.chunkers.outline import Mark, Place, outline
+from cqm.chunkers.signature import body_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from cqm.chunkers.source import Source
+
+# Keys and elements of data are no symbols.
+_NO_SYMBOLS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "key", "rule", "element"})
+_VALUES = frozenset({"variable", "constant", "property"})
+
+# As deep as the outline goes: no real code nests so deep, and names stay short.
+_MAX_DEPTH = 24
+
+# What is the only child of a function's body in some grammars.
+_BLOCKS = frozenset({"block", "statement_list", "statement_block", "compound_statement"})
+
+
+class Found(NamedTuple):
+    """The symbols in order, and what statements tell of them (see `model.Told`)."""
+
+    symbols: list[Symbol]
+    told: dict[str, str]
+
+
+class _Scope(NamedTuple):
+    marks: list[Mark]
+    parent: Symbol | None
+
+
+def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "Source") -> Found:
+    """All symbols of an outline.
+
+    Parameters:
+        marks: the outline of the whole document.
+        language: whose rules made it; they find local symbols too.
+        syntax: the language's row.
+        source: the text.
+    """
+    symbols: list[Symbol] = []
+    told: dict[str, str] = {}
+    waiting = [_Scope(marks, None)]
+    while waiting:
+        scope = waiting.pop()
+        _tell(scope, syntax, source, told)
+        for symbol in _symbols_in(scope, syntax, source):
+            if symbol.mark.name and not _is_local_value(symbol):
+                symbols.append(symbol)
+            waiting.append(_inside(symbol, language, source))
+    symbols.sort(key=lambda symbol: symbol.mark.node.start_byte)
+    once = _joined(symbols) if syntax.joined else _once(symbols)
+    return Found(list(once), told)
+
+
+def _is_local_value(symbol: Symbol) -> bool:
+    # An object with functions in it is worth a symbol, inside of a function too.
+    mark = symbol.mark
+    return symbol.local and mark.kind in _VALUES and not any(True for inner in mark.members for _ in inner.names())
+
+
+def _once(symbols: list[Symbol]) -> Iterator[Symbol]:
+    # A second assignment declares nothing.
+    seen = set()
+    for symbol in symbols:
+        is_value = symbol.mark.kind in _VALUES and not symbol.mark.members
+        if not (is_value and symbol.mark.name in seen):
+            yield symbol
+        seen.add(symbol.mark.name)
+
+
+def _joined(symbols: list[Symbol]) -> Iterator[Symbol]:
+    """Clauses of a function, one after another, are one symbol."""
+    before: Symbol | None = None
+    for symbol in symbols:
+        if before is not None and before.mark.name == symbol.mark.name and before.parent is symbol.parent:
+            before = before._replace(mark=before.mark._replace(last=max(before.mark.last, symbol.mark.last)))
+            continue
+        if before is not None:
+            yield before
+        before = symbol
+    if before is not None:
+        yield before
+
+
+def _inside(symbol: Symbol, language: Language, source: "Source") -> _Scope:
+    mark = symbol.mark
+    if not mark.name:
+        return _Scope(mark.members, symbol.parent)
+    if mark.members or not is_callable(mark) or symbol.depth >= _MAX_DEPTH:
+        return _Scope(mark.members, symbol)
+    body = body_of(mark.node)
+    while body is not None and body.named_child_count == 1 and body.named_children[0].type in _BLOCKS:
+        body = body.named_children[0]
+    place = Place(mark.name, mark.kind, local=True, depth=symbol.depth)
+    return _Scope(outline([body], place, language, source) if body else [], symbol)
+
+
+def _tell(scope: _Scope, syntax: Syntax, source: "Source", told: dict[str, str]) -> None:
+    if not syntax.told:
+        return
+    prefix = f"{scope.parent.mark.name}." if scope.parent else ""
+    for mark, _ in _ungrouped(scope.marks):
+        telling = syntax.told.get(mark.node.type)
+        if telling:
+            told.update((prefix + name, word) for name, word in telling(mark.node, source.data))
+
+
+def _symbols_in(scope: _Scope, syntax: Syntax, source: "Source") -> Iterator[Symbol]:
+    """The symbols directly in a scope; those without a name only for what is in them."""
+    parent = scope.parent
+    local = parent is not None and (parent.local or is_callable(parent.mark))
+    pending: list[Mark] = []
+    section, row = "", -1
+    for mark, groups in _ungrouped(scope.marks):
+        if mark.node.type in syntax.sections:
+            section = _section(mark.node, source.data) or section
+        elif mark.kind in (COMMENT, LEADING):
+            if mark.kind == LEADING or mark.first != row:
+                pending.append(mark)
+        elif mark.kind != GROUP:
+            row = mark.last
+            if mark.kind not in _NO_SYMBOLS and (mark.name or mark.members):
+                above = _attached(pending, mark, source)
+                yield Symbol(mark, parent, groups, above, section, local, parent.depth + 1 if parent else 0)
+            pending = []
+
+
+def _section(node: "Node", source: bytes) -> str:
+    word = text_of(node, source).rstrip(": ")
+    return word if word in ("public", "protected", "private") else ""
+
+
+def _ungrouped(marks: Iterable[Mark]) -> Iterator[tuple[Mark, tuple["Node", ...]]]:
+    """All marks of a scope, each after the groups that it is in; the outline bounds how deep those nest."""
+    waiting: list[tuple[Mark, tuple[Node, ...]]] = [(mark, ()) for mark in reversed(list(marks))]
+    while waiting:
+        mark, groups = waiting.pop()
+        yield mark, groups
+        if mark.kind == GROUP:
+            waiting.extend((member, (*groups, mark.node)) for member in reversed(mark.members))
+
+
+def _attached(pending: list[Mark], mark: Mark, source: "Source") -> tuple[Mark, ...]:
+    """The comments and attributes right above a symbol; one blank row may part a block comment from it."""
+    following = mark.first
+    count = 0
+    for above in reversed(pending):
+        distance = following - above.last
+        is_block = distance == 2 and source.lines[above.first].lstrip().startswith("/**")  # noqa: PLR2004 - a blank row
+        if above.kind == COMMENT and distance > 1 and not is_block:
+            break
+        following = above.first
+        count += 1
+    return tuple(pending[len(pending) - count :])

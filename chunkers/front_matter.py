@@ -1,0 +1,57 @@
+"""The front matter of a Markdown document: what a static site's generator is told about the page."""
+
+import re
+from collections.abc import Iterator
+
+from cqm.chunkers.model import Fact
+
+# Only plain pairs and lists are read, without a parser of YAML: it takes 100 times as long, and aliases in it can make
+# a small text large.
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_PAIR = re.compile(r"(\w[\w-]{0,50})[ \t]*:(?:[ \t]+(.{0,500}))?[ \t]*\r?$")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.{1,200})\r?$")
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_COMMENT = re.compile(r"[ \t]+#.*$")
+
+_WANTED = {"title": "title", "date": "date", "url": "url", "permalink": "url", "tags": "tags", "keywords": "tags"}
+_LONGEST_VALUE = 200
+_MOST_TAGS = 20
+
+
+def front_matter_of(text: str) -> dict[str, Fact]:
+    """The title, date, url and tags that the front matter tells, those of them that are there.
+
+    Parameters:
+        text: of the document, front matter first.
+    """
+    match = _FRONT_MATTER.match(text)
+    facts: dict[str, Fact] = {}
+    for name, values in _pairs(match[1].split("\n") if match else []):
+        known = _WANTED.get(name.lower(), "")
+        if known and values and known not in facts:
+            facts[known] = tuple(values[:_MOST_TAGS]) if known == "tags" else values[0]
+    return facts
+
+
+def _pairs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    name, values = "", list[str]()
+    for line in lines:
+        if pair := _PAIR.match(line):
+            if name:
+                yield name, values
+            name = pair[1]
+            values = list(_values(pair[2] or "", is_list=_WANTED.get(name.lower()) == "tags"))
+        elif item := _ITEM.match(line):
+            values.extend(_values(item[1], is_list=False))
+    if name:
+        yield name, values
+
+
+def _values(written: str, *, is_list: bool) -> Iterator[str]:
+    bare = written.strip()
+    quoted = _QUOTED.match(bare)
+    bare = quoted[0] if quoted else _COMMENT.sub("", bare)
+    parts = bare.strip("[]").split(",") if is_list else [bare]
+    for part in parts:
+        if value := part.strip().strip("'\"").strip():
+            yield value[:_LONGEST_VALUE]

@@ -1,0 +1,1 @@
+"""GitHub's issues and pull requests: JSON as `gh ... --json` and the REST API write it, to pieces in Markdown."""

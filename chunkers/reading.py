@@ -1,0 +1,38 @@
+"""Bytes of a file to its text, whatever it is written in: the one way in for scans and previews."""
+
+from cqm.chunkers.decode import HEAD_BYTES, Decoded, decode, is_binary
+from cqm.chunkers.errors import UndecodableError
+from cqm.chunkers.pdf_text import PDF_SIGNATURE, text_of_pdf
+
+PDF_SUFFIX = ".pdf"
+
+
+def is_readable(name: str, head: bytes) -> bool:
+    """Whether a file that begins like this may have a text; `read_text` tells in the end.
+
+    Parameters:
+        name: of the file, or its path.
+        head: the first `decode.HEAD_BYTES` of it, or all of it.
+    """
+    return _is_pdf(name, head) or not is_binary(head)
+
+
+def read_text(name: str, data: bytes) -> Decoded:
+    """The text of a file: of a PDF as `pdf_text.text_of_pdf` gives it, else by the policy of `decode`.
+
+    Parameters:
+        name: of the file, or its path.
+        data: all of its bytes.
+
+    Raises:
+        UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
+    """
+    if _is_pdf(name, data):
+        return text_of_pdf(name, data)
+    if is_binary(data[:HEAD_BYTES]):
+        raise UndecodableError(f"{name} is a binary file.", remedy="Only text can be chunked.")
+    return decode(data)
+
+
+def _is_pdf(name: str, head: bytes) -> bool:
+    return name.lower().endswith(PDF_SUFFIX) and head.startswith(PDF_SIGNATURE)

@@ -1,0 +1,153 @@
+"""Where the values of a JSON text stand: a tree of spans, in one pass, for JSON, JSON lines, JSON5 and broken JSON."""
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OBJECT = "object"
+ARRAY = "array"
+STRING = "string"
+LITERAL = "literal"
+DOTTED = "dotted"
+"""The kind of a table or key of TOML, whose `Node.key` is a path in itself."""
+
+
+class Node(NamedTuple):
+    """A value and where it stands, in characters.
+
+    Attributes:
+        kind: OBJECT, ARRAY, STRING or LITERAL (a number, true, false, null).
+        start, end: of the value itself.
+        key: of a member of an object, decoded; empty for an item of an array.
+        entry: where the member or item begins: at its key, or where the value does.
+        children: members or items, in order; a key may occur twice.
+    """
+
+    kind: str
+    start: int
+    end: int
+    key: str = ""
+    entry: int = 0
+    children: "Sequence[Node]" = ()
+
+
+class Parsed(NamedTuple):
+    """The values of a text.
+
+    Attributes:
+        values: at the top, in order: one for JSON, one a record for JSON lines.
+        error: the character where the first thing stands that is not JSON, nor JSON5; -1 when there is none.
+    """
+
+    values: list[Node]
+    error: int
+
+
+class _Open(NamedTuple):
+    kind: str
+    start: int
+    key: str
+    entry: int
+    children: list[Node]
+
+
+# A key takes its colon with it. Words without quotes are keys in JSON5 only.
+_TOKEN = re.compile(
+    r"""(?P<string> "[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+' ) (?P<key>\s*+:)?+
+      | (?P<open>[\[{]) | (?P<close>[\]}]) | ,
+      | (?P<word>[^\s{}\[\],:"'/]++) (?P<name>\s*+:)?+
+      | (?P<comment>//[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/)
+      | (?P<error>\S)""",
+    re.DOTALL | re.VERBOSE,
+)
+_WORD = re.compile(r"[-+.\d][\w.+-]*|true|false|null|NaN|Infinity|undefined")
+_CLOSING = {"{": "}", "[": "]"}
+_KINDS = {"{": OBJECT, "[": ARRAY}
+
+
+def parse(text: str, start: int = 0, end: int | None = None) -> Parsed:
+    """The spans of all values of a text, or of a part of it.
+
+    Comments, trailing commas, single quotes and keys without quotes are read as in JSON5. What is broken is read as far
+    as its brackets tell: what is never closed ends with the text. Time is linear, nothing recurses, nothing is raised.
+
+    Parameters:
+        text: the text.
+        start, end: characters of the part; to the end of the text when end is None.
+    """
+    stop = len(text) if end is None else end
+    top: list[Node] = []
+    around: list[_Open] = []
+    children, key, entry, error = top, "", -1, -1
+    for token in _TOKEN.finditer(text, start, stop):
+        role, at = token.lastgroup, token.start()
+        if role in ("key", "name"):
+            key, entry = _key(token[1] or token["word"]), at
+            continue
+        if role == "open":
+            around.append(_Open(_KINDS[text[at]], at, key, at if entry < 0 else entry, []))
+            children = around[-1].children
+        elif role == "close" and around:
+            if _CLOSING[text[around[-1].start]] != text[at] and error < 0:
+                error = at
+            _close(around.pop(), at + 1, children := around[-1].children if around else top)
+        elif role in ("string", "word"):
+            kind = STRING if role == "string" else LITERAL
+            children.append(Node(kind, at, token.end(), key, at if entry < 0 else entry))
+            if role == "word" and error < 0 and not _WORD.fullmatch(token[0]):
+                error = at
+        elif role in ("close", "error") and error < 0:
+            error = at
+        if role != "comment":
+            key, entry = "", -1
+    return _finished(top, around, stop, error)
+
+
+def _finished(top: list[Node], around: list[_Open], stop: int, error: int) -> Parsed:
+    if around and error < 0:
+        error = around[-1].start
+    while around:
+        _close(around.pop(), stop, around[-1].children if around else top)
+    return Parsed(top, error)
+
+
+def _close(opened: _Open, end: int, siblings: list[Node]) -> None:
+    siblings.append(Node(opened.kind, opened.start, end, opened.key, opened.entry, opened.children))
+
+
+def _key(written: str) -> str:
+    if "\\" not in written:
+        return written[1:-1] if written[0] in "\"'" else written
+    decoded = _decoded(written)
+    return decoded if isinstance(decoded, str) else written[1:-1]
+
+
+def value_of(text: str, node: Node) -> object:
+    """The Python value of a node; None where it is not plain JSON, or nested too deep."""
+    return _decoded(text[node.start : node.end])
+
+
+def _decoded(written: str) -> object:
+    try:
+        # A raw tab or line end in a string is an error to the standard and no trouble to us.
+        value: object = json.loads(written, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def string_of(text: str, node: Node | None) -> str:
+    """The value of a string's node; empty for None and for what is no string."""
+    value = value_of(text, node) if node is not None and node.kind == STRING else None
+    return value if isinstance(value, str) else ""
+
+
+def member(node: Node | None, *keys: str) -> Node | None:
+    """The value under a path of keys, or None; of members with the same key the last counts, as in `json`."""
+    for key in keys:
+        found = [child for child in node.children if child.key == key] if node and node.kind == OBJECT else []
+        node = found[-1] if found else None
+    return node

@@ -1,0 +1,197 @@
+"""A tree of chunks by headings: parents that are read, and small children inside them that are found."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cqm.chunkers.cutting import Span
+from cqm.chunkers.model import Cut, Piece
+from cqm.chunkers.strategies.content import Section, sections_of
+from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
+from cqm.chunkers.strategies.sentence import even_groups, measure_of
+from cqm.chunkers.strategies.sentences import sentences_of
+from cqm.chunkers.strategies.summaries import summary
+from cqm.chunkers.tokens import QUARTERS, Tokenizer
+
+SUMMARY = "summary"
+"""The kind of a piece whose content sums up the section that it spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchicalOptions:
+    """A tree of sections; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
+
+    Attributes:
+        max_depth: headings that lie deeper in others begin no section. 1 to 6.
+        parent_tokens: the limit of a chunk that holds its children. 128 to 8192.
+        child_tokens: of the chunks that hold no other; only a longer sentence is larger, up to parent_tokens. 64 to
+            parent_tokens.
+        min_tokens: a smaller child is joined to a neighbour under the same parent, as far as child_tokens lets it. 0 to
+            child_tokens.
+        inherit_context: whether the headings that a chunk is under are its context.
+        summaries: whether every section of more than one chunk begins with one that spans it all, its parent, whose
+            `content` is its headings and the first sentences under them.
+        tokenizer: counts exactly; None for the estimate.
+    """
+
+    max_depth: int = 3
+    parent_tokens: int = 1024
+    child_tokens: int = 256
+    min_tokens: int = 64
+    inherit_context: bool = True
+    summaries: bool = False
+    tokenizer: Tokenizer | None = None
+
+
+HIERARCHICAL_RULES: Mapping[str, Rule] = {
+    "max_depth": Whole(1, 6),
+    "parent_tokens": Whole(128, 8192),
+    "child_tokens": Whole(64, lambda options: options.parent_tokens),
+    "min_tokens": Whole(0, lambda options: options.child_tokens),
+    "inherit_context": Flag(),
+    "summaries": Flag(),
+    "tokenizer": TOKENIZER,
+}
+
+
+def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> Cut:
+    """Cut a text into a tree, a chunk before those inside it; see `HierarchicalOptions`.
+
+    A section within child_tokens is one chunk. One within parent_tokens is a chunk that holds its children. Of a larger
+    one the text before its first section inside is the parent, or the first part of it that is within parent_tokens.
+    So the chunks that hold no other tile the text.
+    """
+    sections = sections_of(text, language, options.max_depth)
+    tree = _Tree(text, sections, options, measure_of(options.tokenizer))
+    return tree.pieces(), []
+
+
+Branch = list[Piece]
+"""A piece and those below it, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    text: str
+    sections: Sequence[Section]
+    options: HierarchicalOptions
+    measure: Callable[[str], int]
+
+    def pieces(self) -> list[Piece]:
+        branches = self._packed(self._branches((0, len(self.sections)), 0))
+        return [piece for branch in branches for piece in branch]
+
+    def _branches(self, sections: Span, level: int) -> Iterator[Branch]:
+        """The sections of a range, those that lie in others below them."""
+        first, end = sections
+        while first < end:
+            depth = len(self.sections[first].path)
+            after = first + 1
+            while after < end and len(self.sections[after].path) > depth > 0:
+                after += 1
+            # What stands before the first heading is in no section.
+            yield from [self._branch((first, after), level)] if depth else self._parents(first, level)
+            first = after
+
+    def _branch(self, sections: Span, level: int) -> Branch:
+        first, end = sections
+        span = (self.sections[first].start, self.sections[end - 1].end)
+        node = self._piece(span, first, level)
+        size = self._size(span)
+        if size <= self.options.child_tokens * QUARTERS:
+            return [node]
+        fits = size <= self.options.parent_tokens * QUARTERS
+        below = list(self._branches((first + 1, end), level + 1))
+        if not fits and not self.options.summaries:
+            head, *rest = self._parents(first, level)
+            return self._under(head, [*map(_lowered, rest), *below])
+        own = self._children(first, level + 1) if fits else self._parents(first, level + 1)
+        inside = self._packed([*own, *below])
+        if len(inside) == 1:
+            return [replace(node, end=inside[0][0].end)]
+        if self.options.summaries:
+            content = summary(self.text, self.sections[first:end], self.options.child_tokens * QUARTERS)
+            node = replace(node, kind=SUMMARY, content=content)
+        return _flat([[node], *inside])
+
+    def _parents(self, section: int, level: int) -> list[Branch]:
+        """The text of a section before those in it, as one or more that are within parent_tokens."""
+        branches: list[Branch] = []
+        for span in self._spans(self._own(section), self.options.parent_tokens):
+            parent = self._piece(span, section, level)
+            is_small = self._size(span) <= self.options.child_tokens * QUARTERS
+            children = [] if is_small else self._children(section, level + 1, span)
+            branches.append(_flat([[parent], *children]) if len(children) > 1 else [parent])
+        return branches
+
+    def _children(self, section: int, level: int, span: Span | None = None) -> list[Branch]:
+        spans = self._spans(span or self._own(section), self.options.child_tokens)
+        return [[self._piece(own, section, level)] for own in spans]
+
+    def _under(self, head: Branch, inside: list[Branch]) -> Branch:
+        """A section that is too large for one chunk; its heading alone is none if it fits to what is first inside."""
+        children = self._packed(inside)
+        first = children[0] if children else []
+        if len(head) == 1 and len(first) == 1 and self._may_join(head[0], first[0]):
+            return _flat([[_joined(head[0], first[0])], *children[1:]])
+        return _flat([head, *children])
+
+    def _packed(self, branches: Iterable[Branch]) -> list[Branch]:
+        packed: list[Branch] = []
+        for branch in branches:
+            before = packed[-1] if packed else []
+            if len(before) == 1 and len(branch) == 1 and self._may_join(before[0], branch[0]):
+                packed[-1] = [_joined(before[0], branch[0])]
+            else:
+                packed.append(branch)
+        return packed
+
+    def _may_join(self, before: Piece, after: Piece) -> bool:
+        sizes = self._size((before.start, before.end)), self._size((after.start, after.end))
+        least, most = self.options.min_tokens * QUARTERS, self.options.child_tokens * QUARTERS
+        return min(sizes) < least and sum(sizes) <= most
+
+    def _own(self, section: int) -> Span:
+        return self.sections[section].start, self.sections[section].end
+
+    def _spans(self, span: Span, limit: int) -> list[Span]:
+        longest = self.options.parent_tokens * QUARTERS
+        units = sentences_of(self.text, span, self.measure, longest)
+        groups = even_groups(span[0], units, limit * QUARTERS, longest)
+        return [(group.start, group.end) for group in groups]
+
+    def _size(self, span: Span) -> int:
+        return self.measure(self.text[span[0] : span[1]])
+
+    def _piece(self, span: Span, section: int, level: int) -> Piece:
+        path = self.sections[section].path
+        above = path[:-1] if span[0] == self.sections[section].start else path
+        headings = (f"{'#' * depth} {title}" for depth, title in enumerate(above, 1))
+        return Piece(
+            *span,
+            "section" if path else "text",
+            " > ".join(path),
+            defines=self._defined(span, section),
+            context="\n".join(headings) if self.options.inherit_context else "",
+            level=level,
+            headings=path,
+        )
+
+    def _defined(self, span: Span, section: int) -> tuple[str, ...]:
+        names = []
+        while section < len(self.sections) and self.sections[section].start < span[1]:
+            if self.sections[section].path and self.sections[section].start >= span[0]:
+                names.append(" > ".join(self.sections[section].path))
+            section += 1
+        return tuple(names)
+
+
+def _joined(before: Piece, after: Piece) -> Piece:
+    return replace(before, end=after.end, defines=before.defines + after.defines)
+
+
+def _lowered(branch: Branch) -> Branch:
+    return [replace(piece, level=piece.level + 1) for piece in branch]
+
+
+def _flat(branches: Iterable[Branch]) -> Branch:
+    return [piece for branch in branches for piece in branch]

@@ -1,0 +1,193 @@
+"""Documentation comments with the declarations that they are about, without code: for documentation indexes."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.enclosing import class_line, field_signatures
+from cqm.chunkers.facts.comments import marked
+from cqm.chunkers.facts.packages import packages_of
+from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, text_of
+from cqm.chunkers.metadata import JAVADOC, names_of
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.outline import Mark
+from cqm.chunkers.program import Program, program_of
+from cqm.chunkers.signature import body_of
+from cqm.chunkers.strategies.rules import Rule, Whole
+from cqm.chunkers.tokens import estimate
+
+if TYPE_CHECKING:
+    from cqm.chunkers.source import Source
+
+_SIGN = re.compile(rb"/\*\*(?!/)|//[/!](?!/)")
+
+# A blank row may part a comment from what it is about.
+_MAX_DISTANCE = 2
+
+# Of a value, such as a table of constants, the declaration shows so much.
+_MAX_ROWS = 12
+
+_FIRST_SENTENCE = re.compile(r".+?(?:(?<=[.!?])(?=\s)|(?<=。)|(?=\n\s*(?:\n|@))|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?\w[^<>]*>|\{@\w+\s+([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class JavadocOptions:
+    """Documentation comments are never cut.
+
+    Attributes:
+        max_tokens: over this, in estimated tokens, a comment with its declaration is warned of. 64 to 8192.
+    """
+
+    max_tokens: int = 256
+
+
+JAVADOC_RULES: Mapping[str, Rule] = {"max_tokens": Whole(64, 8192)}
+
+
+class _Owner(NamedTuple):
+    """What symbols are in.
+
+    Attributes:
+        package: of the document, joined by "."; empty for none.
+        context: tells the type that they are members of.
+        description: the first sentence about that type.
+        level: of their pieces.
+    """
+
+    package: str
+    context: str = ""
+    description: str = ""
+    level: int = 0
+
+
+class _Documented(NamedTuple):
+    """A symbol, and the comments above it that are its documentation; there may be none."""
+
+    mark: Mark
+    comments: Sequence[Mark]
+
+
+def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
+    """A piece for each documented type and each documented member of a program, overloads apart.
+
+    A piece spans the comment and the declaration up to its body: what is not documented, and all bodies, are in none.
+    A type's fields are its context; a member's context is its type. The facts tell the package, the fully qualified
+    name of the type ("fqcn"), the first sentence about it ("class_description") and what is documented
+    ("element_type").
+
+    Parameters:
+        text: the whole text.
+        language: one whose documentation is in comments that begin with "/**", "///" or "//!".
+        options: the limit.
+    """
+    program = program_of(text, language, ChunkOptions())
+    if not isinstance(program, Program):
+        return [], [program or f"not parsed: no grammar for {language}"]
+    owner = _Owner(packages_of(program.marks, program.language.name, program.source).at(0))
+    pieces = list(_pieces(program.marks, owner, program.source)) or list(_package(program, owner))
+    if not pieces:
+        return [], ["no documentation comments were found"]
+    sizes = [size for piece in pieces if (size := estimate(text[piece.start : piece.end])) > options.max_tokens]
+    over = f"{len(sizes)} of {len(pieces)} documentation comments are over max_tokens={options.max_tokens}"
+    return pieces, [f"{over}; the largest has {max(sizes)} tokens."] if sizes else []
+
+
+# The outline bounds how deep marks nest.
+def _pieces(marks: Iterable[Mark], owner: _Owner, source: "Source") -> Iterator[Piece]:
+    for found in _symbols(marks, (), source):
+        if found.comments:
+            yield _piece(found, owner, source)
+        yield from _pieces(found.mark.members, _inside(found, owner, source), source)
+
+
+def _package(program: Program, owner: _Owner) -> Iterator[Piece]:
+    # In a file with nothing else, package-info.java, the comment is no licence but about the package.
+    comments = [mark for mark in program.marks if mark.kind == COMMENT]
+    declared = next((mark for mark in program.marks if mark.node.type == "package_declaration"), None)
+    documentation = _documentation(comments, declared, program.source) if declared else []
+    if declared and documentation:
+        facts: dict[str, Fact] = {"content_type": JAVADOC, "element_type": "package", "package": owner.package}
+        span = _span(_Documented(declared, documentation), program.source)
+        yield Piece(*span, JAVADOC, owner.package, (owner.package,), facts=facts)
+
+
+def _symbols(marks: Iterable[Mark], above: Sequence[Mark], source: "Source") -> Iterator[_Documented]:
+    pending = list(above)
+    for mark in marks:
+        if mark.kind in (COMMENT, LEADING):
+            pending.append(mark)
+            continue
+        if mark.kind == GROUP:
+            yield from _symbols(mark.members, pending, source)
+        elif mark.name:
+            yield _Documented(mark, _documentation(pending, mark, source))
+        pending = []
+
+
+def _documentation(pending: Sequence[Mark], mark: Mark, source: "Source") -> list[Mark]:
+    # Attributes and plain comments may stand between it and the symbol.
+    found: list[Mark] = []
+    following = mark.first
+    for above in reversed(pending):
+        is_sign = above.kind == COMMENT and _SIGN.match(source.data, above.node.start_byte)
+        if following - above.last > _MAX_DISTANCE or (found and not is_sign):
+            break
+        if is_sign:
+            found.append(above)
+        following = above.first
+    return found[::-1]
+
+
+def _inside(found: _Documented, owner: _Owner, source: "Source") -> _Owner:
+    level = owner.level + 1 if found.comments else owner.level
+    line = class_line(found.mark, owner.package)
+    if not line:
+        return owner._replace(level=level)
+    return _Owner(owner.package, line, _first_sentence(found.comments, source), level)
+
+
+def _piece(found: _Documented, owner: _Owner, source: "Source") -> Piece:
+    mark = found.mark
+    is_type = bool(class_line(mark, owner.package))
+    fields = field_signatures(mark, source) if is_type else ()
+    description = _first_sentence(found.comments, source) if is_type else owner.description
+    names = names_of(mark.kind, mark.name, owner.package)
+    told = names._asdict() | {"package": owner.package, "class_description": description}
+    facts: dict[str, Fact] = {"content_type": JAVADOC, "element_type": mark.kind}
+    return Piece(
+        *_span(found, source),
+        JAVADOC,
+        mark.name,
+        (mark.name,),
+        "\n".join([owner.context, *fields] if owner.context else fields),
+        level=owner.level,
+        facts=facts | {name: value for name, value in told.items() if value},
+    )
+
+
+def _span(found: _Documented, source: "Source") -> tuple[int, int]:
+    """From the first comment, with its indentation, to the end of the declaration."""
+    mark, first = found.mark, found.comments[0]
+    start = _offset(*first.node.start_point, source)
+    if not source.text[source.starts[first.first] : start].strip():
+        start = source.starts[first.first]
+    body = body_of(mark.node)
+    row, column = body.start_point if body else (mark.last, len(source.lines[mark.last].encode()))
+    end = _offset(row, column, source) if row < mark.first + _MAX_ROWS else source.starts[mark.first + 1]
+    return start, start + len(source.text[start:end].rstrip())
+
+
+def _offset(row: int, column: int, source: "Source") -> int:
+    # The tree counts columns in bytes.
+    line = source.lines[row]
+    if line.isascii():
+        return source.starts[row] + column
+    return source.starts[row] + len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+
+
+def _first_sentence(comments: Sequence[Mark], source: "Source") -> str:
+    text = marked([text_of(mark.node, source.data) for mark in comments])
+    found = _FIRST_SENTENCE.match(text.lstrip())
+    return " ".join(_TAG.sub(lambda tag: tag[1] or "", found[0]).split()) if found else ""

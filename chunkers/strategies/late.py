@@ -1,0 +1,141 @@
+"""Late chunking: boundaries by a model's own tokens, and vectors that were pooled after the document was read whole."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.cutting import Span, Unit, even_spans
+from cqm.chunkers.model import Chunk, Cut, Piece
+from cqm.chunkers.strategies.pooling import POOLINGS, TokenEncoder, embed_tokens, pooled
+from cqm.chunkers.strategies.rules import Choice, Given, Rule, Whole
+from cqm.chunkers.strategies.sentences import AFTER_HEADING, sentences_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TOKEN_END, _WORD_END = -2, -1
+"""How good a cut inside a sentence is: worse than any that `sentences_of` tells."""
+_STEPS = 1_000_000
+"""Of a likeness, since strengths are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateOptions:
+    """Late chunking (Guenther et al. 2024, arXiv:2409.04701). Sizes are in tokens of the encoder.
+
+    Attributes:
+        encoder: the model.
+        pooling: "mean", "cls" or "attention": see `pooling.POOLINGS`.
+        boundaries: "sentence" puts whole sentences together, and rather whole paragraphs; "token" cuts between words
+            wherever that makes even sizes; "semantic" cuts between the sentences that are least alike, by the cosine of
+            their late-chunked vectors, and has the encoder read the document once more for that.
+        target_tokens: the limit of a chunk; a longer sentence is divided between words, with a warning. 16 to 8192; the
+            paper measured with 256.
+        window_overlap: tokens that neighbouring windows share, in a document that is longer than the encoder's window:
+            each token is read with at least half as many on either side. 0 to half of the window.
+    """
+
+    encoder: TokenEncoder
+    pooling: str = "mean"
+    boundaries: str = "sentence"
+    target_tokens: int = 256
+    window_overlap: int = 64
+
+
+def cut_late(text: str, _language: str, options: LateOptions) -> Cut:
+    """Cut a text at the boundaries that the options name; see `LateOptions`. What the encoder raises passes."""
+    if not text:
+        return [], []
+    starts = options.encoder.tokenize(text).offsets[:, 0].tolist()
+    sentences = BOUNDARIES[options.boundaries](text, options)
+    units, divided = _measured(_Reading(text, starts), sentences or [Unit(len(text), 0, 0)], options.target_tokens)
+    warnings = [] if starts else ["The encoder finds no token in the text: there are no vectors."]
+    if sentences and divided:
+        warnings.append(f"{divided} of {len(sentences)} sentences are over {options.target_tokens} tokens: divided.")
+    return [Piece(start, end, "text") for start, end in even_spans(0, units, options.target_tokens)], warnings
+
+
+def late_vectors(text: str, chunks: Sequence[Chunk], options: LateOptions) -> "NDArray[np.float32] | None":
+    """The vectors of a document's chunks, shape (chunks, dimensions); None for a document without any token."""
+    embeddings = embed_tokens(options.encoder, text, options.window_overlap)
+    return pooled(embeddings, [(chunk.start, chunk.end) for chunk in chunks], options.pooling)
+
+
+def _sentences(text: str, _options: LateOptions) -> list[Unit]:
+    return sentences_of(text, (0, len(text)))
+
+
+def _sentences_by_likeness(text: str, options: LateOptions) -> list[Unit]:
+    """Sentences, a cut between two being as good as they are unlike; none is good after a heading."""
+    units = sentences_of(text, (0, len(text)))
+    spans = list(pairwise([0, *(unit.end for unit in units)]))
+    vectors = pooled(embed_tokens(options.encoder, text, options.window_overlap), spans, "mean")
+    if vectors is None:
+        return units
+    likeness = [*(vectors[:-1] * vectors[1:]).sum(axis=1).tolist(), 0]
+    return [
+        unit if unit.strength == AFTER_HEADING else unit._replace(strength=int((2 - value) * _STEPS))
+        for unit, value in zip(units, likeness, strict=True)
+    ]
+
+
+def _no_sentences(_text: str, _options: LateOptions) -> list[Unit]:
+    return []
+
+
+BOUNDARIES: Mapping[str, Callable[[str, LateOptions], list[Unit]]] = {
+    "sentence": _sentences,
+    "token": _no_sentences,
+    "semantic": _sentences_by_likeness,
+}
+"""What each kind of boundary keeps whole while it is within `target_tokens`, and how good the cuts between are."""
+
+LATE_RULES: Mapping[str, Rule] = {
+    "encoder": Given(("name", "window", "tokenize", "encode"), "a token encoder (chunkers.strategies.pooling)"),
+    "pooling": Choice(tuple(POOLINGS)),
+    "boundaries": Choice(tuple(BOUNDARIES)),
+    "target_tokens": Whole(16, 8192),
+    "window_overlap": Whole(0, lambda options: options.encoder.window // 2),
+}
+"""What each option may be."""
+
+
+class _Reading(NamedTuple):
+    """A text with the characters that its tokens begin at, ascending."""
+
+    text: str
+    starts: Sequence[int]
+
+    def tokens_of(self, span: Span) -> Sequence[int]:
+        """The starts of the tokens that begin in a span."""
+        return self.starts[bisect_left(self.starts, span[0]) : bisect_left(self.starts, span[1])]
+
+
+def _measured(reading: _Reading, sentences: Sequence[Unit], limit: int) -> tuple[list[Unit], int]:
+    """The sentences with their sizes in tokens, longer ones divided at tokens; and how many those were."""
+    units: list[Unit] = []
+    divided, start = 0, 0
+    for end, _, strength in sentences:
+        tokens = reading.tokens_of((start, end))
+        if len(tokens) > limit:
+            units.extend(_token_units(reading.text, tokens, end, strength))
+            divided += 1
+        else:
+            units.append(Unit(end, len(tokens), strength))
+        start = end
+    return units, divided
+
+
+def _token_units(text: str, tokens: Sequence[int], end: int, strength: int) -> Iterator[Unit]:
+    """A unit a token, each up to where the next one begins; the last one has the end and the strength given."""
+    size = 1
+    for start, following in pairwise(tokens):
+        if start == following:  # Tokens that are parts of one character stay together.
+            size += 1
+            continue
+        yield Unit(following, size, _WORD_END if text[following - 1].isspace() else _TOKEN_END)
+        size = 1
+    yield Unit(end, size, strength)

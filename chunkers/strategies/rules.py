@@ -1,0 +1,139 @@
+"""What the options of chunking may be: one rule an option, and one check for them all."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cqm.chunkers.errors import ChunkOptionError
+
+Bound = float | Callable[[Any], float]
+"""An end of a range; or from the options to it, where it depends on those before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number from low to high, inclusive; None too where it is optional, or instead of another option."""
+
+    low: Bound
+    high: Bound
+    optional: bool = False
+    instead_of: str = ""
+
+    def fault(self, value: object, options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        if self.optional and value is None:
+            return ""
+        if self.instead_of and getattr(options, self.instead_of) is not None:
+            return f"left out where {self.instead_of} is given"
+        expected = _range(self, options)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return f"a whole number {expected}"
+        return "" if _is_within(self, value, options) else expected
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A number from low to high, inclusive."""
+
+    low: Bound
+    high: Bound
+
+    def fault(self, value: object, options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        expected = _range(self, options)
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+            return f"a number {expected}"
+        return "" if _is_within(self, value, options) else expected
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or False."""
+
+    def fault(self, value: object, _options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        return "" if isinstance(value, bool) else "true or false"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A tuple of strings that are not blank."""
+
+    def fault(self, value: object, _options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        is_valid = isinstance(value, tuple) and all(isinstance(word, str) and word.strip() for word in value)
+        return "" if is_valid else "a tuple of strings that are not blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some strings."""
+
+    values: tuple[str, ...]
+
+    def fault(self, value: object, _options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        return "" if isinstance(value, str) and value in self.values else f"one of {', '.join(self.values)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller makes: something with all of the attributes; None too where it is optional."""
+
+    attributes: tuple[str, ...]
+    what: str
+    optional: bool = False
+
+    def fault(self, value: object, _options: object) -> str:
+        """What the value must be, where it is not; else empty."""
+        if self.optional and value is None:
+            return ""
+        return "" if all(hasattr(value, attribute) for attribute in self.attributes) else self.what
+
+
+Rule = Whole | Real | Flag | Words | Choice | Given
+
+TOKENIZER = Given(("encode", "decode", "count"), "a tokenizer (chunkers.tokens.Tokenizer)", optional=True)
+"""Of the option `tokenizer` of every strategy that has it."""
+
+
+def check(options: object, rules: Mapping[str, Rule]) -> None:
+    """Refuse options that break a rule; nothing is ever brought into its range silently.
+
+    Parameters:
+        options: a dataclass with a field for every rule.
+        rules: by option; a rule that depends on another option comes after it.
+
+    Raises:
+        ChunkOptionError: naming the option, its value and what it must be.
+    """
+    for name, rule in rules.items():
+        value = getattr(options, name)
+        if fault := rule.fault(value, options):
+            raise refusal(name, value, fault)
+
+
+def refusal(name: str, value: object, expected: str) -> ChunkOptionError:
+    """The error for an option's value.
+
+    Parameters:
+        name, value: of the option.
+        expected: what it must be: "from 1 to 6", "true or false" ...
+    """
+    shown = repr(value) if isinstance(value, str) else str(value)
+    message = f"The chunking option {name} is {shown}; it must be {expected}."
+    remedy = f"Set {name} within that range." if expected.startswith("from ") else f"Let {name} be {expected}."
+    return ChunkOptionError(message, remedy=remedy)
+
+
+def _range(rule: Whole | Real, options: object) -> str:
+    return f"from {_end(rule.low, options)} to {_end(rule.high, options)}"
+
+
+def _is_within(rule: Whole | Real, value: float, options: object) -> bool:
+    return _end(rule.low, options) <= value <= _end(rule.high, options)
+
+
+def _end(bound: Bound, options: object) -> float:
+    return bound(options) if callable(bound) else bound

@@ -1,0 +1,106 @@
+"""Sentences of English and Japanese, with exact offsets: the adapter of `sentencex`."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
+
+from cqm.chunkers.cutting import Span, Unit, line_units
+from cqm.chunkers.prose import line_strength
+from cqm.chunkers.strategies.blocks import Block, after_number, blocks_of
+from cqm.chunkers.tokens import QUARTERS, quarters
+
+LONGEST = 8192
+"""Tokens of a sentence or fence; a longer one is divided at lines or words, since no model takes so much at once."""
+
+# How good a cut after a sentence is; a heading stays with what follows it.
+AFTER_HEADING, AFTER_SENTENCE, AFTER_PARAGRAPH, BEFORE_HEADING = range(4)
+
+# The time that sentencex takes for hostile quotes grows with the square of a text's length.
+_AT_ONCE = 2_000
+
+# Whether a sentence ends where a text was only cut to be read.
+_STOPPED = re.compile(r"[.!?。！？][\"')\]」』）]*\s*\Z")  # noqa: RUF001 - full-width
+_STOP_REACH = 16
+
+# Before them its 1.0.32 loses count of the characters or panics, as at lone surrogates.
+_UNUSUAL_SPACE = re.compile(r"[^\S\n ]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def sentences_of(
+    text: str, span: Span, measure: Callable[[str], int] = quarters, longest: int = LONGEST * QUARTERS
+) -> list[Unit]:
+    """The sentences of a part of a text as gapless units; white space belongs to the sentence before it.
+
+    Fences, headings, items of lists and rows of tables are sentences of their own, or more than one.
+
+    Parameters:
+        text: the whole text.
+        span: characters of the text, from the start of a line.
+        measure: the size of a text, in quarters of a token.
+        longest: a sentence of more quarters of a token is divided.
+    """
+    blocks = list(blocks_of(text, span))
+    following = [*(block.kind for block in blocks[1:]), "heading"]
+    units: list[Unit] = []
+    for block, after in zip(blocks, following, strict=False):
+        ends = _ends_of(text, block)
+        for sentence in pairwise([block.start, *ends]):
+            units.extend(_parts(text, sentence, measure, longest))
+        if units:
+            units[-1] = units[-1]._replace(strength=_strength(block, after))
+    return units
+
+
+def _ends_of(text: str, block: Block) -> list[int]:
+    if block.kind in ("fence", "heading", "row"):
+        return [block.end]
+    ends: list[int] = []
+    for start, end in _bounded(text, (after_number(text, block), block.end)):
+        if ends and not _STOPPED.search(text, max(ends[-1] - _STOP_REACH, block.start), ends[-1]):
+            ends.pop()
+        ends.extend(_sentence_ends(text, (start, end)))
+    return ends
+
+
+def _strength(block: Block, following: str) -> int:
+    if block.kind == "heading":
+        return AFTER_HEADING
+    if following == "heading":
+        return BEFORE_HEADING
+    return AFTER_PARAGRAPH if block.is_closed else AFTER_SENTENCE
+
+
+def _bounded(text: str, span: Span) -> Iterator[Span]:
+    """A block in parts that are short enough to be read at once, cut after lines or words."""
+    start, end = span
+    while end - start > _AT_ONCE:
+        reach = start + _AT_ONCE
+        found = (text.rfind(mark, start, reach) + 1 for mark in ("\n", "。", " "))
+        cut = next((cut for cut in found if cut > start), reach)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _sentence_ends(text: str, span: Span) -> list[int]:
+    from sentencex import segment  # type: ignore[import-untyped] # only where sentences are told apart
+
+    start, end = span
+    own = _SURROGATE.sub("?", _UNUSUAL_SPACE.sub(" ", text[start:end].rstrip()))
+    sentences = segment("en", own)
+    if "".join(sentences) != own or not own:
+        return [end]
+    ends = list(accumulate(map(len, sentences), initial=start))
+    return [*ends[1:-1], end]
+
+
+def _parts(text: str, span: Span, measure: Callable[[str], int], longest: int) -> Iterator[Unit]:
+    size = measure(text[span[0] : span[1]])
+    if size <= longest:
+        yield Unit(span[1], size, AFTER_SENTENCE)
+        return
+    start = span[0]
+    for unit in line_units(text, span, longest, line_strength):
+        yield Unit(unit.end, measure(text[start : unit.end]), min(unit.strength, AFTER_SENTENCE))
+        start = unit.end

@@ -1,0 +1,91 @@
+"""The strategies, one row each. To add one, add its row."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from cqm.chunkers.completing import Outline, trimmed
+from cqm.chunkers.errors import ChunkOptionError
+from cqm.chunkers.model import Chunk, ChunkOptions, Cut
+from cqm.chunkers.strategies.content import outline_by_content
+from cqm.chunkers.strategies.fixed import FIXED_RULES, FixedOptions, cut_fixed
+from cqm.chunkers.strategies.hierarchical import HIERARCHICAL_RULES, SUMMARY, HierarchicalOptions, cut_hierarchical
+from cqm.chunkers.strategies.javadoc import JAVADOC_RULES, JavadocOptions, cut_javadoc
+from cqm.chunkers.strategies.late import LATE_RULES, LateOptions, cut_late, late_vectors
+from cqm.chunkers.strategies.model import Strategy
+from cqm.chunkers.strategies.rules import Flag, Rule, Whole
+from cqm.chunkers.strategies.semantic import SEMANTIC_RULES, SemanticOptions, cut_semantic
+from cqm.chunkers.strategies.sentence import SENTENCE_RULES, SentenceOptions, cut_sentences
+from cqm.chunkers.tokens import Tokenizer, estimate
+
+Options = (
+    ChunkOptions | FixedOptions | SentenceOptions | SemanticOptions | HierarchicalOptions | LateOptions | JavadocOptions
+)
+
+_CONTENT_RULES: dict[str, Rule] = {
+    "max_tokens": Whole(64, 8192),
+    "min_tokens": Whole(0, lambda options: options.max_tokens),
+    "max_parse_bytes": Whole(0, 1 << 30),
+    "overlap_percent": Whole(0, 50),
+    "apart": Flag(),
+    "details": Flag(),
+}
+
+
+def _target_in_tree(chunk: Chunk) -> str:
+    if chunk.kind == SUMMARY:
+        return ""
+    return "parent_tokens" if chunk.children else "child_tokens"
+
+
+def _outlined(name: str, cut: Callable[[str, str, Any], Cut], text: str, language: str, options: Any) -> Outline:  # noqa: ANN401 - of the row's type
+    tokenizer: Tokenizer | None = getattr(options, "tokenizer", None)
+    pieces, warnings = cut(text, language, options)
+    return Outline(language, name, trimmed(text, pieces), warnings, tokenizer.count if tokenizer else estimate)
+
+
+STRATEGIES = (
+    Strategy("auto", ChunkOptions, _CONTENT_RULES, lambda _: "max_tokens", outline_by_content),
+    Strategy("fixed", FixedOptions, FIXED_RULES, lambda _: "size_tokens", partial(_outlined, "fixed", cut_fixed)),
+    Strategy(
+        "sentence",
+        SentenceOptions,
+        SENTENCE_RULES,
+        lambda _: "target_tokens",
+        partial(_outlined, "sentence", cut_sentences),
+    ),
+    Strategy(
+        "semantic",
+        SemanticOptions,
+        SEMANTIC_RULES,
+        lambda _: "target_tokens",
+        partial(_outlined, "semantic", cut_semantic),
+    ),
+    Strategy(
+        "hierarchical",
+        HierarchicalOptions,
+        HIERARCHICAL_RULES,
+        _target_in_tree,
+        partial(_outlined, "hierarchical", cut_hierarchical),
+    ),
+    # It keeps to its target itself, in the encoder's tokens, which the estimate may miss by far.
+    Strategy("late", LateOptions, LATE_RULES, lambda _: "", partial(_outlined, "late", cut_late), late_vectors),
+    # It says itself what is too long.
+    Strategy("javadoc", JavadocOptions, JAVADOC_RULES, lambda _: "", partial(_outlined, "javadoc", cut_javadoc)),
+)
+
+BY_TYPE = {row.options: row for row in STRATEGIES}
+BY_NAME = {row.name: row for row in STRATEGIES}
+
+
+def strategy_of(options: Options) -> Strategy:
+    """The strategy that the type of the options chooses.
+
+    Raises:
+        ChunkOptionError: they are of no strategy's type.
+    """
+    if type(options) not in BY_TYPE:
+        message = f"Chunking options of the type {type(options).__name__} belong to no strategy."
+        names = ", ".join(row.options.__name__ for row in STRATEGIES)
+        raise ChunkOptionError(message, remedy=f"Give one of {names}.")
+    return BY_TYPE[type(options)]

