@@ -35,10 +35,8 @@ from cqm.chunkers.html_text import read
 from cqm.chunkers.markup import OPEN, Token
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.prose import line_strength
+from cqm.chunkers.sectioning import WHOLE_BLOCK_LIMITS
 from cqm.chunkers.tokens import QUARTERS, quarters
-
-WHOLE_BLOCK_LIMITS = 4
-"""A table, list or code stays whole up to this many times `ChunkOptions.max_tokens`."""
 
 # Always cut at these headings; at deeper ones when what is between two of these is over the limit.
 _ALWAYS_CUT = 2
@@ -175,11 +173,15 @@ def _seams(span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
 
 
 def _overlap(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> int:
-    """How many characters a part repeats of the part before it: whole blocks, or the last sentences of running text."""
+    """How many characters a part repeats of the part before it: whole blocks, or the last sentences of running text.
+
+    Never all of it, which would leave the part before it with nothing of its own.
+    """
     if not part.is_rest or before is None:
         return 0
     budget = min(ground.limit - ground.core, ground.limit - part.size)
-    reach = max(before.start, part.start - budget)
+    repeated = ground.text[before.start : part.start]
+    reach = max(part.start - len(repeated.lstrip()) + 1, part.start - budget)
     begins: list[int] = []
     for block, end in zip(part.blocks, [*(block.start for block in part.blocks[1:]), part.end], strict=True):
         if end > reach and block.start < part.start:

@@ -21,7 +21,7 @@ from cqm.chunkers.prose import line_strength, prose_strength
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 WHOLE_BLOCK_LIMITS = 4
-"""A literal block, list or table stays whole up to this many times `ChunkOptions.max_tokens`."""
+"""A fence, literal block, list, table or quote stays whole up to this many times `ChunkOptions.max_tokens`."""
 
 _BLOCK_STRENGTH = 3
 
@@ -44,12 +44,20 @@ class Block:
 
 
 def pieces_of_sections(text: str, blocks: Sequence[Block], options: ChunkOptions) -> list[Piece]:
-    """Cut a document into sections; a symbol is the path of headings.
+    """Cut a document as `sections_of` does; a symbol is the path of headings.
+
+    The pieces have the facts "title" (of the document), "has_code" and "code_languages".
+    """
+    title = title_of(blocks)
+    return [_piece(section, title) for section in sections_of(text, blocks, options)]
+
+
+def sections_of(text: str, blocks: Sequence[Block], options: ChunkOptions) -> list[Section[Block]]:
+    """Divide a document into sections within the limit, without gaps.
 
     Blocks that are no prose are cut only beyond `WHOLE_BLOCK_LIMITS`. A section over the limit is divided between its
     blocks, a paragraph over the limit at sentences. Sections under the minimum are packed with their neighbours under
-    the same parent; tiny ones with any neighbour. The pieces are gapless, and have the facts "title" (of the document),
-    "has_code" and "code_languages".
+    the same parent; tiny ones with any neighbour.
 
     Parameters:
         text: of the document.
@@ -59,9 +67,13 @@ def pieces_of_sections(text: str, blocks: Sequence[Block], options: ChunkOptions
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     sections = joined(_sections(text, blocks or [Block(0, is_prose=True)]), limit, least, is_related)
     parts = [part for section in sections for part in _divided(text, section, limit)]
+    return joined(parts, limit, least // 2, lambda _before, _part: True)
+
+
+def title_of(blocks: Sequence[Block]) -> str:
+    """The title of a document: its first heading of the highest level; empty without headings."""
     headings = [block.heading for block in blocks if block.heading]
-    title = min(headings, key=lambda heading: heading[0], default=(0, ""))[1]
-    return [_piece(part, title) for part in joined(parts, limit, least // 2, lambda _before, _part: True)]
+    return min(headings, key=lambda heading: heading[0], default=(0, ""))[1]
 
 
 def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
