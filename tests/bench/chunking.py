@@ -1,6 +1,8 @@
-"""Measure the code chunker on trees of real repositories: what it covers, keeps whole, and how fast it is.
+"""Measure the chunkers on trees of real repositories: what they cover, keep whole, and how fast they are.
 
-Usage: python tests/bench/chunking.py TREE [TREE ...]
+Usage: python tests/bench/chunking.py TREE [TREE ...] [--all]
+
+Only programs are measured, or with --all every file that can be read as text, whatever it holds.
 
 What must stay whole is found here, by a walk of its own over each syntax tree: every function and method with the
 comments directly above it and its decorators.
@@ -16,11 +18,11 @@ from pathlib import Path
 from tree_sitter import Node, Parser
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.decode import decode, is_binary
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
+from cqm.chunkers.reading import read_text
 from cqm.chunkers.syntax import grammar
 from cqm.chunkers.tokens import estimate
 
@@ -80,17 +82,17 @@ class Tally:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def documents(trees: list[Path], languages: set[str]) -> Iterator[Document]:
-    """The files of the trees that have a grammar, decoded."""
+def documents(trees: list[Path], languages: set[str], *, everything: bool = False) -> Iterator[Document]:
+    """The files of the trees that have a grammar, or every text, decoded."""
     for path in (path for tree in trees for path in sorted(tree.rglob("*"))):
         if not path.is_file() or path.is_symlink():
             continue
         data = path.read_bytes()
         language = language_of(path.name, data[:200].decode("utf-8", "replace"))
-        if language not in BY_NAME or is_binary(data[:8192]) or (languages and language not in languages):
+        if not (everything or language in BY_NAME) or (languages and language not in languages):
             continue
         try:
-            text = decode(data).text
+            text = read_text(path.name, data).text
         except UndecodableError:
             continue
         yield Document(str(path), text, dialect_of(language, text))
@@ -166,7 +168,8 @@ def measure(document: Document, options: ChunkOptions) -> Tally:
     tally.covered = covered(text, chunks)
     tally.true_texts = sum(text[piece.start : piece.end] == piece.text for piece in chunks)
     tally.true_lines = sum(text.count("\n", 0, piece.start) + 1 == piece.start_line for piece in chunks)
-    count_functions(document, chunks, options, tally)
+    if document.language in BY_NAME:
+        count_functions(document, chunks, options, tally)
     return tally
 
 
@@ -222,13 +225,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--language", action="append", default=[], help="only this language; may be given again")
+    parser.add_argument("--all", action="store_true", help="files of every type, not only programs")
     parser.add_argument("--broken", action="store_true", help="list the functions that were cut")
     parser.add_argument("--max-tokens", type=int, default=ChunkOptions().max_tokens)
     parser.add_argument("--min-tokens", type=int, default=ChunkOptions().min_tokens)
     arguments = parser.parse_args()
     options = ChunkOptions(arguments.max_tokens, arguments.min_tokens)
     tallies: dict[str, Tally] = defaultdict(Tally)
-    for document in documents(arguments.trees, set(arguments.language)):
+    for document in documents(arguments.trees, set(arguments.language), everything=arguments.all):
         tally = measure(document, options)
         tallies[document.language].add(tally)
         tallies["all"].add(tally)
