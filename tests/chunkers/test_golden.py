@@ -11,6 +11,7 @@ import pytest
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
+from cqm.chunkers.reading import read_text
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCUMENTS = sorted(path for path in (GOLDEN / "documents").iterdir() if path.is_file())
@@ -51,8 +52,7 @@ def _excerpt(name: str, text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_the_chunks_of_a_real_document_are_those_that_were_reviewed(path: Path) -> None:
-    text = path.read_bytes().decode("utf-8")
-    found = rendered(Document(path.name, text))
+    found = rendered(Document(path.name, read_text(path.name, path.read_bytes()).text))
     reviewed = GOLDEN / "chunks" / f"{path.name}.txt"
     if os.environ.get("CQM_WRITE_GOLDEN"):
         reviewed.write_text(found, encoding="utf-8")
