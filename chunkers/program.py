@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages import BY_NAME, dialect_of
+from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.outline import Mark, Place, outline
 from cqm.chunkers.source import Source, source_of
@@ -48,7 +49,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
     for pattern in row.removed:
         data = pattern.sub(_blanked, data)
-    if row.unsafe and row.unsafe(data):
+    if chains_operators(data) or (row.unsafe and row.unsafe(data)):
         return "not parsed: nested too deep"
     tree = parse(data, grammar(*row.grammar))
     if tree is None:

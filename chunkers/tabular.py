@@ -18,7 +18,7 @@ _LONGEST_SAMPLE = 20_000
 _LONGEST_RECORD = 100_000
 _LONGEST_HEADER = 1_000
 _MOST_COLUMNS = 100
-_NUMBER = re.compile(r"\s*[-+]?[\d.,:/%$€-]*\d[\d.,:/%$€-]*\s*(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"\s*[-+]?(?=[.,:/%$€-]*+\d)[\d.,:/%$€-]++\s*(?:[eE][-+]?\d+)?")
 
 
 class _Table(NamedTuple):

@@ -28,7 +28,8 @@ Use `search` first, before grep, find or reading files one by one, whenever you 
 how something works, what calls or defines a symbol, where an error message comes from, or which file to change. Ask \
 in plain words ("where are retries limited") or with a symbol, path or message as it stands; both work. Each result \
 names path, lines, symbol and kind, with the lines themselves: open a file only for what lies around them. Narrow with \
-`path`, `include`, `language` or `kind`; page with `cursor`. For every single occurrence of an exact string, use grep.
+`path`, `include`, `language` or `kind`; page with `cursor`. `usages` tells who calls a symbol. For every single \
+occurrence of an exact string, use grep.
 
 The index follows the files while this server runs: an edit is searchable at once, and there is nothing to rebuild. \
 A folder without an index is indexed by its first search. `index_path` does it in advance and shows progress; \
@@ -44,6 +45,11 @@ Returns ranked chunks as text: `path:start-end  qualified name (kind)  score` an
 paths are relative to the folder that the first line names. The first line also says how much was searched and how \
 fresh it is; a note says when the index is still being made. A folder that has no index yet is indexed first."""
 
+_USAGES = """\
+Tell of one symbol by its name: where it is defined (lines, signature, documentation), which lines call it and in \
+which function each is, and which indexed symbols it calls itself. Types are not resolved: calls are those of \
+anything with the name. Use it before a change of a function, or to see examples of its use."""
+
 _INDEX_PATH = """\
 Bring the index of a folder up to date: new and changed files are read, what is gone is taken out, nothing else is \
 done again. Starts a job or joins the one that runs, waits for it up to `wait_seconds`, and returns counts, skips and \
@@ -51,8 +57,8 @@ failures by reason, or how far it is: call again to wait on. Search does this by
 folder or to retry files that failed."""
 
 _CHUNK_PREVIEW = """\
-Show how a file, or a given text, is cut into chunks: lines, symbol, kind and tokens of each, and warnings. Reads no \
-index and embeds nothing."""
+Show how a file, or a given text, is cut into chunks: lines, symbol, kind and tokens of each, and warnings. `strategy` \
+cuts it in another way than the index does. Reads no index, and embeds nothing but for `semantic` and `late`."""
 
 _INDEX_STATUS = """\
 Tell what is indexed: files by state, chunks by language, embedding model, indexed commit against the one checked out, \
@@ -66,6 +72,7 @@ _ADDS_TO_INDEX = ToolAnnotations(
 
 _TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
     (tools.search, "Search code and documents", _SEARCH, _LOOKS_ONLY),
+    (tools.usages, "Usages of a symbol", _USAGES, _LOOKS_ONLY),
     (tools.index_path, "Index a folder", _INDEX_PATH, _ADDS_TO_INDEX),
     (tools.index_status, "Status of the index", _INDEX_STATUS, _LOOKS_ONLY),
     (tools.chunk_preview, "Preview chunks", _CHUNK_PREVIEW, _LOOKS_ONLY),

@@ -2,14 +2,15 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.chunkers.errors import CqmError
+from cqm.chunkers.errors import ChunkOptionError, CqmError
 from cqm.index.errors import QueryError
-from cqm.server.console import prepare_streams, say
+from cqm.server.console import emit, prepare_streams, say, visible
 from cqm.server.errors import SettingsError, WhenError
 from cqm.server.roots import is_too_wide, project_root
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
 
-_USAGE_ERRORS = (SettingsError, WhenError, QueryError)
+_USAGE_ERRORS = (SettingsError, WhenError, QueryError, ChunkOptionError)
 
 
 class Commands(click.Group):
@@ -105,6 +106,13 @@ def index(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int
 @click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="Which evidence counts.")
 @click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
 @click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
+@click.option(
+    "--source",
+    "sources",
+    type=click.Choice(["code", "documentation", "config", "data", "issue"]),
+    multiple=True,
+    help="Only what comes from there. Repeatable.",
+)
 @click.option("--include", metavar="GLOB", multiple=True, help="Only paths that match, such as 'src/**'. Repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="No paths that match. Repeatable.")
 @click.option("--changed-since", metavar="WHEN", help="Only files changed since: 12h, 3d, 2w or 2026-03-01.")
@@ -132,16 +140,51 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
 @app.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--name", help="A name that tells the language of text from standard input, such as a.py.")
+@click.option("--strategy", default="auto", metavar="NAME", help="How to cut: auto, by content, or fixed, sentence ...")
+@click.option(
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_parse_set,
+    help="Set an option of the strategy, such as target_tokens=256. Repeatable.",
+)
+@click.option(
+    "--compare",
+    metavar="NAME[:OPTION=VALUE,...]",
+    multiple=True,
+    help="Cut in this way as well, to compare. Repeatable.",
+)
+@click.option("--recommend", is_flag=True, help="Tell which strategy suits FILE and why, and use that.")
+@click.option("--tokens", default="", metavar="MODEL", help="Count tokens exactly too, for a model such as gpt-4o.")
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview as a page.")
 @_as_json
 @_set
-def preview(file: Path, *, name: str | None, as_json: bool, overrides: dict[str, str]) -> int:
+def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """Show how FILE is cut into chunks; - reads standard input. Nothing is indexed."""
-    from cqm.server import commands
+    from cqm.server import previewing
 
+    if asked["recommend"] and asked["strategy"] != "auto":
+        raise click.UsageError("Give either --strategy or --recommend.")
     is_stdin = str(file) == "-"
     data = sys.stdin.buffer.read() if is_stdin else file.read_bytes()
     settings = _settings(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
-    return commands.preview(name or ("stdin" if is_stdin else file.name), data, settings, as_json=as_json)
+    named = name or ("stdin" if is_stdin else file.name)
+    return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
+
+
+@app.command()
+@click.argument("name")
+@click.option("--path", type=_EXISTING, help="Folder to search; results are relative to it.")
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Calls to show.")
+@_as_json
+@_set
+def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show where the symbol NAME is defined, what calls it, and what it calls."""
+    from cqm.server import commands
+
+    root = _root(path)
+    return commands.usages(name, root, _settings(root, overrides), limit=limit, as_json=as_json)
 
 
 @app.command()
@@ -156,6 +199,19 @@ def status(path: Path | None, *, failed: bool, skipped: bool, as_json: bool, ove
 
     root = _root(path)
     return commands.status(root, _settings(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
+
+
+@app.command()
+@_path_argument
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page.")
+@_as_json
+@_set
+def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show how PATH is cut into chunks, in numbers, and what is wrong with that. Nothing is indexed."""
+    from cqm.server import reporting
+
+    root = _root(path)
+    return reporting.report(root, _settings(root, overrides), page=page, as_json=as_json)
 
 
 @app.command()
@@ -182,6 +238,36 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
     serve_mcp(settings, settings.server.http or None, roots or settings.server.roots)
     return 0
+
+
+@app.group()
+def issues() -> None:
+    """Bring the issues and pull requests of a GitHub repository here, to index them."""
+
+
+@issues.command("fetch")
+@click.argument("repository", metavar="OWNER/NAME")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.")
+@click.option("--state", type=click.Choice(["all", "open", "closed"]), default="all", help="Which are wanted.")
+@click.option("--limit", type=click.IntRange(1), default=1000, help="The newest so many of each (1000).")
+@click.option("--since", metavar="WHEN", help="Only what changed since: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--prs/--no-prs", "pull_requests", default=True, help="Pull requests too (yes).")
+@_as_json
+def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
+    """Write each issue and pull request of OWNER/NAME to a file; what has not changed since is not fetched again.
+
+    Needs the GitHub CLI (gh), logged in.
+    """
+    from cqm.server.fetching import Wanted, fetch, fetched_lines
+    from cqm.server.times import parse_when
+
+    moment = parse_when(since, now=time.time()) if since else 0.0
+    fetched = fetch(Wanted(repository, since=moment, **asked), out)
+    if as_json:
+        emit(fetched)
+    else:
+        sys.stdout.write("".join(f"{visible(line)}\n" for line in fetched_lines(fetched, str(out))))
+    return PARTIAL if fetched.failed else 0
 
 
 def _root(path: Path | None) -> Path:

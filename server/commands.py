@@ -13,13 +13,13 @@ from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSumma
 from cqm.server.batch import answer_batch
 from cqm.server.console import emit, say, visible
 from cqm.server.errors import SettingsError
-from cqm.server.objects import answer_object, preview_object, status_object
-from cqm.server.preview import preview as chunk_file
+from cqm.server.objects import answer_object, status_object
 from cqm.server.progress import interruptible, progress_shown
 from cqm.server.render import render_answer
-from cqm.server.reports import preview_lines, problem_lines, status_lines, summary_lines, watch_lines
+from cqm.server.reports import problem_lines, status_lines, summary_lines, watch_lines
 from cqm.server.settings import Settings
 from cqm.server.times import parse_when
+from cqm.server.usages import usage_lines
 
 if TYPE_CHECKING:
     from cqm.index.engine import Index
@@ -33,6 +33,7 @@ class Asked:
     batch: BinaryIO | None
     languages: tuple[str, ...]
     kinds: tuple[str, ...]
+    sources: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     changed_since: str | None
@@ -69,20 +70,15 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
     return 0
 
 
-def preview(name: str, data: bytes, settings: Settings, *, as_json: bool) -> int:
-    """Show how a file would be chunked."""
-    report = chunk_file(name, data, settings.chunk_options())
+def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
+    """Tell where a symbol is defined and called, from an index that is brought up to date first."""
+    with _opened(root, settings) as opened:
+        _bring_up_to_date(opened)
+        found = opened.usages(name, limit)
     if as_json:
-        emit(preview_object(report))
-        return 0
-    if sys.stdout.isatty():
-        from cqm.server.terminal import show_preview  # start-up time
-
-        show_preview(name, report)
+        emit(found)
     else:
-        _print(preview_lines(report))
-    for warning in report.warnings:
-        say(f"warning: {warning}")
+        _print(usage_lines(found))
     return 0
 
 
@@ -138,6 +134,7 @@ def _query(settings: Settings, asked: Asked) -> Query:
         cursor=asked.cursor,
         languages=tuple(name.lower() for name in asked.languages),
         kinds=tuple(name.lower() for name in asked.kinds),
+        sources=asked.sources,
         include=asked.include,
         exclude=asked.exclude,
         changed_since=parse_when(asked.changed_since, now=time.time()) if asked.changed_since else None,

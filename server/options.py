@@ -24,6 +24,15 @@ Folder = Annotated[Path, AfterValidator(_absolute)]
 """A folder; `~` is the home folder, and a relative path starts at the file that names it."""
 
 
+def _folder_or_url(place: str, info: ValidationInfo) -> str:
+    is_elsewhere = not place or place.startswith(("http://", "https://"))
+    return place if is_elsewhere else str(_absolute(Path(place), info))
+
+
+FolderOrUrl = Annotated[str, AfterValidator(_folder_or_url)]
+"""The same, or an address, http:// or https://, or empty."""
+
+
 class Section(BaseModel):
     """Options under one key of cqm.yml."""
 
@@ -45,7 +54,7 @@ class ScanSettings(Section):
     """Which files are indexed."""
 
     max_file_bytes: int = Field(default=1_000_000, ge=1, le=1_000_000_000)
-    """Larger files are skipped, and counted as "too large"."""
+    """Larger files are skipped, and counted as "too large". PDFs may be 20 times as large."""
     use_gitignore: bool = True
     """Honour .gitignore files, .git/info/exclude and git's global ignore file; .cqmignore always counts."""
     exclude: tuple[str, ...] = ()
@@ -92,6 +101,13 @@ class EmbeddingSettings(Section):
     """Limit of one request."""
 
 
+class LateSettings(Section):
+    """The model that tells the embedding of each token, for previews of late chunking."""
+
+    encoder: FolderOrUrl = ""
+    """A folder with model.onnx and tokenizer.json, or the address of a llama.cpp server that does not pool."""
+
+
 class SearchSettings(Section):
     """What a search does when it is not told otherwise."""
 
@@ -134,6 +150,7 @@ class Options(Section):
     scan: ScanSettings = ScanSettings()
     chunk: ChunkSettings = ChunkSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    late: LateSettings = LateSettings()
     search: SearchSettings = SearchSettings()
     server: ServerSettings = ServerSettings()
     watch: WatchSettings = WatchSettings()

@@ -1,22 +1,101 @@
-"""How a file would be chunked: no index, no embedder."""
+"""How a document would be chunked: no index."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
-from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.model import ChunkOptions, ChunkReport, Document
+from cqm.chunkers.model import Chunk, ChunkReport, Document
+from cqm.chunkers.reading import read_text
+from cqm.chunkers.strategies.table import BY_NAME, Options
+from cqm.chunkers.tokens import count_exact
+from cqm.server.choice import Choice, options_in_force, source_of
+from cqm.server.settings import Settings
 
 
-def preview(name: str, data: bytes, options: ChunkOptions) -> ChunkReport:
-    """The chunks of a file.
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A document with its chunks.
+
+    Attributes:
+        document: what was cut.
+        choice: the strategy and what was asked of it.
+        options: all options in force, as plain values.
+        report: the chunks.
+        model: whose tokens are counted in `exact_tokens`; empty for none.
+        exact_tokens: of each chunk.
+    """
+
+    document: Document
+    choice: Choice
+    options: Mapping[str, object]
+    report: ChunkReport
+    model: str = ""
+    exact_tokens: tuple[int, ...] = ()
+
+    def limit(self, part: Chunk) -> int:
+        """How many tokens a chunk is to have at most; the size of the largest one where the strategy has no limit."""
+        value = self.options.get(BY_NAME[self.choice.strategy].target(part))
+        return value if isinstance(value, int) else self.report.statistics.max_tokens or 1
+
+    @property
+    def repeated_share(self) -> float:
+        """How much of the chunks that hold no other is repeated from the chunk before, 0 to 1."""
+        leaves = [it for it in self.report.chunks if not it.children]
+        total = sum(len(it.text) for it in leaves)
+        return sum(it.overlap_before for it in leaves) / total if total else 0.0
+
+
+def read_document(name: str, data: bytes) -> tuple[Document, tuple[str, ...]]:
+    """A file as a document, and warnings of its reading.
 
     Parameters:
         name: the file's name or path, which tells the language.
         data: its bytes.
-        options: sizes of chunks.
 
     Raises:
-        UndecodableError: it is binary, or in no known encoding.
+        UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
     """
-    if is_binary(data[:HEAD_BYTES]):
-        raise UndecodableError(f"{name} is a binary file.", remedy="Only text can be chunked.")
-    return chunk(Document(name, decode(data).text), options)
+    read = read_text(name, data)
+    return Document(name, read.text), tuple(read.warnings)
+
+
+def preview(document: Document, choice: Choice, settings: Settings, *, model: str = "") -> Preview:
+    """The chunks of a document.
+
+    Parameters:
+        document: what to cut.
+        choice: how.
+        settings: sizes of chunks and the models to embed with.
+        model: an OpenAI model or encoding whose tokens are to be counted; empty for none.
+
+    Raises:
+        ChunkOptionError: there is no such strategy, option or model, or a value is not what it must be.
+        SettingsError: the strategy needs a model that is not configured.
+        EmbeddingError: that model failed.
+    """
+    with options_in_force(choice, settings) as options:
+        report = chunk(document, options)
+    exact = tuple(count_exact(it.text, model) for it in report.chunks) if model else ()
+    plain = _plain(options) | source_of(choice, settings) | _tokenizer(choice)
+    return Preview(document, choice, plain, report, model, exact)
+
+
+def preview_file(name: str, data: bytes, choice: Choice, settings: Settings) -> Preview:
+    """The chunks of a file; see `read_document` and `preview`, also for what they raise."""
+    document, warnings = read_document(name, data)
+    return warned(preview(document, choice, settings), warnings)
+
+
+def warned(made: Preview, warnings: tuple[str, ...]) -> Preview:
+    """The same with further warnings before its own."""
+    return replace(made, report=replace(made.report, warnings=(*warnings, *made.report.warnings)))
+
+
+def _plain(options: Options) -> dict[str, object]:
+    values = {it.name: getattr(options, it.name) for it in fields(options)}
+    return {name: value for name, value in values.items() if isinstance(value, str | int | float | bool | tuple)}
+
+
+def _tokenizer(choice: Choice) -> dict[str, object]:
+    name = choice.values.get("tokenizer")
+    return {"tokenizer": name} if isinstance(name, str) else {}

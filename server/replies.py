@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from cqm.chunkers.model import ChunkReport
+from cqm.chunkers.model import Chunk
+from cqm.chunkers.tokens import estimate
 from cqm.index.model import FileProblem, IndexStatus, Progress, UpdateSummary
 from cqm.server.jobs import Job
-from cqm.server.reports import preview_lines, status_lines, summary_lines
+from cqm.server.preview import Preview
+from cqm.server.preview_text import chunk_line, holds_text, options_line, shown, statistics_line
+from cqm.server.reports import status_lines, summary_lines
 
 _MOST_LISTED = 500
+_LONGEST_VALUE = 60
 
 
 def job_reply(root: str, job: Job) -> str:
@@ -61,22 +65,46 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     return "\n".join(lines)
 
 
-def preview_reply(name: str, report: ChunkReport, *, with_text: bool) -> str:
-    """The chunks of a document: a line for each, or with its text."""
-    found = report.statistics
-    sizes = f"{found.min_tokens} to {found.max_tokens} tokens, {found.mean_tokens:.0f} on average"
-    lines = [f"{name}: {found.chunks} chunks of {sizes}."]
-    lines += [f"Warning: {warning}" for warning in report.warnings]
-    lines += preview_lines(report) if with_text else _chunk_lines(report)
+def preview_reply(made: Preview, *, with_text: bool, budget: int) -> str:
+    """The chunks of a document: a line for each, or with its text, as many as fit.
+
+    Parameters:
+        made: the document, cut.
+        with_text: show the text of each chunk too.
+        budget: estimated tokens that the reply may have.
+    """
+    lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
+    lines += [f"Warning: {warning}" for warning in made.report.warnings]
+    left = budget - estimate("\n".join(lines))
+    for chunk in made.report.chunks:
+        block = _chunk_block(made, chunk, with_text=with_text)
+        left -= estimate(block) + 1
+        if left < 0:
+            rest = len(made.report.chunks) - chunk.index
+            lines.append(f"{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
+            break
+        lines.append(block)
     return "\n".join(lines)
+
+
+def _chunk_block(made: Preview, chunk: Chunk, *, with_text: bool) -> str:
+    indent = "  " * chunk.level
+    head = f"{indent}{'--- ' if with_text else ''}{chunk_line(made, chunk)}{_known(chunk)}"
+    has_text = with_text and not holds_text(chunk, made.report.chunks)
+    return f"{head}\n{chunk.text.rstrip(chr(10))}" if has_text else head
+
+
+def _known(chunk: Chunk) -> str:
+    """What is known of a chunk beside its name, as far as it is a line's worth."""
+    about = chunk.metadata
+    known: dict[str, object] = {"fqcn": about.fqcn if about.fqcn != chunk.symbol else "", **about.facts}
+    if len(chunk.symbols) == 1:
+        facts = chunk.symbols[0]
+        known |= {"returns": facts.returns, "visibility": facts.visibility, "complexity": facts.complexity}
+    parts = (f"{name}={shown(value)[:_LONGEST_VALUE]}" for name, value in known.items() if value)
+    return "".join(f"  {part}" for part in parts)
 
 
 def _summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield "Cancelled: what was done by then is indexed; call again for the rest." if summary.cancelled else "Indexed."
     yield from summary_lines(root, summary)
-
-
-def _chunk_lines(report: ChunkReport) -> Iterator[str]:
-    for chunk in report.chunks:
-        symbol = f"  {chunk.symbol}" if chunk.symbol else ""
-        yield f"{chunk.start_line}-{chunk.end_line}{symbol} ({chunk.kind})  {chunk.tokens} tokens"

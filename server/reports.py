@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cqm.chunkers.model import ChunkReport
 from cqm.index.model import FileProblem, IndexStatus, UpdateSummary
 from cqm.server.times import ago
 
@@ -73,14 +72,6 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
         yield message
     if summary and (summary.added or summary.modified or summary.deleted or summary.failed):
         yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
-
-
-def preview_lines(report: ChunkReport) -> Iterator[str]:
-    """The chunks of a file, each below a line that says what it is."""
-    for chunk in report.chunks:
-        symbol = f"  {chunk.symbol}" if chunk.symbol else ""
-        yield f"--- {chunk.start_line}-{chunk.end_line}{symbol}  ({chunk.kind})  {chunk.tokens} tokens"
-        yield chunk.text.rstrip("\n")
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Answers and previews for people at a terminal, coloured and highlighted."""
+"""Answers for people at a terminal, coloured and highlighted."""
 
 from pathlib import PurePosixPath
 
@@ -6,7 +6,6 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from cqm.chunkers.model import ChunkReport
 from cqm.index.model import Answer, Hit, Query
 from cqm.server.console import visible
 from cqm.server.render import advice_lines, explanation_line, header_lines
@@ -27,16 +26,6 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> No
         _show_hit(console, hit, explain=explain)
     if answer.next_cursor:
         console.print(Text(f"\nMore results: --cursor {answer.next_cursor}", style="dim"))
-
-
-def show_preview(name: str, report: ChunkReport) -> None:
-    """Write the chunks of a file to standard output, each below a line that says what it is."""
-    console = Console(highlight=False)
-    for chunk in report.chunks:
-        place = f"{chunk.start_line}-{chunk.end_line}"
-        console.print(_head(place, chunk.symbol, f"({chunk.kind})  {chunk.tokens} tokens"))
-        console.print(_code(chunk.text, name, chunk.start_line))
-    console.print(Text(f"{len(report.chunks)} chunks", style="dim"))
 
 
 def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:

@@ -1,4 +1,4 @@
-"""The four tools, and the one place where our errors become text for the model."""
+"""The five tools, and the one place where our errors become text for the model."""
 
 import functools
 import logging
@@ -13,20 +13,21 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from pydantic import Field
 
-from cqm.chunkers.chunking import chunk
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.model import ChunkReport, Document
+from cqm.chunkers.model import Document
 from cqm.index.errors import IndexInUseError
 from cqm.index.model import Progress, Query, SearchMode
 from cqm.index.scan import scan
+from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
 from cqm.server.errors import PathRefusedError
-from cqm.server.preview import preview
+from cqm.server.preview import Preview, preview, preview_file
 from cqm.server.render import render_answer
 from cqm.server.replies import going_on, job_reply, listing, preview_reply, progress_message, status_reply
 from cqm.server.served import Served
 from cqm.server.settings import Settings
 from cqm.server.times import parse_when
+from cqm.server.usages import usage_lines
 from cqm.server.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ Wait = Annotated[
     float | None,
     Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
 ]
+PlainValue = str | int | float | bool | list[str]
+StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
 
 
 def explained(tool: Callable[_P, Awaitable[str]]) -> Callable[_P, Awaitable[str]]:
@@ -86,6 +89,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ] = None,
     language: Annotated[list[str] | None, Field(description='Only these languages: ["python", "go"].')] = None,
     kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
+    source: Annotated[
+        list[Literal["code", "documentation", "config", "data", "issue"]] | None,
+        Field(description='Only what comes from there: ["issue"], ["code", "documentation"].'),
+    ] = None,
     include: Annotated[
         list[str] | None, Field(description='Only files that match a glob: ["src/**", "*.py"]; relative to `path`.')
     ] = None,
@@ -110,6 +117,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         mode=SearchMode(mode or settings.search.mode),
         languages=tuple(name.lower() for name in language or ()),
         kinds=tuple(name.lower() for name in kind or ()),
+        sources=tuple(source or ()),
         include=place.include(include or ()),
         exclude=place.globs(exclude or ()),
         changed_since=parse_when(changed_since, now=time.time()) if changed_since else None,
@@ -121,24 +129,49 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 
 
 @explained
-async def chunk_preview(
+async def usages(
+    ctx: ToolContext,
+    named: NamedRoots,
+    name: Annotated[str, Field(description="A symbol, plain or qualified: get_url, Client.get_url.")],
+    path: PathInScope = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="Calls to show.")] = 20,
+    wait_seconds: Wait = None,
+) -> str:
+    """Tell where a symbol is defined, what calls it and what it calls, from the index of a path."""
+    served = ctx.request_context.lifespan_context
+    place = await run_sync(served.open, path, named)
+    note = await _bring_in_step(place.opened, _seconds(served, wait_seconds), ctx)
+    found = await run_sync(place.opened.index.usages, name, limit)
+    return note + "\n".join(usage_lines(found)) + "\n"
+
+
+@explained
+async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
     path: Annotated[str | None, Field(description="File to preview.")] = None,
     text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
     name: Annotated[str, Field(description="File name that tells the language of `text`: example.py.")] = "text.txt",
     with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
+    strategy: Annotated[StrategyName, Field(description="How to cut; auto goes by content.")] = "auto",
+    options: Annotated[
+        dict[str, PlainValue] | None,
+        Field(description='Of the strategy: {"target_tokens": 256}. A wrong name is answered with those there are.'),
+    ] = None,
 ) -> str:
-    """Show how a file or a text is chunked; needs neither index nor embedder."""
+    """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
     if (path is None) == (text is None):
         raise ToolError("Give either `path` or `text`.")
     served = ctx.request_context.lifespan_context
+    choice = Choice(strategy, options or {})
     if text is not None:
-        report = await run_sync(chunk, Document(name, text), served.settings.chunk_options())
-        return preview_reply(name, report, with_text=with_text)
-    real, root = await run_sync(served.root_of, path, named)
-    report = await run_sync(_preview_file, root, real, served.settings.for_root(root))
-    return preview_reply(real.relative_to(root).as_posix(), report, with_text=with_text)
+        settings = served.settings
+        made = await run_sync(preview, Document(name, text), choice, settings)
+    else:
+        real, root = await run_sync(served.root_of, path, named)
+        settings = served.settings.for_root(root)
+        made = await run_sync(_preview_file, root, real, choice, settings)
+    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget)
 
 
 @explained
@@ -195,7 +228,7 @@ async def _bring_in_step(opened: OpenIndex, seconds: float, ctx: ToolContext) ->
     return ""
 
 
-def _preview_file(root: Path, path: Path, settings: Settings) -> ChunkReport:
+def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings) -> Preview:
     """The chunks of a file, if it is one that indexing reads: what is skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
@@ -205,7 +238,7 @@ def _preview_file(root: Path, path: Path, settings: Settings) -> ChunkReport:
         raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
     if found.skip:
         raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
-    return preview(relative, path.read_bytes(), settings.chunk_options())
+    return preview_file(relative, path.read_bytes(), choice, settings)
 
 
 def _problems(opened: OpenIndex, show: str) -> str:

@@ -52,6 +52,8 @@ def refusals(
         refused["trusted_projects",] = "no project can trust itself"
     if project.embedding.api_key_env:
         refused["embedding", "api_key_env"] = "it chooses which of your secrets is sent"
+    if is_elsewhere(project.late.encoder) and project.late.encoder != without.late.encoder:
+        refused["late", "encoder"] = "it sends your code to a service that you did not configure"
     if _redirects(settled.embedding, without.embedding, environment):
         keys = [key for key in ("base_url", "provider", "model") if key in project.embedding.model_fields_set]
         refused["embedding", keys[0]] = "it sends your code to a service that you did not configure"
@@ -66,6 +68,11 @@ def sends_away(embedding: EmbeddingSettings, environment: Mapping[str, str]) -> 
         return True
     url = embedding.base_url or environment.get(_URL_VARIABLES[embedding.provider], "")
     return not is_loopback(url or _DEFAULT_URLS[embedding.provider])
+
+
+def is_elsewhere(place: str) -> bool:
+    """Whether a folder or URL is a URL that leads away from this machine."""
+    return place.startswith(("http://", "https://")) and not is_loopback(place)
 
 
 def is_loopback(url: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.completing import utf8
 from cqm.chunkers.enclosing import class_line, field_signatures
 from cqm.chunkers.facts.comments import marked
 from cqm.chunkers.facts.packages import packages_of
@@ -19,6 +20,9 @@ from cqm.chunkers.tokens import estimate
 
 if TYPE_CHECKING:
     from cqm.chunkers.source import Source
+
+# Of a character; decoding would take a lone surrogate for three.
+_FIRST_BYTE = re.compile(rb"[^\x80-\xbf]")
 
 _SIGN = re.compile(rb"/\*\*(?!/)|//[/!](?!/)")
 
@@ -174,7 +178,7 @@ def _span(found: _Documented, source: "Source") -> tuple[int, int]:
     if not source.text[source.starts[first.first] : start].strip():
         start = source.starts[first.first]
     body = body_of(mark.node)
-    row, column = body.start_point if body else (mark.last, len(source.lines[mark.last].encode()))
+    row, column = body.start_point if body else (mark.last, len(utf8(source.lines[mark.last])))
     end = _offset(row, column, source) if row < mark.first + _MAX_ROWS else source.starts[mark.first + 1]
     return start, start + len(source.text[start:end].rstrip())
 
@@ -184,7 +188,7 @@ def _offset(row: int, column: int, source: "Source") -> int:
     line = source.lines[row]
     if line.isascii():
         return source.starts[row] + column
-    return source.starts[row] + len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+    return source.starts[row] + len(_FIRST_BYTE.findall(utf8(line[:column])[:column]))
 
 
 def _first_sentence(comments: Sequence[Mark], source: "Source") -> str:

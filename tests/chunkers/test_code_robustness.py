@@ -110,3 +110,19 @@ def test_a_hundred_thousand_brackets_are_no_recursion(language: str) -> None:
 
 def test_a_line_of_five_megabytes_is_chunked() -> None:
     check("a=1;" * 1_250_000, "javascript", ChunkOptions())
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
+@pytest.mark.parametrize("expression", ["a => " * 6_000, ". P =" * 15_000, "a =\n" * 6_000, "a |" * 20_000])
+def test_gigabytes_for_an_expression_of_thousands_of_operators(expression: str, language: str) -> None:
+    report = chunk(Document("fixture", expression, language))
+    assert report.warnings[0] == "not parsed: nested too deep"
+    assert "".join(piece.text for piece in report.chunks) == expression
+
+
+def test_a_thousand_lines_of_assignments_are_parsed() -> None:
+    text = "".join(f"KEY_{number} = {number}\n" for number in range(2_000))
+    report = chunk(Document("keys.py", text))
+    assert not report.warnings
+    assert report.chunks[0].defines[:2] == ("KEY_0", "KEY_1")

@@ -195,3 +195,12 @@ def test_any_soup_of_tags_is_covered(parts: list[tuple[str, int]], options: Chun
 @pytest.mark.parametrize("part", ["<div>", "<ul><li>", "<h1>", "<table><tr><td>", "</div>", "<!--", "<a b='", "<nav>x"])
 def test_a_quarter_of_a_megabyte_of_anything_is_covered(part: str) -> None:
     check(part * (250_000 // len(part)), ChunkOptions())
+
+
+@pytest.mark.parametrize("rows", range(12, 16))
+def test_a_part_never_repeats_all_of_the_part_before_it(rows: int) -> None:
+    code = "<div>\n<pre>" + "x = 1\n" * rows + "</pre></div>"
+    text = "<p>" + "One word. " * 5 + "</p>\n" + code + "<p>One.</p><p>" + "Two words. " * 8 + "</p>"
+    chunks = chunked(text, ChunkOptions(max_tokens=64, min_tokens=16, overlap_percent=50)).chunks
+    assert any(piece.overlap_before for piece in chunks)
+    assert all(one.start < other.start for one, other in pairwise(chunks))

@@ -174,3 +174,11 @@ def test_any_damaged_program_gives_true_spans(data: st.DataObject) -> None:
 
 def test_documentation_is_code_where_the_strategy_is_not_asked_for() -> None:
     assert {piece.kind for piece in chunk(Document("A.java", JAVA), ChunkOptions()).chunks} == {"class"}
+
+
+def test_lone_surrogates_neither_raise_nor_move_the_end_of_a_declaration() -> None:
+    text = (
+        'class A {\n  /** One. */ @Name("\ud800\ud800") void one() { two(); }\n\n  /** Two. */ int two; // \ud800\n}\n'
+    )
+    texts = [piece.text for piece in chunk(Document("A.java", text), JavadocOptions()).chunks]
+    assert texts == ['  /** One. */ @Name("\ud800\ud800") void one()', "  /** Two. */ int two; // \ud800"]

@@ -127,6 +127,7 @@ async def test_a_client_calls_every_tool(project: Path, environment: dict[str, s
             ("search", {"query": "limit_retries"}),
             ("chunk_preview", {"path": "limits.py"}),
             ("index_status", {}),
+            ("usages", {"name": "limit_retries"}),
         ):
             result = await client.call_tool(tool, arguments)
             assert not result.is_error, result.content
@@ -136,6 +137,7 @@ async def test_a_client_calls_every_tool(project: Path, environment: dict[str, s
     assert "return attempts < 5" in texts[1]
     assert "limit_retries" in texts[2]
     assert "1 indexed" in texts[3]
+    assert "limit_retries: 1 definition" in texts[4]
 
 
 def test_the_working_folder_is_served_when_no_root_is_given(project: Path, environment: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""`cqm index`, `status`, `watch`, `serve` and `preview`."""
+"""`cqm index`, `status`, `watch` and `serve`."""
 
 import json
 import os
@@ -143,39 +143,3 @@ def test_serving_http_says_where(cqm: "Cqm") -> None:
     with cqm.started("serve", "--http", "127.0.0.1:0") as running:
         assert running.stderr
         assert re.fullmatch(r"CQM serves http://127\.0\.0\.1:\d+/mcp\n", running.stderr.readline())
-
-
-def test_a_preview_shows_every_chunk_of_a_file(cqm: "Cqm") -> None:
-    preview = cqm.json("preview", "src/parser.py")
-    assert list(preview) == ["chunks", "warnings"]
-    assert all(
-        list(chunk) == ["start_line", "end_line", "symbol", "kind", "tokens", "text"] for chunk in preview["chunks"]
-    )
-    assert "".join(chunk["text"] for chunk in preview["chunks"]).split() == cqm.text("src/parser.py").split()
-    assert cqm.run("preview", "src/parser.py").stdout.startswith("--- 1-")
-
-
-def test_a_preview_reads_standard_input_under_a_name(cqm: "Cqm") -> None:
-    done = cqm.run("preview", "-", "--name", "a.py", "--json", stdin=cqm.text("src/greeting.py"))
-    assert "greet" in {chunk["symbol"] for chunk in json.loads(done.stdout)["chunks"]}
-    done = cqm.run("preview", "-", "--json", stdin=cqm.text("src/greeting.py"))
-    assert "greet" not in {chunk["symbol"] for chunk in json.loads(done.stdout)["chunks"]}
-
-
-def test_a_preview_warns_of_what_it_could_not_do_well(cqm: "Cqm") -> None:
-    (cqm.project / "broken.py").write_text("def f(:\n  ((((\n" * 5)
-    warnings = cqm.json("preview", "broken.py")["warnings"]
-    assert warnings
-    assert f"warning: {warnings[0]}" in cqm.run("preview", "broken.py").stderr
-
-
-def test_a_binary_file_cannot_be_previewed(cqm: "Cqm") -> None:
-    (cqm.project / "image.bin").write_bytes(b"\0\1\2" * 100)
-    done = cqm.run("preview", "image.bin")
-    assert done.returncode == 1
-    assert "image.bin is a binary file." in done.stderr
-
-
-def test_a_preview_leaves_nothing_behind(cqm: "Cqm") -> None:
-    cqm.run("preview", "src/parser.py")
-    assert list(Path(cqm.environment["HOME"]).rglob("*")) == []

@@ -16,7 +16,8 @@ def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
     found = cqm.json("search", "split a line at the equals sign", "--mode", "lexical")
     assert found["query"] == "split a line at the equals sign"
     best = found["results"][0]
-    assert list(best) == ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "text"]
+    assert list(best)[:8] == ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "text"]
+    assert best["metadata"]["source_type"] == "code"
     assert (best["path"], best["language"]) == ("src/parser.py", "python")
     lines = cqm.text("src/parser.py").split("\n")[best["start_line"] - 1 : best["end_line"]]
     assert best["text"].rstrip("\n") == "\n".join(lines).rstrip("\n")
@@ -163,3 +164,35 @@ def test_a_batch_reader_that_goes_away_is_no_error(cqm: "Cqm") -> None:
         running.stdout.close()
         assert "Traceback" not in running.stderr.read()
         assert running.wait() == 0
+
+
+def test_the_usages_of_a_symbol_are_its_definition_its_calls_and_what_it_calls(cqm: "Cqm") -> None:
+    (cqm.project / "src" / "caller.py").write_text("from greeting import greet\n\n\ndef go():\n    return greet('x')\n")
+    found = cqm.json("usages", "greet")
+    assert [(each["path"], each["symbol"], each["doc"]) for each in found["definitions"]] == [
+        ("src/greeting.py", "greet", "Say hello to somebody.")
+    ]
+    assert found["calls"] == [{"path": "src/caller.py", "line": 5, "symbol": "go", "text": "return greet('x')"}]
+    assert "Called by:\n  src/caller.py:5  go  return greet('x')" in cqm.run("usages", "greet").stdout
+    assert cqm.run("usages", "no name").returncode == 2
+
+
+def test_a_source_keeps_what_comes_from_there(cqm: "Cqm") -> None:
+    issue = {
+        "number": 7,
+        "title": "greet forgets the name",
+        "body": "Call `greet` twice and the name is gone. " * 3,
+        "state": "OPEN",
+        "author": {"login": "ann"},
+        "labels": [{"name": "bug"}],
+        "url": "https://github.com/o/n/issues/7",
+        "createdAt": "2026-01-02T03:04:05Z",
+    }
+    (cqm.project / "issues").mkdir()
+    (cqm.project / "issues" / "7.json").write_text(json.dumps(issue))
+    found = cqm.json("search", "greet name", "--source", "issue")["results"]
+    assert {each["path"] for each in found} == {"issues/7.json"}
+    assert found[0]["metadata"]["number"] == 7
+    assert found[0]["metadata"]["labels"] == ["bug"]
+    assert "# greet forgets the name" in found[0]["content"]
+    assert "issues/7.json" not in cqm.paths("greet name", "--source", "code")

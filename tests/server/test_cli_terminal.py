@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -118,6 +120,62 @@ def test_a_file_cannot_drive_the_terminal_that_shows_it(terminal: Terminal) -> N
         assert "\x1b]0" not in shown
         assert "\x1b[2J" not in shown
         assert "\x9b" not in shown
+
+
+def lines_of(shown: str) -> list[str]:
+    """The lines on a terminal, without colours."""
+    return [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip("\r") for line in shown.split("\n")]
+
+
+def cells(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_drawn_preview_keeps_to_the_width_of_the_terminal(terminal: Terminal, columns: int) -> None:
+    wide = "設定ファイルの読み込みは起動時に一度だけ行われます。" * 8
+    name = "a_function_with_quite_a_long_name_" * 4
+    text = f"def {name}():\n    # {wide}\n    return {'x' * 300!r}\n\n\ndef other():\n\treturn 1\n"
+    (terminal.cqm.project / "wide.py").write_text(text, encoding="utf-8")
+    options = ("--option", "max_tokens=64", "--option", "min_tokens=0")
+    drawn = lines_of(terminal.run("preview", "wide.py", *options, COLUMNS=str(columns)))
+    assert max(map(cells, drawn)) <= columns
+    source = [line for line in drawn if not re.match(r"┃ +in  ", line)]
+    assert "".join(source).count("読") == 8
+    assert any(" other ━" in line and "function  6-7" in line for line in drawn)
+
+
+@pytest.mark.row("B10")
+def test_a_drawn_preview_shows_where_each_chunk_begins_and_what_it_repeats(terminal: Terminal) -> None:
+    text = "".join(f"Sentence number {n} stands on a line of its own, and is long.\n" for n in range(60))
+    (terminal.cqm.project / "long.txt").write_text(text)
+    options = ("--strategy", "fixed", "--option", "size_tokens=256", "--option", "overlap_tokens=40")
+    drawn = lines_of(terminal.run("preview", "long.txt", *options))
+    chunks = terminal.cqm.json("preview", "long.txt", *options)["chunks"]
+    rules = [line for line in drawn if line.startswith("┏━ ")]
+    assert len(rules) == len(chunks) > 2
+    for number, (rule, chunk) in enumerate(zip(rules, chunks, strict=True), 1):
+        assert rule.startswith(f"┏━ {number} ")
+        assert f"{chunk['start_line']}-{chunk['end_line']}  {chunk['tokens']} tokens" in rule
+    first_of_second = drawn[drawn.index(rules[1]) + 1]
+    assert first_of_second.startswith("┆")
+    assert f"{chunks[1]['start_line']}  " in first_of_second
+    assert any(line.startswith(f"{len(chunks)} chunks of ") for line in drawn)
+
+
+def test_a_tree_of_chunks_is_drawn_with_each_line_once(terminal: Terminal) -> None:
+    body = "".join(f"Words of part {n} go on for a while here. " for n in range(40))
+    (terminal.cqm.project / "tree.md").write_text(f"# Top\n\n{body}\n\n## Below\n\n{body}\n")
+    drawn = lines_of(terminal.run("preview", "tree.md", "--strategy", "hierarchical"))
+    assert any(line.startswith("┏━ 1 Top") for line in drawn)
+    assert any(line.startswith("  ┏━ 2 Top") for line in drawn)
+    assert sum(bool(re.fullmatch(r" *┃ +1  # Top", line)) for line in drawn) == 1
+
+
+def test_a_drawn_preview_without_colour_still_has_its_boundaries(terminal: Terminal) -> None:
+    shown = terminal.run("preview", "src/parser.py", NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", shown)
+    assert any(line.startswith("┏━ 1 ConfigParser") for line in lines_of(shown))
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("search", "--help"), ("serve", "--help")])

@@ -105,6 +105,16 @@ def test_a_list_in_a_variable_is_written_as_in_yaml(home: Path, text: str, value
     assert load(home, overrides={"scan.exclude": text}).scan.exclude == value
 
 
+def test_the_model_of_late_chunking_is_a_folder_beside_the_file_that_names_it_or_an_address(
+    home: Path, project: Path
+) -> None:
+    (project / "cqm.yml").write_text("late: {encoder: models/minilm}\n")
+    assert load(home, project).late.encoder == str(project / "models" / "minilm")
+    (home / "cqm.yml").write_text("late: {encoder: 'https://example.com'}\n")
+    assert load(home).late.encoder == "https://example.com"
+    assert load(home, environment={"CQM_LATE_ENCODER": "http://127.0.0.1:8080"}).late.encoder == "http://127.0.0.1:8080"
+
+
 def test_a_relative_folder_starts_at_the_file_that_names_it(home: Path, project: Path) -> None:
     (home / "cqm.yml").write_text("index: {home: indexes}\n")
     (project / "cqm.yml").write_text("server: {roots: [src, ./docs/..]}\n")
@@ -262,6 +272,8 @@ REFUSED = [
     ("embedding: {provider: ollama, base_url: 'http://localhost.example.com'}", "embedding.base_url"),
     ("embedding: {provider: ollama, model: 'embed-large:cloud'}", "embedding.provider"),
     ("embedding: {api_key_env: AWS_SECRET_ACCESS_KEY}", "embedding.api_key_env"),
+    ("late: {encoder: 'https://example.com'}", "late.encoder"),
+    ("late: {encoder: 'http://localhost.example.com'}", "late.encoder"),
     ("index: {home: elsewhere}", "index.home"),
     ("server: {roots: [..]}", "server.roots"),
     ("server: {roots: [/]}", "server.roots"),
@@ -301,6 +313,8 @@ def test_trust_in_one_project_is_none_in_another(home: Path, project: Path) -> N
         "embedding: {provider: ollama, base_url: 'http://localhost:11434', model: nomic-embed-text}",
         "embedding: {provider: openai, base_url: 'http://127.0.0.1:8000/v1'}",
         "embedding: {provider: openai, base_url: 'http://[::1]:8000/v1'}",
+        "late: {encoder: 'http://127.0.0.1:8080'}",
+        "late: {encoder: models/minilm}",
         "server: {roots: [., src]}",
         "index: {in_project: true}\nscan: {exclude: [docs]}\nchunk: {max_tokens: 256}",
     ],

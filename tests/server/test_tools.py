@@ -1,6 +1,7 @@
-"""The four tools as an MCP client sees them, in both protocol revisions."""
+"""The five tools as an MCP client sees them, in both protocol revisions."""
 
 import os
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 
+from cqm.chunkers.strategies.table import BY_NAME
+from cqm.chunkers.tokens import estimate
 from cqm.server.app import INSTRUCTIONS, make_server
 from cqm.server.guard import make_guard
 from cqm.server.settings import Settings, load_settings
@@ -120,7 +123,7 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     async with connect(project) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         instructions = client.instructions
-    assert set(tools) == {"search", "index_path", "chunk_preview", "index_status"}
+    assert set(tools) == {"search", "usages", "index_path", "chunk_preview", "index_status"}
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == set(tools) - {"index_path"}
     assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in tools.values())
     for tool in tools.values():
@@ -303,6 +306,73 @@ async def test_a_preview_of_a_text_goes_by_its_name(connect: Connect, project: P
         assert "either `path` or `text`" in await refusal(client, "chunk_preview", path="x", text="y")
 
 
+@pytest.mark.row("B1")
+async def test_a_preview_cuts_by_the_strategy_and_options_that_are_asked_for(connect: Connect, project: Path) -> None:
+    (project / "docs" / "long.md").write_text("# Top\n\n" + "Some words are here. " * 300)
+    async with connect(project) as client:
+        options = {"size_tokens": 256, "overlap_tokens": 32}
+        reply = await call(client, "chunk_preview", path="docs/long.md", strategy="fixed", options=options)
+        text = await call(
+            client, "chunk_preview", text="One. " * 400, strategy="sentence", options={"target_tokens": "128"}
+        )
+        tree = await call(client, "chunk_preview", path="docs/long.md", strategy="hierarchical")
+    assert "Strategy: fixed size_tokens=256 overlap_tokens=32" in reply
+    assert "256 tokens, repeats " in reply
+    assert "Strategy: sentence target_tokens=128" in text
+    assert "\n  " in tree
+
+
+async def test_a_preview_offers_every_strategy(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "chunk_preview"]
+    assert tool.input_schema["properties"]["strategy"]["enum"] == list(BY_NAME)
+
+
+@pytest.mark.row("B7")
+async def test_a_preview_refuses_wrong_options_with_the_right_ones(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        for strategy, options, part in (
+            ("fixed", {"size_tokens": 5}, "size_tokens is 5; it must be from 128 to 8192"),
+            ("fixed", {"size": 5}, "no option 'size'. It has size_tokens"),
+            ("auto", {"max_tokens": "many"}, "max_tokens is 'many'; it must be a whole number"),
+            ("semantic", {}, '"embedding.provider" is none'),
+            ("late", {}, '"late.encoder" is empty'),
+        ):
+            arguments = {"path": "src/limits.py", "strategy": strategy, "options": options}
+            assert part in await refusal(client, "chunk_preview", **arguments)
+
+
+async def test_a_preview_embeds_sentences_with_the_configured_model(project: Path, tmp_path: Path, mode: str) -> None:
+    text = "Ships enter the harbour. " * 30 + "Bread needs flour. " * 30
+    settings = load_settings(overrides={"embedding.provider": "embedded"}, environment={}, user=tmp_path / "none.yml")
+    guard = make_guard((project,), working=project, ask_clients=False)
+    options = {"threshold": 0.3, "min_tokens": 0}
+    async with Client(make_server(settings, guard), mode=mode) as client:
+        reply = await call(client, "chunk_preview", text=text, strategy="semantic", options=options, with_text=True)
+    assert "embed=embedded" in reply
+    assert "\nBread needs flour." in reply
+
+
+async def test_a_preview_says_how_many_chunks_had_no_room(connect: Connect, project: Path) -> None:
+    (project / "docs" / "long.md").write_text(
+        "".join(f"# Part {n}\n\n{'Words are here. ' * 40}\n\n" for n in range(90))
+    )
+    async with connect(project) as client:
+        brief = await call(client, "chunk_preview", path="docs/long.md")
+        full = await call(client, "chunk_preview", path="docs/long.md", with_text=True)
+    assert "no room" not in brief
+    assert estimate(full) <= 6100
+    shown = full.count("\n--- ")
+    (rest,) = re.findall(r"\n(\d+) more chunks, from line \d+, have no room in this reply", full)
+    assert shown + int(rest) == int(re.findall(r": (\d+) chunks of ", full)[0])
+
+
+async def test_a_preview_tells_what_is_known_of_a_function(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        reply = await call(client, "chunk_preview", path="src/limits.py")
+    assert "returns=bool  visibility=public  complexity=1" in reply
+
+
 @pytest.mark.parametrize(
     ("path", "part"), [(".env", "secret"), ("logo.png", "binary"), ("src", "not a file"), ("trace.log", "ignore rule")]
 )
@@ -317,19 +387,29 @@ async def test_a_preview_of_what_is_never_indexed_is_refused(
     assert "hunter2" not in reply
 
 
-@pytest.mark.parametrize("tool", ["search", "index_path", "index_status", "chunk_preview"])
+@pytest.mark.parametrize("tool", ["search", "usages", "index_path", "index_status", "chunk_preview"])
 async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
     connect: Connect, project: Path, tmp_path: Path, tool: str
 ) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text(CODE)
     (project / "link.py").symlink_to(outside)
-    query = {"query": "x"} if tool == "search" else {}
+    query = {"search": {"query": "x"}, "usages": {"name": "x"}}.get(tool, {})
     async with connect(project) as client:
         for path in (str(outside), "../outside.py", "link.py"):
             reply = await refusal(client, tool, path=path, **query)
             assert "outside the folders allowed here" in reply
             assert "--root" in reply
+
+
+async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
+    connect: Connect, project: Path
+) -> None:
+    (project / "src" / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    async with connect(project) as client:
+        reply = await call(client, "usages", name="limit_retries")
+        assert "src/caller.py:2  go  return limit_retries(1)" in reply
+        assert "no symbol's name" in await refusal(client, "usages", name="two words")
 
 
 async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, project: Path) -> None:

@@ -1,0 +1,86 @@
+"""Which words of a text are keywords, strings, names or comments, for colours on a page: the adapter of Pygments."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
+
+from cqm.server.console import visible
+
+Word = tuple[int, int, str]
+"""Start, end and the class that gives it a colour."""
+
+# Pygments' time may grow with the square of a line's length.
+_LONGEST_LINE = 2_000
+_MOST_CHARACTERS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words of a text in order; `starts` are theirs."""
+
+    words: Sequence[Word]
+    starts: Sequence[int]
+
+    def between(self, start: int, end: int) -> Iterator[Word]:
+        """The words in a part of the text, cut to it."""
+        index = max(bisect_right(self.starts, start) - 1, 0)
+        while index < len(self.words) and self.words[index][0] < end:
+            first, last, kind = self.words[index]
+            if last > start:
+                yield max(first, start), min(last, end), kind
+            index += 1
+
+
+def words_of(path: str, text: str) -> Words:
+    """The words of a text that have a colour; none for what is too long, or of a language that Pygments lacks.
+
+    Parameters:
+        path: its last part tells the language.
+        text: with any line ends.
+    """
+    words = [*_words(path, text)] if _is_short(text) else []
+    return Words(words, [start for start, _, _ in words])
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _MOST_CHARACTERS and max(map(len, text.split("\n"))) <= _LONGEST_LINE
+
+
+def _words(path: str, text: str) -> Iterator[Word]:
+    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped] # heavy, and only for pages
+
+    lexer = find_lexer_class_for_filename(visible(PurePosixPath(path).name))
+    if lexer is None:
+        return
+    found = lexer().get_tokens_unprocessed(text)
+    kinds = ((start, start + len(value), _kind(str(token))) for start, token, value in found)
+    done = 0
+    for kind, group in groupby(kinds, key=lambda word: word[2]):
+        words = list(group)
+        # Not every lexer keeps to the order of the text where one language is inside another.
+        if kind and words[0][0] >= done:
+            done = max(word[1] for word in words)
+            yield words[0][0], done, kind
+
+
+def _kind(token: str) -> str:
+    """The class of a word, by Pygments' name of it: "Token.Literal.String.Double"."""
+    return next((kind for prefix, kind in _KINDS.items() if token.startswith(prefix)), "")
+
+
+_KINDS = {
+    "Token.Comment": "c",
+    "Token.Keyword": "k",
+    "Token.Operator.Word": "k",
+    "Token.Name.Tag": "k",
+    "Token.Literal.String": "s",
+    "Token.Literal.Number": "n",
+    "Token.Name.Function": "f",
+    "Token.Name.Class": "f",
+    "Token.Name.Attribute": "f",
+    "Token.Name.Decorator": "n",
+    "Token.Generic.Heading": "f",
+    "Token.Generic.Subheading": "f",
+}

@@ -1,0 +1,34 @@
+"""What `cqm report` does: measure, then say it as text, JSON or a page."""
+
+import os
+import sys
+from pathlib import Path
+
+from cqm.server.console import emit, visible
+from cqm.server.progress import progress_shown
+from cqm.server.report import quality_report
+from cqm.server.report_html import report_page
+from cqm.server.report_text import report_lines
+from cqm.server.settings import Settings
+
+
+def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) -> int:
+    """Measure how a tree is chunked and tell it; 1 when a gate finds an error or a file fails.
+
+    Parameters:
+        root: a folder or file.
+        settings: in force for it.
+        page: where to write the report as HTML; None for no page.
+        as_json: print JSON instead of text.
+    """
+    options = settings.index_options(root)
+    with progress_shown() as progress:
+        found = quality_report(root, options, options.workers or os.cpu_count() or 1, report=progress)
+    if page:
+        page.write_text(report_page(found), encoding="utf-8", errors="backslashreplace", newline="\n")
+    if as_json:
+        emit(found)
+    else:
+        text = "".join(f"{line}\n" for line in report_lines(found))
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+    return 1 if found.has_errors else 0

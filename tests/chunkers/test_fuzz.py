@@ -1,0 +1,52 @@
+"""Damaged real files of every language and format, with every strategy: `tests/bench/fuzz.py` makes more of them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+
+from mutants import STRATEGIES, Mutant, fixtures, mutant_of
+from promises import checked
+
+from cqm.chunkers.chunking import chunks_of
+from cqm.chunkers.formats import CHUNKERS, chunker_of
+from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.pdf_text import can_read_pdf
+from cqm.chunkers.reading import read_text
+from cqm.chunkers.strategies.table import BY_TYPE
+
+SOURCES = [source for source in fixtures() if source.language != "pdf" or can_read_pdf()]
+INPUTS = [(at, number) for at in range(len(SOURCES)) for number in range(2_000 // len(SOURCES) + 1)]
+
+
+def mutant(at: int, number: int) -> Mutant:
+    return mutant_of(SOURCES[at], SOURCES, f"{SOURCES[at].language} {number}")
+
+
+@pytest.mark.row("C6", "B1")
+@pytest.mark.timeout(30)  # Milliseconds, but for what the parser itself gives up on after a second or two.
+@pytest.mark.parametrize(
+    ("at", "number"), INPUTS, ids=[f"{at} {SOURCES[at].language} {number}" for at, number in INPUTS]
+)
+def test_a_damaged_file_is_chunked_with_true_spans_and_nothing_lost(at: int, number: int) -> None:
+    damaged = mutant(at, number)
+    checked(damaged.document, damaged.options)
+
+
+@pytest.mark.row("B1")
+@pytest.mark.parametrize("at", range(len(SOURCES)), ids=[f"{at} {it.language}" for at, it in enumerate(SOURCES)])
+def test_the_chunks_of_a_damaged_file_are_the_same_one_at_a_time(at: int) -> None:
+    damaged = mutant(at, 0)
+    report = checked(damaged.document, damaged.options)
+    assert tuple(chunks_of(damaged.document, damaged.options)) == report.chunks
+
+
+def test_the_damaged_files_are_of_all_languages_and_for_all_chunkers_and_strategies() -> None:
+    assert len(INPUTS) >= 2_000
+    languages = {source.language for source in SOURCES}
+    missing = {row.name for row in LANGUAGES} - languages
+    chunkers = {chunker_of(source.language, read_text(source.path, source.data).text).name for source in SOURCES}
+    assert (missing, {row.name for row in CHUNKERS if row.name != "pdf"} - chunkers) == (set(), set())
+    assert {BY_TYPE[type(mutant(*it).options)].name for it in INPUTS} == STRATEGIES.keys()
