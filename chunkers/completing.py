@@ -1,7 +1,6 @@
 """From pieces to chunks: what follows from the text is added here, the same for every chunker."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,10 +30,13 @@ class Outline:
 
 
 def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces without overlap, and what lies between them: promise 1 holds whatever damaged code does to a tree."""
+    """The pieces without overlap, and what lies between them: promise 1 holds whatever damaged code does to a tree.
+
+    Between them, text that is blank is left out.
+    """
     done = 0
     for piece in pieces:
-        if piece.start > done:
+        if piece.start > done and not text[done : piece.start].isspace():
             yield Piece(done, piece.start, "code")
         if piece.end > done:
             yield replace(piece, start=max(piece.start, done)) if piece.start < done else piece
@@ -57,6 +59,9 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
             repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
             overlap = piece.overlap + start if repeats else 0
             piece = replace(piece, start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
+        if piece.overlap and kept and piece.start - piece.overlap <= kept[-1].start - kept[-1].overlap:
+            # The one before it was mostly blank lines: all of what is left of that would be repeated.
+            piece = replace(piece, overlap=0)  # noqa: PLW2901
         kept.append(piece)
     return kept
 
@@ -119,14 +124,15 @@ def byte_count(text: str) -> int:
 
 
 def _ids(document: Document, pieces: Sequence[Piece]) -> list[str]:
-    seen: Counter[bytes] = Counter()
+    seen: dict[bytes, int] = {}
     ids = []
+    path = utf8(document.path)
     for piece in pieces:
         digest = hashlib.sha256(utf8(document.text[piece.start - piece.overlap : piece.end])).digest()
+        earlier = seen.get(digest, 0)
         # No path holds a NUL, so different triples never give the same bytes.
-        identity = utf8(f"{document.path}\0{seen[digest]}\0") + digest
-        ids.append(hashlib.sha256(identity).hexdigest()[:_ID_DIGITS])
-        seen[digest] += 1
+        ids.append(hashlib.sha256(b"%b\0%d\0%b" % (path, earlier, digest)).hexdigest()[:_ID_DIGITS])
+        seen[digest] = earlier + 1
     return ids
 
 
@@ -151,6 +157,8 @@ def _shared(pieces: Sequence[Piece]) -> Iterator[int]:
 
 
 def _bytes_between(text: str, start: int, end: int) -> int:
+    if text.isascii():
+        return end - start
     return byte_count(text[start:end]) if start <= end else -byte_count(text[end:start])
 
 

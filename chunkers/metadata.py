@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
@@ -54,12 +55,18 @@ _OTHER_NAMES = {"lang": "natural_language"}
 _OWN_FIELDS = frozenset(field.name for field in fields(Metadata)) - {"facts", "headings"}
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
 class _Names(NamedTuple):
     """What a symbol tells: the type that it is or that it is in, and the member's own name."""
 
     class_name: str = ""
     fqcn: str = ""
     member: str = ""
+
+
+_NO_NAMES = _Names()
 
 
 def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
@@ -72,12 +79,13 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         language: of the document.
         piece: what the chunker knows.
     """
-    own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
+    own, facts = _parted(piece.facts) if piece.facts else (_NOTHING, piece.facts)
     content_type = own.get("content_type") or language
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
     # What the text shows is surer than what a page declares, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(own.get("natural_language", ""))
-    names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _Names()
+    package = own.get("package", "")
+    names = names_of(piece.kind, piece.symbol, package) if source_type == CODE else _NO_NAMES
     return Metadata(
         source=own.get("source") or document.source,
         url=own.get("url") or document.url,
@@ -88,7 +96,7 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         title=own.get("title", ""),
         headings=piece.headings,
         has_code=own.get("has_code", False),
-        package=own.get("package", ""),
+        package=package,
         module=own.get("module", ""),
         class_name=own.get("class_name") or names.class_name,
         fqcn=own.get("fqcn") or names.fqcn,
@@ -113,7 +121,7 @@ def names_of(kind: str, symbol: str, package: str) -> _Names:
     if kind in _TYPE_KINDS:
         return _Names(name, _joined(package, symbol))
     if kind not in _MEMBER_KINDS:
-        return _Names()
+        return _NO_NAMES
     # A function inside a function has no class.
     if kind == "function" or not outer:
         return _Names(member=name)
@@ -139,6 +147,8 @@ def _parted(facts: Mapping[str, Fact]) -> tuple[dict[str, Any], Mapping[str, Fac
 
 def _declared(tag: str) -> str:
     """The language of a tag such as "en-GB" or "ja"; empty for what is no such tag."""
+    if not tag:
+        return ""
     language = tag.strip().partition("-")[0].lower()
     return language if len(language) in {2, 3} and language.isalpha() and language.isascii() else ""
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from tree_sitter import Node
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
 """Kinds whose functions are methods."""
+
+LOOSE = frozenset(
+    {"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"}
+)
+"""Kinds of marks that call for no piece of their own."""
 
 _VALUES = frozenset({"variable", "constant", "property", "imports"})
 
@@ -40,14 +45,19 @@ class Mark(NamedTuple):
     name: str
     members: "list[Mark]"
 
-    def names(self) -> "Iterator[str]":
+    def names(self) -> list[str]:
         """The qualified names of it and everything in it, in order."""
+        if not self.members:
+            return [self.name] if self.name else []
+        names: list[str] = []
         waiting = [self]
         while waiting:
             mark = waiting.pop()
             if mark.name:
-                yield mark.name
-            waiting.extend(reversed(mark.members))
+                names.append(mark.name)
+            if mark.members:
+                waiting.extend(reversed(mark.members))
+        return names
 
 
 class Place(NamedTuple):
@@ -81,16 +91,20 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         language: whose rules say what a node is.
         source: the text's rows.
     """
+    rules, data = language.rules, source.data
     top: list[Mark] = []
     waiting = [(body, top, place) for body in reversed(list(bodies))]
     while waiting:
         body, marks, where = waiting.pop()
+        constructors = language.constructors if where.is_type else None
         for node in body.named_children:
-            rule = language.rules.get(node.type)
-            found = (rule(node, source.data) if rule else None) or _STATEMENT
-            mark = _mark(node, found, where, language, source)
-            if mark.kind == GAP or (mark.first == where.row and mark.kind == "statement"):
+            rule = rules.get(node.type)
+            found = (rule(node, data) if rule else None) or _STATEMENT
+            kind, name = ("statement", "") if found is _STATEMENT else _identity(found, where, constructors)
+            first, last = _rows(node, language.line_comment, source)
+            if kind == GAP or (first == where.row and kind == "statement"):
                 continue
+            mark = Mark(node, first, last, kind, name, [])
             marks.append(mark)
             if found.bodies and where.depth < _MAX_DEPTH:
                 waiting.extend(
@@ -106,34 +120,33 @@ def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
     return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
 
 
-def _mark(node: "Node", found: Found, where: Place, language: Language, source: "Source") -> Mark:
-    first, last = _rows(node, language, source)
+def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
+    """The kind and the qualified name of what was found; `constructors` is None where functions are no methods."""
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:
-        kind, name = "statement", ""
-    if where.is_type:
-        kind = _member_kind(kind, name, language)
+        return "statement", ""
+    if constructors is not None:
+        kind = "constructor" if name in constructors else _MEMBER_KINDS.get(kind, kind)
     if name and where.name:
         name = f"{where.name}.{name}"
-    return Mark(node, first, last, kind, name if name.isprintable() else " ".join(name.split()), [])
+    return kind, name if name.isprintable() else " ".join(name.split())
 
 
-def _member_kind(kind: str, name: str, language: Language) -> str:
-    if name in language.constructors:
-        return "constructor"
-    return {"function": "method", "variable": "property"}.get(kind, kind)
+_MEMBER_KINDS = {"function": "method", "variable": "property"}
 
 
-def _rows(node: "Node", language: Language, source: "Source") -> tuple[int, int]:
+def _rows(node: "Node", line_comment: str, source: "Source") -> tuple[int, int]:
     # Many grammars end a node behind the white space or line end after it.
     first = node.start_point[0]
     last, column = node.end_point
-    if last > first and (column == 0 or not source.lines[last][:column].strip()):
+    if last == first:
+        return first, last
+    if column == 0 or not source.lines[last][:column].strip():
         last -= 1
         while last > first and source.is_blank(last):
             last -= 1
-    if language.line_comment and last > first:
-        last = _without_comments(first, last, language.line_comment, source)
+    if line_comment and last > first:
+        last = _without_comments(first, last, line_comment, source)
     return first, last
 
 
@@ -156,12 +169,9 @@ def _indentation(line: str) -> int:
 
 def is_loose(mark: Mark) -> bool:
     """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment."""
-    return mark.kind in _LOOSE or mark.node.type in _DECLARATIONS
+    return mark.kind in LOOSE or mark.node.type in _DECLARATIONS
 
 
-_LOOSE = frozenset(
-    {"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"}
-)
 _DECLARATIONS = frozenset(
     {"declaration", "field_declaration", "function_signature_item", "method_signature", "protocol_function_declaration"}
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.enclosing import method_signatures
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
-from cqm.chunkers.outline import TYPES, Mark, Place, is_loose
+from cqm.chunkers.outline import LOOSE, TYPES, Mark, Place, is_loose
 from cqm.chunkers.tokens import quarters
 
 if TYPE_CHECKING:
@@ -66,47 +66,45 @@ def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
     """Group units of one scope: small ones with their neighbours, never over the limit; others stand alone."""
     packs: list[Pack] = []
     for unit in units:
-        pack = _pack((unit,), source)
-        if packs and _belong_together(packs[-1], pack, source):
-            packs[-1] = _merged(packs[-1], pack, source)
+        pack = _pack(unit, source)
+        size = source.size(packs[-1].first, pack.end) if packs else 0
+        if packs and _belong_together(packs[-1], pack, size, source):
+            packs[-1] = _merged(packs[-1], pack, size)
         else:
             packs.append(pack)
     return _without_small(packs, source)
 
 
-def _pack(units: "tuple[Unit, ...]", source: "Source") -> Pack:
-    first, end = units[0].first, units[-1].end
-    return Pack(
-        units,
-        first,
-        end,
-        source.size(first, end),
-        all(unit.loose for unit in units),
-        all(_is_import(mark) for unit in units for mark in unit.marks),
-        all(mark.kind == COMMENT for unit in units for mark in unit.marks),
-    )
+def _pack(unit: "Unit", source: "Source") -> Pack:
+    kinds = {mark.kind for mark in unit.marks}
+    imports = kinds <= _IMPORTING or (GROUP in kinds and all(map(_is_import, unit.marks)))
+    size = source.size(unit.first, unit.end)
+    loose = kinds <= LOOSE or unit.loose
+    return Pack((unit,), unit.first, unit.end, size, loose, imports, kinds <= _COMMENTS)
 
 
 def _is_import(mark: Mark) -> bool:
     if mark.kind == GROUP:
-        return bool(mark.members) and all(member.kind in (IMPORTS, COMMENT) for member in mark.members)
-    return mark.kind in (IMPORTS, COMMENT)
+        return bool(mark.members) and all(member.kind in _IMPORTING for member in mark.members)
+    return mark.kind in _IMPORTING
 
 
-def _merged(before: Pack, after: Pack, source: "Source") -> Pack:
+_IMPORTING, _COMMENTS = frozenset({IMPORTS, COMMENT}), frozenset({COMMENT})
+
+
+def _merged(before: Pack, after: Pack, size: int) -> Pack:
     return Pack(
         before.units + after.units,
         before.first,
         after.end,
-        source.size(before.first, after.end),
+        size,
         before.loose and after.loose,
         before.imports and after.imports,
         before.comments and after.comments,
     )
 
 
-def _belong_together(before: Pack, after: Pack, source: "Source") -> bool:
-    size = source.size(before.first, after.end)
+def _belong_together(before: Pack, after: Pack, size: int, source: "Source") -> bool:
     if size > source.limit:
         return False
     if source.apart:
@@ -126,15 +124,18 @@ def _without_small(packs: list[Pack], source: "Source") -> list[Pack]:
     result: list[Pack] = []
     while waiting:
         pack = waiting.pop()
+        if pack.size >= source.least:
+            result.append(pack)
+            continue
         after = waiting[-1] if waiting else None
         fits_after = after is not None and _fits(pack, after, source)
         fits_before = bool(result) and _fits(result[-1], pack, source)
-        if pack.size >= source.least or not (fits_after or fits_before):
+        if not (fits_after or fits_before):
             result.append(pack)
         elif after is not None and fits_after and not (fits_before and _prefers_before(result[-1], pack, after)):
-            waiting[-1] = _merged(pack, after, source)
+            waiting[-1] = _merged(pack, after, source.size(pack.first, after.end))
         else:
-            result[-1] = _merged(result[-1], pack, source)
+            result[-1] = _merged(result[-1], pack, source.size(result[-1].first, pack.end))
     return result
 
 
@@ -152,26 +153,29 @@ def _prefers_before(before: Pack, pack: Pack, after: Pack) -> bool:
 def draft_of(pack: Pack, scope: Scope, source: "Source") -> Draft:
     """The piece that a pack makes: it is called after its largest symbol, or else after what it is in."""
     end = source.trimmed(pack.first, pack.end)
-    defines = tuple(dict.fromkeys(name for unit in pack.units for name in _names(unit)))
     kind, symbol = _identity(pack, scope, source)
     header = pack.units[0].marks[0] if pack.units[0].header else None
     context = scope.outer if header else scope.context
     methods = method_signatures(header, source) if header else ()
-    return Draft(source.starts[pack.first], source.starts[end], kind, symbol, defines, context, methods)
+    return Draft(source.starts[pack.first], source.starts[end], kind, symbol, _defines(pack), context, methods)
 
 
-def _names(unit: "Unit") -> "Sequence[str]":
-    if unit.header:
-        return [unit.marks[0].name] if unit.marks[0].name else []
-    return [name for mark in unit.marks for name in mark.names()]
+def _defines(pack: Pack) -> tuple[str, ...]:
+    names: list[str] = []
+    for unit in pack.units:
+        for mark in unit.marks:
+            if unit.header or not mark.members:
+                names.append(mark.name)
+            else:
+                names += mark.names()
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
+    named = _symbols([mark for unit in reversed(pack.units) if not unit.header for mark in unit.marks])
+    largest = max(named, key=_weight) if len(named) > 1 else named[0] if named else None
     header = next((unit.marks[0] for unit in pack.units if unit.header), None)
-    loose = sum(source.size(unit.first, unit.end) for unit in pack.units if unit.loose)
-    named = [mark for unit in pack.units if not unit.header for mark in _symbols(unit)]
-    largest = max(named, key=lambda mark: (not is_loose(mark), mark.last - mark.first), default=None)
-    if header is not None and (largest is None or largest.kind == "constructor" or loose * 3 >= pack.size):
+    if header is not None and (largest is None or largest.kind == "constructor" or _is_mostly_loose(pack, source)):
         return header.kind, header.name
     if largest is None:
         kind = _unnamed_kind(pack, source)
@@ -179,6 +183,14 @@ def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
     # Several fields of a class are a part of the class.
     fields = len(named) > 1 and is_loose(largest) and scope.place.kind in TYPES
     return (scope.place.kind, scope.place.name) if fields else (largest.kind, largest.name)
+
+
+def _weight(mark: Mark) -> tuple[bool, int]:
+    return not is_loose(mark), mark.last - mark.first
+
+
+def _is_mostly_loose(pack: Pack, source: "Source") -> bool:
+    return sum(source.size(unit.first, unit.end) for unit in pack.units if unit.loose) * 3 >= pack.size
 
 
 def _unnamed_kind(pack: Pack, source: "Source") -> str:
@@ -191,18 +203,18 @@ def _unnamed_kind(pack: Pack, source: "Source") -> str:
     return sizes.most_common(1)[0][0]
 
 
+_ATTACHED = frozenset({COMMENT, LEADING})
 _PLAIN_KINDS = {COMMENT: "code", LEADING: "code", GROUP: "statement"}
 
 
-def _symbols(unit: "Unit") -> list[Mark]:
-    # A group has no name; what is in it may have.
+def _symbols(waiting: list[Mark]) -> list[Mark]:
+    # From the last on. A group has no name; what is in it may have.
     found: list[Mark] = []
-    waiting = list(unit.marks)
     while waiting:
         mark = waiting.pop()
         if mark.kind == GROUP:
-            waiting.extend(mark.members)
-        elif mark.name and mark.kind not in (COMMENT, LEADING):
+            waiting += mark.members
+        elif mark.name and mark.kind not in _ATTACHED:
             found.append(mark)
     return found
 
@@ -217,10 +229,13 @@ def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
     while waiting:
         draft = waiting.pop()
         after = waiting[-1] if waiting else None
-        is_tiny = 2 * quarters(source.text[draft.start : draft.end]) < source.least
-        opens = after is not None and _opens(draft, after) and _fit(draft, after, source)
+        is_tiny = 2 * (draft.end - draft.start) < source.least and _is_tiny(draft, source)
         # The line that opens a namespace is of no use alone.
-        if not is_tiny and not (opens and source.apart and draft.kind == "namespace"):
+        if not is_tiny and not (source.apart and draft.kind == "namespace"):
+            result.append(draft)
+            continue
+        opens = after is not None and _opens(draft, after) and _fit(draft, after, source)
+        if not is_tiny and not opens:
             result.append(draft)
         elif after is not None and opens:
             waiting[-1] = _joined(draft, after)
@@ -231,6 +246,10 @@ def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
         else:
             result.append(draft)
     return result
+
+
+def _is_tiny(draft: Draft, source: "Source") -> bool:
+    return 2 * quarters(source.text[draft.start : draft.end]) < source.least
 
 
 def _is_of(draft: Draft, after: Draft) -> bool:

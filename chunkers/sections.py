@@ -14,6 +14,8 @@ from cqm.chunkers.units import Unit, units_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tree_sitter import Node
+
     from cqm.chunkers.source import Source
 
 
@@ -87,7 +89,7 @@ def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
     if mark.kind == GROUP and mark.members:
         return [Section(mark.members, unit.first, unit.end, None, scope)]
     inner = _inner(mark, scope, walk)
-    if any(True for member in mark.members for _ in member.names()):
+    if any(member.names() for member in mark.members):
         return [Section(mark.members, unit.first, unit.end, mark, inner)]
     if mark.kind in (GROUP, COMMENT) or _kept(unit, walk.source) < unit.end:
         return [*_parts(unit, scope, walk)]
@@ -110,8 +112,14 @@ def _lines(context: str, line: str) -> str:
 def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
     """The statements of a function with functions in it that are worth pieces of their own; else nothing."""
     body = body_of(mark.node)
-    members = outline([body], place, walk.language, walk.source) if body else []
+    if body is None or not any(_is_large(child, walk.source) for child in body.named_children):
+        return []
+    members = outline([body], place, walk.language, walk.source)
     return members if any(_stands_alone(member, walk.source) for member in ungrouped(members)) else []
+
+
+def _is_large(node: "Node", source: "Source") -> bool:
+    return source.size(node.start_point[0], node.end_point[0] + 1) >= source.least
 
 
 def _stands_alone(mark: Mark, source: "Source") -> bool:

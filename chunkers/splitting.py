@@ -1,5 +1,6 @@
 """Where to take a symbol over the limit apart: at rows where few and small parts of the syntax are open."""
 
+import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.cutting import Span, Unit, even_spans, line_units
@@ -53,13 +54,14 @@ def spans_of_rows(nodes: "Iterable[Node]", rows: Rows, source: "Source") -> list
         costs[row - first] += _COMMENT_COST
     units: list[Unit] = []
     for row in range(first, kept):
-        span = source.starts[row], source.starts[row + 1]
-        if source.size(row, row + 1) > source.limit:
+        below, size = row + 1, source.size(row, row + 1)
+        if size > source.limit:
+            span = source.starts[row], source.starts[below]
             units.extend(line_units(source.text, span, source.limit, lambda _line, _following: 0))
         else:
             bonus = _BLANK_BONUS if source.lines[row].strip() in _EMPTY else 0
-            cost = costs[row + 1 - first] if row + 1 < end else 0
-            units.append(Unit(span[1], source.size(row, row + 1), bonus - cost))
+            cost = costs[below - first] if below < end else 0
+            units.append(Unit(source.starts[below], size, bonus - cost))
     if kept < end:
         units.append(Unit(source.starts[end], source.size(kept, end), 0))
     return even_spans(source.starts[first], units, source.limit)
@@ -72,18 +74,24 @@ def _costs(nodes: "Iterable[Node]", first: int, end: int) -> list[int]:
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        above, below = node.start_point[0], node.end_point[0]
-        if below < first or above >= end:
+        above = node.start_point[0]
+        if above >= end:
             continue
+        below = node.end_point[0]
         if above >= first:
             begins[above - first] = 1
-        if above == below:
+        if above == below or below < first:
             continue
-        weight = _LEVEL * _TEXT_LEVELS if any(word in node.type for word in _TEXTS) else _LEVEL
+        weight = _weight(node.type)
         changes[max(above + 1, first) - first] += weight
         changes[min(below + 1, end) - first] -= weight
         waiting.extend(node.named_children)
     return _summed(changes, begins)
+
+
+@functools.cache
+def _weight(node_type: str) -> int:
+    return _LEVEL * _TEXT_LEVELS if any(word in node_type for word in _TEXTS) else _LEVEL
 
 
 def _summed(changes: list[int], begins: bytearray) -> list[int]:

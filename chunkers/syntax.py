@@ -3,7 +3,7 @@
 import functools
 import importlib
 import threading
-from time import thread_time
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     """The syntax tree of UTF-8 text; None when parsing takes far more work than real files of the size do."""
     from tree_sitter import Parser
 
-    deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
+    allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
+    # A thread works no longer than the time that goes by, and asking for that takes a tenth of the time.
+    earliest, deadline = monotonic() + allowed, thread_time() + allowed
     late = False
 
     def stop(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser's signature
         nonlocal late
-        late = late or thread_time() > deadline
+        late = late or (monotonic() > earliest and thread_time() > deadline)
         return late
 
     def read(offset: int, _point: object) -> bytes | bytearray:
@@ -70,7 +72,9 @@ def _lent(part: bytes) -> bytearray:
 
     The parser of tree-sitter 0.26.1 never releases what a read function returns: it would keep every source for good.
     """
-    buffer: bytearray = _buffers.by_length.setdefault(len(part), bytearray(len(part)))
+    buffer: bytearray | None = _buffers.by_length.get(len(part))
+    if buffer is None:
+        buffer = _buffers.by_length[len(part)] = bytearray(len(part))
     buffer[:] = part
     return buffer
 

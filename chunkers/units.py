@@ -9,6 +9,8 @@ from cqm.chunkers.outline import Mark, is_loose
 if TYPE_CHECKING:
     from cqm.chunkers.source import Source
 
+_ATTACHED = frozenset({COMMENT, LEADING})
+
 _DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
 
 # A row that only closes what stands above it.
@@ -34,7 +36,11 @@ class Unit(NamedTuple):
     @property
     def loose(self) -> bool:
         """Whether nothing in it calls for a piece of its own."""
-        return self.header or all(is_loose(mark) or mark.kind == GROUP for mark in self.marks)
+        return self.header or all(map(_is_loose, self.marks))
+
+
+def _is_loose(mark: Mark) -> bool:
+    return mark.kind == GROUP or is_loose(mark)
 
 
 def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
@@ -52,13 +58,15 @@ def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, sour
         if mark.kind == COMMENT and _is_trailing(mark, source):
             if units:
                 units[-1] = units[-1]._replace(end=max(units[-1].end, mark.last + 1))
-        elif mark.kind in (COMMENT, LEADING):
+        elif mark.kind in _ATTACHED:
             pending.append(mark)
-        else:
+        elif pending:
             free = len(pending) - _attached(pending, mark, source)
             _add_comments(units, pending[:free], source)
             _add(units, _unit(mark, pending[free:]), source)
             pending = []
+        else:
+            _add(units, Unit(mark.first, mark.last + 1, mark.first, [mark]), source)
     _add_comments(units, pending, source)
     return _without_gaps(units, first, end, opening, source)
 
@@ -146,8 +154,11 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
 
 def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
     # Clauses of a function, its signature where that stands apart, and the overloads that only declare it.
-    above, mark = _declared(before.marks[-1]), _declared(unit.marks[0])
-    if not mark.name or above.name != mark.name:
+    mark = _declared(unit.marks[0])
+    if not mark.name:
+        return False
+    above = _declared(before.marks[-1])
+    if above.name != mark.name:
         return False
     return mark.node.type in _CLAUSES or above.node.type in _OVERLOADS or _is_overload(before, source)
 

@@ -63,7 +63,7 @@ def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "S
 def _is_local_value(symbol: Symbol) -> bool:
     # An object with functions in it is worth a symbol, inside of a function too.
     mark = symbol.mark
-    return symbol.local and mark.kind in _VALUES and not any(True for inner in mark.members for _ in inner.names())
+    return symbol.local and mark.kind in _VALUES and not any(inner.names() for inner in mark.members)
 
 
 def _once(symbols: list[Symbol]) -> Iterator[Symbol]:

@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    Rule,
     containers,
     groups,
     role,
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _CALLS = frozenset({"call_expression", "new_expression"})
-_MEMBERS = _FUNCTIONS | _CALLS | {"object", "class"}
+_WRAPPED = _FUNCTIONS | _CALLS
+_MEMBERS = _WRAPPED | {"object", "class"}
 _TYPED = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"})
 _LITERALS = frozenset({"string", "template_string", "number", "regex", "array", "true", "false", "new_expression"})
 _LOADS = frozenset({"call_expression", "member_expression", "await_expression"})
 _LOADING = (b"require(", b"import(", b"await import(")
 _MODULES = frozenset({"internal_module", "module"})
+_OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
 
 # Functions that give back the function that they are given, which need not be their last argument.
@@ -72,23 +75,22 @@ def _has_members(value: "Node") -> bool:
 
 def _called(kind: str, name: str, call: "Node", source: bytes) -> Found:
     callee = call.child_by_field_name("function")
-    modules = tuple(body for part in _functions(callee) if (body := _body(part)))
+    modules = tuple(filter(None, map(_body, _functions(callee))))
     if modules:
         # The module pattern: "const shop = (function () {...})()" has members.
         return Found(kind, name, modules, local=True)
-    wrapped = _wrapped(call, source)
+    arguments = _arguments(call)
+    wrapped = _wrapped(call, arguments, source)
     if wrapped is not None:
         loads = _callee(call, source) in LOADERS and name[:1].isupper()
         return Found(COMPONENT if loads else kind_of_function(name, wrapped), name)
-    last = _arguments(call)[-1:]
-    return Found(kind, name, (last[0],) if last and last[0].type == "object" else ())
+    return Found(kind, name, (arguments[-1],) if arguments and arguments[-1].type == "object" else ())
 
 
-def _wrapped(call: "Node", source: bytes) -> "Node | None":
+def _wrapped(call: "Node", arguments: "list[Node]", source: bytes) -> "Node | None":
     """The function that a call makes another one of: "memo(forwardRef(() => ...))", "guarded(async () => {...})"."""
     for _ in range(_MAX_WRAPPERS):
-        arguments = _arguments(call)
-        if not arguments:
+        if not arguments or (arguments[0].type not in _WRAPPED and arguments[-1].type not in _FUNCTIONS):
             return None
         last, callee = arguments[-1], _callee(call, source)
         if last.type in _FUNCTIONS and last.start_point[0] < last.end_point[0] and callee not in _CONSUMERS:
@@ -98,6 +100,7 @@ def _wrapped(call: "Node", source: bytes) -> "Node | None":
         if arguments[0].type in _FUNCTIONS:
             return arguments[0]
         call = arguments[0]
+        arguments = _arguments(call)
     return None
 
 
@@ -152,16 +155,11 @@ def _declarator(node: "Node", source: bytes) -> Found | None:
 
 
 def _statement(node: "Node", source: bytes) -> Found | None:
-    inner = node.named_children[0] if node.named_children else None
-    while inner is not None and inner.type in ("unary_expression", "parenthesized_expression", "await_expression"):
-        inner = inner.named_children[0] if inner.named_children else None
-    if inner is None:
-        return None
-    if inner.type == "assignment_expression":
-        return _assignment(inner, source)
-    if inner.type in _MODULES:
-        return _module(inner, source)
-    return _call(inner, source) if inner.type == "call_expression" else None
+    inner = node.named_child(0)
+    while inner is not None and inner.type in _OPERATORS:
+        inner = inner.named_child(0)
+    rule = _EXPRESSIONS.get(inner.type) if inner is not None else None
+    return rule(inner, source) if rule else None
 
 
 def _assignment(node: "Node", source: bytes) -> Found | None:
@@ -195,12 +193,14 @@ def _exported(target: str, value: "Node", source: bytes) -> Found | None:
 
 def _call(node: "Node", source: bytes) -> Found | None:
     callee = node.child_by_field_name("function")
-    arguments = _arguments(node)
     if callee is None:
         return None
-    if callee.type == "identifier" and not arguments[1:] and text_of(callee, source) == "require":
+    if callee.type == "identifier" and text_of(callee, source) == "require" and not _arguments(node)[1:]:
         return Found(IMPORTS)
-    bodies = tuple(body for part in (*_functions(callee), *arguments) if (body := _body(part)))
+    if source.find(b"{", node.start_byte, node.end_byte) < 0:
+        return None  # a block has braces
+    arguments = _arguments(node)
+    bodies = tuple(filter(None, map(_body, (*_functions(callee), *arguments))))
     if not bodies:
         return None
     title = test_name(callee, arguments, source)
@@ -214,12 +214,14 @@ def _call(node: "Node", source: bytes) -> Found | None:
 def _functions(callee: "Node | None") -> list["Node"]:
     # An immediately invoked function: "(function () { ... })()" or "(() => { ... }).call(this)".
     if callee is not None and callee.type == "member_expression":
-        callee = callee.child_by_field_name("object")
+        callee = callee.named_child(0)
     return callee.named_children if callee is not None and callee.type == "parenthesized_expression" else []
 
 
 def _body(node: "Node") -> "Node | None":
-    body = node.child_by_field_name("body") if node.type in _FUNCTIONS else None
+    if node.type not in _FUNCTIONS:
+        return None
+    body = node.child_by_field_name("body")
     return body if body is not None and body.type == "statement_block" else None
 
 
@@ -248,6 +250,12 @@ def _module(node: "Node", source: bytes) -> Found:
     body = node.child_by_field_name("body")
     return Found("namespace", text_of(node.child_by_field_name("name"), source).strip("'\""), (body,) if body else ())
 
+
+_EXPRESSIONS: dict[str, Rule] = {
+    "assignment_expression": _assignment,
+    "call_expression": _call,
+    **dict.fromkeys(_MODULES, _module),
+}
 
 _JAVASCRIPT_RULES = {
     **dict.fromkeys(("function_declaration", "generator_function_declaration"), _function),
