@@ -3,24 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cqm.chunkers.asciidoc import pieces_of_asciidoc
-from cqm.chunkers.code import pieces_of_code
-from cqm.chunkers.data import pieces_of_data
+from cqm.chunkers.code.pieces import pieces_of_code
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
+from cqm.chunkers.documents.asciidoc import pieces_of_asciidoc
+from cqm.chunkers.documents.html import pieces_of_html
+from cqm.chunkers.documents.logs import is_log, pieces_of_log
+from cqm.chunkers.documents.markdown import pieces_of_markdown
+from cqm.chunkers.documents.notebook import pieces_of_notebook
+from cqm.chunkers.documents.pdf import pieces_of_pdf
+from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
+from cqm.chunkers.documents.rst import pieces_of_rst
+from cqm.chunkers.documents.tabular import pieces_of_table
+from cqm.chunkers.documents.xml import pieces_of_xml
 from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
-from cqm.chunkers.html import pieces_of_html
 from cqm.chunkers.languages import BY_NAME
-from cqm.chunkers.logs import is_log, pieces_of_log
-from cqm.chunkers.markdown import pieces_of_markdown
 from cqm.chunkers.model import ChunkOptions, Cut
-from cqm.chunkers.notebook import pieces_of_notebook
-from cqm.chunkers.openapi import is_openapi, pieces_of_openapi
-from cqm.chunkers.pdf import pieces_of_pdf
-from cqm.chunkers.prose import pieces_of_lines, pieces_of_prose
-from cqm.chunkers.rst import pieces_of_rst
-from cqm.chunkers.tabular import pieces_of_table
-from cqm.chunkers.xml import pieces_of_xml
+from cqm.chunkers.structured.data import pieces_of_data
+from cqm.chunkers.structured.openapi import is_openapi, pieces_of_openapi
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece
 from cqm.chunkers.natural import natural_language, natural_language_of_comments
-from cqm.chunkers.outline import TYPES
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 

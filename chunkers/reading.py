@@ -1,8 +1,8 @@
 """Bytes of a file to its text, whatever it is written in: the one way in for scans and previews."""
 
 from cqm.chunkers.decode import HEAD_BYTES, Decoded, decode, is_binary
+from cqm.chunkers.documents.pdf_text import PDF_SIGNATURE, text_of_pdf
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.pdf_text import PDF_SIGNATURE, text_of_pdf
 
 PDF_SUFFIX = ".pdf"
 

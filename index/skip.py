@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from cqm.chunkers.detect import is_generated
-from cqm.chunkers.pdf_text import can_read_pdf
+from cqm.chunkers.documents.pdf_text import can_read_pdf
 from cqm.chunkers.reading import PDF_SUFFIX
 from cqm.index.model import ScanOptions, SkipReason
 

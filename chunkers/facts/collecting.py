@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.code.outline import TYPES
+from cqm.chunkers.code.signature import body_of
 from cqm.chunkers.facts.members import Members, members_of
 from cqm.chunkers.facts.model import Symbol, Syntax, is_callable, is_elsewhere, own_name, scope_name
 from cqm.chunkers.facts.rows import GENERAL, SYNTAXES
@@ -11,15 +13,13 @@ from cqm.chunkers.facts.symbols import Found, symbols_of
 from cqm.chunkers.facts.uses import Uses, uses_of
 from cqm.chunkers.languages.model import COMMENT, text_of
 from cqm.chunkers.model import Parameter, SymbolFacts
-from cqm.chunkers.outline import TYPES
-from cqm.chunkers.signature import body_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from cqm.chunkers.code.outline import Mark
+    from cqm.chunkers.code.source import Source
     from cqm.chunkers.languages.model import Language
-    from cqm.chunkers.outline import Mark
-    from cqm.chunkers.source import Source
 
 _SEARCHED_NODES = 40
 _MAX_SIGNATURE = 300

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.facts.model import Symbol, own_name, scope_name
 from cqm.chunkers.facts.uses import Uses
-from cqm.chunkers.outline import TYPES
 
 _METHODS = frozenset({"method", "constructor"})
 _FIELDS = frozenset({"property", "variable", "constant"})

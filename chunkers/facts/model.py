@@ -12,7 +12,7 @@ from cqm.chunkers.model import Parameter
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from cqm.chunkers.outline import Mark
+    from cqm.chunkers.code.outline import Mark
 
 _CALLABLE = frozenset({"function", "method", "constructor", "test", "component"})
 

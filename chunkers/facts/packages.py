@@ -9,8 +9,8 @@ from cqm.chunkers.languages.model import text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from cqm.chunkers.outline import Mark
-    from cqm.chunkers.source import Source
+    from cqm.chunkers.code.outline import Mark
+    from cqm.chunkers.code.source import Source
 
 _TYPES: Mapping[str, frozenset[str]] = {
     "java": frozenset({"package_declaration"}),

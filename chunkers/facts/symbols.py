@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.code.outline import Mark, Place, outline
+from cqm.chunkers.code.signature import body_of
 from cqm.chunkers.facts.model import Symbol, Syntax, is_callable
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Language, text_of
-from cqm.chunkers.outline import Mark, Place, outline
-from cqm.chunkers.signature import body_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from cqm.chunkers.source import Source
+    from cqm.chunkers.code.source import Source
 
 # Keys and elements of data are no symbols.
 _NO_SYMBOLS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "key", "rule", "element"})

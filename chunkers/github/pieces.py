@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from cqm.chunkers.documents.markdown import pieces_of_markdown
 from cqm.chunkers.github.encoded import Encoded, encoded
 from cqm.chunkers.github.records import COMMENT, ISSUE, PULL_REQUEST, REVIEW_COMMENT, Record, records_of
 from cqm.chunkers.github.rendering import facts_of, heading_of, name_of, symbol_of
-from cqm.chunkers.markdown import pieces_of_markdown
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 

@@ -4,7 +4,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cqm.chunkers.spans_of_json import ARRAY, LITERAL, OBJECT, STRING, Node, member, parse, string_of, value_of
+from cqm.chunkers.structured.spans_of_json import (
+    ARRAY,
+    LITERAL,
+    OBJECT,
+    STRING,
+    Node,
+    member,
+    parse,
+    string_of,
+    value_of,
+)
 
 ISSUE = "issue"
 PULL_REQUEST = "pull request"

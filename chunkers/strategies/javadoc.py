@@ -5,21 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.code.enclosing import class_line, field_signatures
+from cqm.chunkers.code.outline import Mark
+from cqm.chunkers.code.program import Program, program_of
+from cqm.chunkers.code.signature import body_of
 from cqm.chunkers.completing import utf8
-from cqm.chunkers.enclosing import class_line, field_signatures
 from cqm.chunkers.facts.comments import marked
 from cqm.chunkers.facts.packages import packages_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, text_of
 from cqm.chunkers.metadata import JAVADOC, names_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
-from cqm.chunkers.outline import Mark
-from cqm.chunkers.program import Program, program_of
-from cqm.chunkers.signature import body_of
 from cqm.chunkers.strategies.rules import Rule, Whole
 from cqm.chunkers.tokens import estimate
 
 if TYPE_CHECKING:
-    from cqm.chunkers.source import Source
+    from cqm.chunkers.code.source import Source
 
 # Of a character; decoding would take a lone surrogate for three.
 _FIRST_BYTE = re.compile(rb"[^\x80-\xbf]")

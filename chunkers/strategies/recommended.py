@@ -9,10 +9,10 @@ from cqm.chunkers.github.records import is_about_issues
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.metadata import CONFIG, DATA, source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
-from cqm.chunkers.openapi import is_openapi
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions
 from cqm.chunkers.strategies.sentence import SentenceOptions
 from cqm.chunkers.strategies.table import Options
+from cqm.chunkers.structured.openapi import is_openapi
 
 LARGE_CHARACTERS = 50_000
 """The design documents' limit above which prose is cut as a tree."""

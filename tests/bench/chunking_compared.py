@@ -30,9 +30,9 @@ from chunking import TINY, documents, functions, percent
 from tree_sitter import Parser
 
 from cqm.chunkers.chunking import chunk
+from cqm.chunkers.code.syntax import grammar
 from cqm.chunkers.languages import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Document
-from cqm.chunkers.syntax import grammar
 from cqm.chunkers.tokens import estimate
 
 LANGUAGES = ("python", "typescript", "tsx", "javascript", "java", "go", "rust", "csharp", "cpp", "c", "ruby", "php")

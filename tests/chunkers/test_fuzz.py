@@ -11,9 +11,9 @@ from mutants import STRATEGIES, Mutant, fixtures, mutant_of
 from promises import checked
 
 from cqm.chunkers.chunking import chunks_of
+from cqm.chunkers.documents.pdf_text import can_read_pdf
 from cqm.chunkers.formats import CHUNKERS, chunker_of
 from cqm.chunkers.languages import LANGUAGES
-from cqm.chunkers.pdf_text import can_read_pdf
 from cqm.chunkers.reading import read_text
 from cqm.chunkers.strategies.table import BY_TYPE
 

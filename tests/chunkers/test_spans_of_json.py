@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.chunkers.spans_of_json import ARRAY, LITERAL, OBJECT, Node, member, parse, string_of, value_of
+from cqm.chunkers.structured.spans_of_json import ARRAY, LITERAL, OBJECT, Node, member, parse, string_of, value_of
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(

@@ -1,0 +1,1 @@
+"""Programs to chunks: a symbol a piece, from the syntax tree of their language."""

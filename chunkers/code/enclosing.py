@@ -1,0 +1,87 @@
+"""What a chunk tells of the type that its symbols are in, and the chunk of a type's head of the type's methods."""
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.code.outline import TYPES, Mark, is_loose
+from cqm.chunkers.code.signature import signature
+from cqm.chunkers.languages.model import GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cqm.chunkers.code.source import Source
+
+_METHODS = frozenset({"method", "constructor", "function"})
+_FIELDS = frozenset({"property", "constant", "variable"})
+
+# Kinds of what is taken apart when members are to be chunks of their own.
+_WITH_MEMBERS = TYPES | {"component", "module", "namespace"}
+
+_VALUES_OF_ENUMS = frozenset(
+    {"enum_assignment", "enum_case", "enum_constant", "enum_entry", "enum_member_declaration", "property_identifier"}
+)
+_VALUE = re.compile(r"\s*(?<![<>=!])=(?![=>])")
+
+# Context is to be shorter than what it explains.
+_MAX_FIELDS = 24
+_MAX_METHODS = 200
+
+
+def ungrouped(marks: "Iterable[Mark]") -> "Iterator[Mark]":
+    """Marks in order, those inside of groups in place of the groups."""
+    waiting = list(marks)[::-1]
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP:
+            waiting.extend(reversed(mark.members))
+        else:
+            yield mark
+
+
+def has_members(mark: Mark) -> bool:
+    """Whether it is a type, a module or a namespace with members that call for chunks of their own."""
+    return mark.kind in _WITH_MEMBERS and any(
+        member.name and not is_loose(member) for member in ungrouped(mark.members)
+    )
+
+
+def class_line(mark: Mark, package: str) -> str:
+    """A comment that tells a type's own name and its fully qualified name; empty for what is no type.
+
+    Parameters:
+        mark: the symbol.
+        package: that the document is in, parts joined by "."; empty for none.
+    """
+    if mark.kind not in TYPES:
+        return ""
+    is_qualified = not package or mark.name.startswith(f"{package}.")
+    qualified = mark.name if is_qualified else f"{package}.{mark.name}"
+    return f"// Class: {mark.name.rpartition('.')[2]} ({qualified})"
+
+
+def fields_line(mark: Mark) -> str:
+    """A comment that names the fields of a type, of very many the first; empty when it has none."""
+    names = [field.name.rpartition(".")[2] for field in _fields(mark)]
+    shown = names if len(names) <= _MAX_FIELDS else [*names[:_MAX_FIELDS], "..."]
+    return "// Fields: " + ", ".join(shown) if shown else ""
+
+
+def field_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:
+    """How a type declares its fields, a line each, without their values; of very many the first."""
+    lines = (" ".join(signature(field, source).split()) for field in islice(_fields(mark), _MAX_FIELDS))
+    return tuple(dict.fromkeys(_VALUE.split(line)[0].rstrip(";, ") for line in lines))
+
+
+def _fields(mark: Mark) -> "Iterator[Mark]":
+    for member in ungrouped(mark.members if mark.kind in TYPES else ()):
+        if member.kind in _FIELDS and member.name and member.node.type not in _VALUES_OF_ENUMS:
+            yield member
+
+
+def method_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:
+    """How a type declares its methods, a line each; of very many the first."""
+    methods = (member for member in ungrouped(mark.members) if member.kind in _METHODS)
+    lines = (" ".join(signature(method, source).split()) for method in islice(methods, _MAX_METHODS))
+    return tuple(dict.fromkeys(line for line in lines if line))

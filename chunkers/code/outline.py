@@ -1,0 +1,177 @@
+"""What is where in a syntax tree: a walk that goes into containers only and marks symbols, comments and statements."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tree_sitter import Node
+
+    from cqm.chunkers.code.source import Source
+
+TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
+"""Kinds whose functions are methods."""
+
+LOOSE = frozenset(
+    {"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"}
+)
+"""Kinds of marks that call for no piece of their own."""
+
+_VALUES = frozenset({"variable", "constant", "property", "imports"})
+
+# Deeper containers are statements of their parent: no real code nests so deep, and names stay short.
+_MAX_DEPTH = 24
+
+_STATEMENT = Found("statement")
+
+
+class Mark(NamedTuple):
+    """A node that counts: a symbol, a comment, an attribute, a group of them, or a plain statement.
+
+    Attributes:
+        node: of the syntax tree.
+        first, last: its rows, inclusive, without what belongs to the symbol after it.
+        kind: COMMENT, LEADING, GROUP or the kind of a piece.
+        name: qualified, empty for what is no symbol.
+        members: marks inside of a container or group, in order.
+    """
+
+    node: "Node"
+    first: int
+    last: int
+    kind: str
+    name: str
+    members: "list[Mark]"
+
+    def names(self) -> list[str]:
+        """The qualified names of it and everything in it, in order."""
+        if not self.members:
+            return [self.name] if self.name else []
+        names: list[str] = []
+        waiting = [self]
+        while waiting:
+            mark = waiting.pop()
+            if mark.name:
+                names.append(mark.name)
+            if mark.members:
+                waiting.extend(reversed(mark.members))
+        return names
+
+
+class Place(NamedTuple):
+    """Where the walk is.
+
+    Attributes:
+        name, kind: of the enclosing symbol; the name is qualified.
+        local: whether it is inside a function.
+        depth: how many containers and groups are around it.
+        row: where the enclosing body begins; what stands there, such as a condition or a docstring, is no statement.
+    """
+
+    name: str = ""
+    kind: str = ""
+    local: bool = False
+    depth: int = 0
+    row: int = -1
+
+    @property
+    def is_type(self) -> bool:
+        """Whether functions in the enclosing symbol are methods."""
+        return self.kind in TYPES or (self.kind == COMPONENT and not self.local)
+
+
+def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: "Source") -> list[Mark]:
+    """The marks of all children of some nodes, those of containers and groups with their members; in order.
+
+    Parameters:
+        bodies: nodes whose children are looked at.
+        place: the symbol that they are in.
+        language: whose rules say what a node is.
+        source: the text's rows.
+    """
+    rules, data = language.rules, source.data
+    top: list[Mark] = []
+    waiting = [(body, top, place) for body in reversed(list(bodies))]
+    while waiting:
+        body, marks, where = waiting.pop()
+        constructors = language.constructors if where.is_type else None
+        for node in body.named_children:
+            rule = rules.get(node.type)
+            found = (rule(node, data) if rule else None) or _STATEMENT
+            kind, name = ("statement", "") if found is _STATEMENT else _identity(found, where, constructors)
+            first, last = _rows(node, language.line_comment, source)
+            if kind == GAP or (first == where.row and kind == "statement"):
+                continue
+            mark = Mark(node, first, last, kind, name, [])
+            marks.append(mark)
+            if found.bodies and where.depth < _MAX_DEPTH:
+                waiting.extend(
+                    (inner, mark.members, _place_in(inner, mark, found, where)) for inner in reversed(found.bodies)
+                )
+    return top
+
+
+def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
+    local, row = where.local or found.local, body.start_point[0]
+    if found.kind == GROUP:
+        return Place(where.name, where.kind, local, where.depth + 1, row)
+    return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
+
+
+def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
+    """The kind and the qualified name of what was found; `constructors` is None where functions are no methods."""
+    kind, name = found.kind, found.name
+    if where.local and kind in _VALUES and not found.bodies:
+        return "statement", ""
+    if constructors is not None:
+        kind = "constructor" if name in constructors else _MEMBER_KINDS.get(kind, kind)
+    if name and where.name:
+        name = f"{where.name}.{name}"
+    return kind, name if name.isprintable() else " ".join(name.split())
+
+
+_MEMBER_KINDS = {"function": "method", "variable": "property"}
+
+
+def _rows(node: "Node", line_comment: str, source: "Source") -> tuple[int, int]:
+    # Many grammars end a node behind the white space or line end after it.
+    first = node.start_point[0]
+    last, column = node.end_point
+    if last == first:
+        return first, last
+    if column == 0 or not source.lines[last][:column].strip():
+        last -= 1
+        while last > first and source.is_blank(last):
+            last -= 1
+    if line_comment and last > first:
+        last = _without_comments(first, last, line_comment, source)
+    return first, last
+
+
+def _without_comments(first: int, last: int, sign: str, source: "Source") -> int:
+    # A comment that is not indented more than the node, at its end, is about what follows.
+    indentation = _indentation(source.lines[first])
+    row = last
+    while row > first and (source.is_blank(row) or _is_outer_comment(source.lines[row], sign, indentation)):
+        row -= 1
+    return row
+
+
+def _is_outer_comment(line: str, sign: str, indentation: int) -> bool:
+    return line.lstrip().startswith(sign) and _indentation(line) <= indentation
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def is_loose(mark: Mark) -> bool:
+    """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment."""
+    return mark.kind in LOOSE or mark.node.type in _DECLARATIONS
+
+
+_DECLARATIONS = frozenset(
+    {"declaration", "field_declaration", "function_signature_item", "method_signature", "protocol_function_declaration"}
+)

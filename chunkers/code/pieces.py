@@ -1,0 +1,75 @@
+"""Chunks of source code: a symbol a piece, from the syntax tree of its language."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.code.outline import Place
+from cqm.chunkers.code.packing import Draft, Scope, without_tiny
+from cqm.chunkers.code.program import Program, program_of
+from cqm.chunkers.code.sections import Section, Walk, drafts_of
+from cqm.chunkers.code.source import Source
+from cqm.chunkers.code.syntax import lost_rows
+from cqm.chunkers.facts.packages import Packages, packages_of
+from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from cqm.chunkers.facts.collecting import Located
+
+
+def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[list[Piece], list[str]] | None:
+    """Cut a program at its symbols.
+
+    Parameters:
+        text: the whole text.
+        language: a name of `languages.LANGUAGES`.
+        options: the limits.
+
+    Returns:
+        Pieces in order that hold every character that is not blank, and warnings for people; no pieces and the reason
+        when the text could not be parsed; None when there is no grammar for the language.
+    """
+    program = program_of(text, language, options)
+    if not isinstance(program, Program):
+        return ([], [program]) if program else None
+    row, root, marks, source = program
+    drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
+    packages = packages_of(marks, row.name, source)
+    pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
+    if options.details:
+        # Only where it is asked for: importing the rows takes time too.
+        from cqm.chunkers.facts.collecting import facts_of
+
+        pieces = _with_symbols(pieces, facts_of(root, marks, row, source))
+    return pieces, _warnings(root, source)
+
+
+def _warnings(root: "Node", source: Source) -> list[str]:
+    rows = {row for first, last in lost_rows(root) for row in range(first, last + 1)}
+    lost = sum(1 for row in rows if row < len(source.lines) and not source.is_blank(row))
+    if not lost:
+        return []
+    return ["1 line could not be parsed" if lost == 1 else f"{lost} lines could not be parsed"]
+
+
+def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
+    package = packages.at(bisect_right(source.starts, draft.start) - 1) if packages.names else ""
+    facts: dict[str, Fact] = {"package": package} if package else {}
+    if draft.methods:
+        facts["methods"] = draft.methods
+    return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context, facts=facts)
+
+
+def _with_symbols(pieces: list[Piece], located: "list[Located]") -> list[Piece]:
+    """Give each symbol to the last piece that begins before it, so that none is lost or told twice."""
+    starts = [piece.start for piece in pieces]
+    symbols: defaultdict[int, list[SymbolFacts]] = defaultdict(list)
+    for start, facts in located:
+        symbols[max(bisect_right(starts, start) - 1, 0)].append(facts)
+    return [
+        replace(piece, symbols=tuple(symbols[index])) if index in symbols else piece
+        for index, piece in enumerate(pieces)
+    ]

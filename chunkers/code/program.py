@@ -1,0 +1,67 @@
+"""A program that was read: its syntax tree, and what is where in it."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.code.outline import Mark, Place, outline
+from cqm.chunkers.code.source import Source, source_of
+from cqm.chunkers.code.syntax import grammar, parse
+from cqm.chunkers.languages import BY_NAME, dialect_of
+from cqm.chunkers.languages.hazards import chains_operators
+from cqm.chunkers.languages.model import Language
+
+if TYPE_CHECKING:
+    import re
+
+    from tree_sitter import Node
+
+    from cqm.chunkers.model import ChunkOptions
+
+
+class Program(NamedTuple):
+    """A text with its syntax tree.
+
+    Attributes:
+        language: whose grammar read it.
+        root: of the tree.
+        marks: of the outermost symbols and statements, in order.
+        source: the text's rows.
+    """
+
+    language: Language
+    root: "Node"
+    marks: list[Mark]
+    source: Source
+
+
+def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
+    """Parse a text; the reason why not when it cannot be parsed, None when there is no grammar for the language.
+
+    Parameters:
+        text: the whole text.
+        language: a name of `languages.LANGUAGES`.
+        options: the limits.
+    """
+    row = BY_NAME.get(dialect_of(language, text))
+    if row is None:
+        return None
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > options.max_parse_bytes:
+        return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
+    for pattern in row.removed:
+        data = pattern.sub(_blanked, data)
+    if chains_operators(data) or (row.unsafe and row.unsafe(data)):
+        return "not parsed: nested too deep"
+    tree = parse(data, grammar(*row.grammar))
+    if tree is None:
+        return "not parsed: it took too long"
+    source = source_of(text, data, options)
+    return Program(row, tree.root_node, outline([tree.root_node], Place(), row, source), source)
+
+
+def _blanked(found: "re.Match[bytes]") -> bytes:
+    # Positions in the tree must stay those of the text.
+    blanked = bytearray(found[0])
+    for name in found.re.groupindex:
+        first, end = found.span(name)
+        blanked[first - found.start() : end - found.start()] = b" " * (end - first)
+    return bytes(blanked)

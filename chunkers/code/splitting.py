@@ -1,0 +1,104 @@
+"""Where to take a symbol over the limit apart: at rows where few and small parts of the syntax are open."""
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.cutting import Span, Unit, even_spans, line_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tree_sitter import Node
+
+    from cqm.chunkers.code.source import Source
+
+# A cut costs more the deeper it is; an unfinished string or comment costs like this many levels.
+_TEXT_LEVELS = 8
+_TEXTS = ("string", "comment", "raw_text", "heredoc", "quoted")
+
+# A blank row, or one of a comment without words.
+_EMPTY = frozenset({"", "//", "///", "//!", "#", "--", "*", ";"})
+
+_LEVEL = 4
+_BLANK_BONUS = 3
+_TAIL_COST = 3
+_COMMENT_COST = 12
+
+
+class Rows(NamedTuple):
+    """Rows to cut.
+
+    Attributes:
+        first, end: the rows, half-open.
+        core: where the symbol itself begins, below its comments.
+        kept: rows from here on stay together; end for none.
+    """
+
+    first: int
+    core: int
+    kept: int
+    end: int
+
+
+def spans_of_rows(nodes: "Iterable[Node]", rows: Rows, source: "Source") -> list[Span]:
+    """Cut rows into spans of characters within the limit, of about the same size.
+
+    Parameters:
+        nodes: of the syntax tree, that the rows show.
+        rows: what to cut.
+        source: the text.
+    """
+    first, core, kept, end = rows
+    costs = _costs(nodes, first, end)
+    for row in range(first + 1, core + 1):
+        costs[row - first] += _COMMENT_COST
+    units: list[Unit] = []
+    for row in range(first, kept):
+        below, size = row + 1, source.size(row, row + 1)
+        if size > source.limit:
+            span = source.starts[row], source.starts[below]
+            units.extend(line_units(source.text, span, source.limit, lambda _line, _following: 0))
+        else:
+            bonus = _BLANK_BONUS if source.lines[row].strip() in _EMPTY else 0
+            cost = costs[below - first] if below < end else 0
+            units.append(Unit(source.starts[below], size, bonus - cost))
+    if kept < end:
+        units.append(Unit(source.starts[end], source.size(kept, end), 0))
+    return even_spans(source.starts[first], units, source.limit)
+
+
+def _costs(nodes: "Iterable[Node]", first: int, end: int) -> list[int]:
+    """The cost of a cut before each row: how much of the syntax is open there."""
+    changes = [0] * (end - first + 2)
+    begins = bytearray(end - first + 1)
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        above = node.start_point[0]
+        if above >= end:
+            continue
+        below = node.end_point[0]
+        if above >= first:
+            begins[above - first] = 1
+        if above == below or below < first:
+            continue
+        weight = _weight(node.type)
+        changes[max(above + 1, first) - first] += weight
+        changes[min(below + 1, end) - first] -= weight
+        waiting.extend(node.named_children)
+    return _summed(changes, begins)
+
+
+@functools.cache
+def _weight(node_type: str) -> int:
+    return _LEVEL * _TEXT_LEVELS if any(word in node_type for word in _TEXTS) else _LEVEL
+
+
+def _summed(changes: list[int], begins: bytearray) -> list[int]:
+    costs: list[int] = []
+    open_levels = 0
+    for change, begin in zip(changes, begins, strict=False):
+        open_levels += change
+        # Rows where nothing begins are "}", "else", the rest of a statement.
+        costs.append(open_levels + (0 if begin else _TAIL_COST))
+    return costs

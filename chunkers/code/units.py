@@ -1,0 +1,215 @@
+"""From marks to units: whole rows that are never taken apart, each symbol with its comments and attributes."""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.code.outline import Mark, is_loose
+from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING
+
+if TYPE_CHECKING:
+    from cqm.chunkers.code.source import Source
+
+_ATTACHED = frozenset({COMMENT, LEADING})
+
+_DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
+
+# A row that only closes what stands above it.
+_CLOSING = re.compile(r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end|fi|done|esac)\b)")
+
+
+class Unit(NamedTuple):
+    """Rows that stay together.
+
+    Attributes:
+        first, end: its rows, half-open; blank rows around it belong to none.
+        core: the row where the symbol itself begins, with its attributes, below its comments.
+        marks: what is in it, in order.
+        header: it is the beginning of a container, up to its first member; `marks` is the container alone.
+    """
+
+    first: int
+    end: int
+    core: int
+    marks: list[Mark]
+    header: bool = False
+
+    @property
+    def loose(self) -> bool:
+        """Whether nothing in it calls for a piece of its own."""
+        return self.header or all(map(_is_loose, self.marks))
+
+
+def _is_loose(mark: Mark) -> bool:
+    return mark.kind == GROUP or is_loose(mark)
+
+
+def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
+    """Divide rows into units that hold every row that is not blank, in order.
+
+    Parameters:
+        marks: what is in the rows.
+        first, end: the rows, half-open.
+        opening: the container whose members the marks are; the rows before them are its header.
+        source: the text.
+    """
+    units: list[Unit] = []
+    pending: list[Mark] = []
+    for mark in _ungrouped(marks, source):
+        if mark.kind == COMMENT and _is_trailing(mark, source):
+            if units:
+                units[-1] = units[-1]._replace(end=max(units[-1].end, mark.last + 1))
+        elif mark.kind in _ATTACHED:
+            pending.append(mark)
+        elif pending:
+            free = len(pending) - _attached(pending, mark, source)
+            _add_comments(units, pending[:free], source)
+            _add(units, _unit(mark, pending[free:]), source)
+            pending = []
+        else:
+            _add(units, Unit(mark.first, mark.last + 1, mark.first, [mark]), source)
+    _add_comments(units, pending, source)
+    return _without_gaps(units, first, end, opening, source)
+
+
+def _ungrouped(marks: list[Mark], source: "Source") -> list[Mark]:
+    # A small group stays whole, such as a guarded import; in a larger one each symbol counts by itself.
+    result: list[Mark] = []
+    waiting = list(reversed(marks))
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP and _must_ungroup(mark, source):
+            waiting.extend(reversed(mark.members))
+        else:
+            result.append(mark)
+    return result
+
+
+def _must_ungroup(group: Mark, source: "Source") -> bool:
+    size = source.size(group.first, group.last + 1)
+    members = [mark for mark in group.members if mark.kind not in (COMMENT, LEADING)]
+    if size > source.limit or len(members) == 1:
+        return bool(members)
+    return size >= source.least and any(_stands_alone(mark, source) for mark in members)
+
+
+def _stands_alone(mark: Mark, source: "Source") -> bool:
+    if mark.kind == GROUP:
+        return _must_ungroup(mark, source)
+    return not is_loose(mark) and source.size(mark.first, mark.last + 1) >= source.least
+
+
+def _is_trailing(mark: Mark, source: "Source") -> bool:
+    return bool(source.lines[mark.first][: mark.node.start_point[1]].strip())
+
+
+def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:
+    """How many of the last pending comments and attributes belong to the mark."""
+    following = mark.first
+    count = 0
+    for above in reversed(pending):
+        distance = following - above.last
+        is_doc = distance == 2 and _DOC_COMMENT.match(source.lines[above.first])  # noqa: PLR2004 - one blank row
+        if above.kind == COMMENT and distance > 1 and not is_doc:
+            break
+        following = above.first
+        count += 1
+    return count
+
+
+def _unit(mark: Mark, attached: list[Mark]) -> Unit:
+    core = mark.first
+    for above in reversed(attached):
+        if above.kind == COMMENT:
+            break
+        core = above.first
+    return Unit(attached[0].first if attached else mark.first, mark.last + 1, core, [mark])
+
+
+def _add_comments(units: list[Unit], comments: list[Mark], source: "Source") -> None:
+    # Comments that belong to no symbol; those without a blank row between them stay together.
+    last = -1
+    for comment in comments:
+        if last >= 0 and comment.first <= last + 1:
+            units[-1].marks.append(comment)
+            units[-1] = units[-1]._replace(end=comment.last + 1)
+        else:
+            _add(units, Unit(comment.first, comment.last + 1, comment.first, [comment]), source)
+        last = comment.last
+
+
+def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
+    if not units:
+        units.append(unit)
+        return
+    before = units[-1]
+    shares_row = unit.first < before.end
+    if shares_row or _continues(before, unit, source):
+        end = max(before.end, unit.end)
+        if source.size(before.first, end) <= source.limit or end == before.end:
+            before.marks.extend(unit.marks)
+            units[-1] = before._replace(end=end)
+            return
+    units.append(unit._replace(first=before.end, core=max(unit.core, before.end)) if shares_row else unit)
+
+
+def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
+    # Clauses of a function, its signature where that stands apart, and the overloads that only declare it.
+    mark = _declared(unit.marks[0])
+    if not mark.name:
+        return False
+    above = _declared(before.marks[-1])
+    if above.name != mark.name:
+        return False
+    return mark.node.type in _CLAUSES or above.node.type in _OVERLOADS or _is_overload(before, source)
+
+
+def _declared(mark: Mark) -> Mark:
+    # "export function f(a: string): void;" and what is under a decorator.
+    while mark.kind == GROUP and mark.members and mark.members[-1].kind not in (COMMENT, LEADING):
+        mark = mark.members[-1]
+    return mark
+
+
+def _is_overload(unit: Unit, source: "Source") -> bool:
+    *others, last = unit.marks
+    first = others[-1].last + 1 if others else unit.core
+    return any(_OVERLOAD.match(source.lines[row]) for row in range(first, last.first))
+
+
+_CLAUSES = frozenset({"call", "function", "signature", "bind", "function_signature", "function_declaration"})
+_OVERLOADS = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
+_OVERLOAD = re.compile(r"\s*@(?:\w+\.)*overload\b")
+
+
+def _without_gaps(units: list[Unit], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
+    header = [] if opening is None else [opening]
+    if not units:
+        return [Unit(first, end, first, header, header=bool(header))]
+    start = _first_used(first, units[0].first, source)
+    result: list[Unit] = []
+    if opening and start < units[0].first:
+        result.append(Unit(start, source.trimmed(start, units[0].first), start, header, header=True))
+        start = units[0].first
+    for unit, following in zip(units, [*units[1:], None], strict=True):
+        limit = following.first if following else end
+        closed = _closed(unit.end, limit, source) if following else source.trimmed(unit.end, end)
+        changed = start < unit.first or closed > unit.end
+        result.append(unit._replace(first=min(start, unit.first), end=max(closed, unit.end)) if changed else unit)
+        start = _first_used(result[-1].end, limit, source)
+    return result
+
+
+def _first_used(first: int, end: int, source: "Source") -> int:
+    while first < end and source.is_blank(first):
+        first += 1
+    return first
+
+
+def _closed(first: int, end: int, source: "Source") -> int:
+    closed = first
+    for row in range(first, end):
+        if _CLOSING.match(source.lines[row]):
+            closed = row + 1
+        elif not source.is_blank(row):
+            break
+    return closed

@@ -1,0 +1,1 @@
+"""Documents, records and tables to chunks."""

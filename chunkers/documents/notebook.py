@@ -1,0 +1,181 @@
+"""Jupyter notebooks: cells as people read them, with their outputs' text, each where it stands in the file's JSON."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate, groupby
+
+from cqm.chunkers.cutting import Unit, even_spans
+from cqm.chunkers.documents.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.structured.spans_of_json import parse
+from cqm.chunkers.tokens import QUARTERS, quarters
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
+
+# Names that a cell defines at its left edge, in the languages of the common kernels.
+_DEFINITION = re.compile(
+    r"^(?:(?:async[ ]+)?def|class|function|struct|fn|fun|data[ ]class|object|trait)[ ]+([A-Za-z_]\w*)"
+    r"|^([A-Za-z_.]\w*)[ ]*<-[ ]*function\b",
+    re.MULTILINE,
+)
+
+# JSON writes a line a little longer than it is, and a cell has some hundred characters around its lines.
+_MOST_ENCODING = 4
+_MOST_AROUND = 400
+
+Heading = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    # Cells that make a piece, or some lines of one; `opens` says whether its path's last heading stands at its start.
+    start: int
+    end: int
+    size: int
+    path: tuple[Heading, ...]
+    cells: tuple[Cell, ...]
+    defines: tuple[str, ...]
+    opens: bool
+
+
+def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
+    """Cut a notebook between its cells; cells under one heading are packed, a long one is divided at its lines.
+
+    The span of a piece is the JSON of its cells in the file, its content what people read: Markdown, code in a fence,
+    and the text of outputs; of a picture only its type is said. What encodes pictures does not count as size.
+
+    Parameters:
+        text: the whole text, of nbformat 3 or 4.
+        options: the limits.
+    """
+    parsed = parse(text)
+    root = parsed.values[0] if len(parsed.values) == 1 and parsed.error < 0 else None
+    cells = cells_of(text, root) if root else []
+    if root is None or not cells:
+        reasons = ["not parsed: no cells of a notebook" if root else "not parsed: broken JSON"]
+        return [], reasons if text.strip() else []
+    language = language_of(text, root)
+    limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
+    parts = _joined(_parts(text, cells), limit, least, partial(_is_related, least=least))
+    divided = (piece for part in parts for piece in _divided(text, part, limit))
+    pieces = [_piece(part, language) for part in _joined(divided, limit, least // 2, lambda _before, _part: True)]
+    tail = pieces[-1].end
+    return [*pieces, Piece(tail, len(text), "metadata", "metadata")] if tail < len(text) else pieces, []
+
+
+def _parts(text: str, cells: Sequence[Cell]) -> Iterator[_Part]:
+    path: tuple[Heading, ...] = ()
+    for cell in cells:
+        headings = list(_headings(cell.source)) if cell.type == MARKDOWN else []
+        opens = bool(headings) and _HEADING.match(cell.source.lstrip().partition("\n")[0]) is not None
+        paths = list(accumulate(headings, _below, initial=path))
+        own = paths[1] if opens else path
+        path = paths[-1]
+        sections = tuple(_symbol(below) for below in paths[1:])
+        found = tuple(match[1] or match[2] for match in _DEFINITION.finditer(cell.source)) if cell.type == CODE else ()
+        size = sum(_line_sizes(text, cell.lines, cell.end))
+        yield _Part(cell.start, cell.end, size, own, (cell,), sections + found, opens)
+
+
+def _below(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:
+    return (*(above for above in path if above[0] < heading[0]), heading)
+
+
+def _symbol(path: tuple[Heading, ...]) -> str:
+    return " > ".join(title for _, title in path)
+
+
+def _headings(source: str) -> Iterator[Heading]:
+    in_fence = False
+    for line in source.split("\n"):
+        if _FENCE.match(line):
+            in_fence = not in_fence
+        elif not in_fence and (match := _HEADING.match(line)):
+            yield len(match[1]), match[2]
+
+
+def _line_sizes(text: str, lines: Sequence[Line], end: int) -> Iterator[int]:
+    """How much a line counts: its JSON, but for what is far longer than what is read of it, such as pictures."""
+    ends = [*(line.start for line in lines[1:]), end]
+    for line, line_end in zip(lines, ends, strict=True):
+        read = quarters(line.content)
+        most = _MOST_ENCODING * read + _MOST_AROUND
+        is_encoded = line_end - line.start > most
+        yield read if is_encoded else quarters(text[line.start : line_end])
+
+
+def _joined(parts: Iterable[_Part], limit: int, least: int, may_join: Callable[[_Part, _Part], bool]) -> list[_Part]:
+    joined: list[_Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and min(before.size, part.size) < least
+            and before.size + part.size <= limit
+            and may_join(before, part)
+        ):
+            joined[-1] = replace(
+                before,
+                end=part.end,
+                size=before.size + part.size,
+                cells=before.cells + part.cells,
+                defines=before.defines + part.defines,
+            )
+        else:
+            joined.append(part)
+    return joined
+
+
+def _is_related(before: _Part, part: _Part, least: int) -> bool:
+    # A heading goes with what is below it rather than with what is above.
+    is_below = part.path[: len(before.path)] == before.path
+    return is_below and not (part.opens and before.size >= least)
+
+
+def _divided(text: str, part: _Part, limit: int) -> Iterator[_Part]:
+    if part.size <= limit or len(part.cells) > 1:
+        yield part
+        return
+    (cell,) = part.cells
+    ends = [*(line.start for line in cell.lines[1:]), cell.end]
+    sizes = _line_sizes(text, cell.lines, cell.end)
+    strengths = (0 if line.content.strip() else 1 for line in cell.lines)
+    units = [Unit(*unit) for unit in zip(ends, sizes, strengths, strict=True)]
+    for start, end in even_spans(cell.start, units, limit):
+        lines = tuple(line for line in cell.lines if start <= line.start < end)
+        size = sum(_line_sizes(text, lines, end))
+        own = replace(part, start=start, end=end, size=size, cells=(replace(cell, lines=lines),))
+        yield own if start == cell.start else replace(own, defines=(), opens=False)
+
+
+def _piece(part: _Part, language: str) -> Piece:
+    titles = tuple(title for _, title in part.path)
+    largest = max(part.cells, key=lambda cell: sum(len(line.content) for line in cell.lines))
+    facts: dict[str, Fact] = {"cell": part.cells[0].number, "cell_type": largest.type}
+    counts = [cell.execution_count for cell in part.cells if cell.execution_count]
+    if counts:
+        facts["execution_count"] = counts[0]
+    if language:
+        facts["kernel_language"] = language
+    symbol = _symbol(part.path) or next(iter(part.defines), "")
+    above = part.path[:-1] if part.opens else part.path
+    content = "\n\n".join(_content(cell, language) for cell in part.cells)
+    context = "\n".join(f"{'#' * level} {title}" for level, title in above)
+    return Piece(
+        part.start, part.end, "cell", symbol, part.defines, context, content=content, headings=titles, facts=facts
+    )
+
+
+def _content(cell: Cell, language: str) -> str:
+    parts = []
+    # In the file outputs stand before the source.
+    read = sorted(cell.lines, key=lambda line: line.role == OUTPUT)
+    for role, lines in groupby(read, key=lambda line: line.role):
+        body = "".join(line.content for line in lines).strip("\n")
+        if not body.strip():
+            continue
+        parts.append(f"```{language if role == CODE else role}\n{body}\n```" if role else body)
+    return "\n".join(parts)

@@ -1,0 +1,1 @@
+"""Structured data to chunks: by key path, and OpenAPI by operation."""

@@ -1,0 +1,90 @@
+"""Paths of entries in structured data, as text: "jobs.build.steps[Run tests].run"."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cqm.chunkers.structured.spans_of_json import DOTTED, STRING, Node, string_of
+
+Path = tuple[str, ...]
+"""Steps from the root: keys, and items as "[3]" or "[build]"."""
+
+_LONGEST = 60
+_NAMES = ("name", "id")
+_SPECIAL = re.compile(r"[\s.\[\]\"]|^$")
+
+# Below a piece; deeper names say nothing that those above do not.
+_DEEPEST = 16
+
+
+def step(text: str, node: Node, number: int) -> str:
+    """How a path names an entry: its key, quoted where it would not read as one; an item by its name, id or number.
+
+    Parameters:
+        text: the whole text.
+        node: the entry.
+        number: the entry's number among its siblings, from 0.
+    """
+    if node.kind == DOTTED:
+        return _named_table(text, node)
+    if not node.key:
+        return f"[{_name_of(text, node) or number}]"
+    if not _SPECIAL.search(node.key):
+        return node.key
+    return f'["{" ".join(node.key.split())[:_LONGEST]}"]'
+
+
+def _named_table(text: str, node: Node) -> str:
+    name = _name_of(text, node) if node.key.endswith("]") else ""
+    return f"{node.key.rpartition('[')[0]}[{name}]" if name else node.key
+
+
+def _name_of(text: str, node: Node) -> str:
+    for child in node.children:
+        if child.key in _NAMES and (name := scalar_of(text, child)) and len(name) <= _LONGEST and name.isprintable():
+            return name
+    return ""
+
+
+def path_text(steps: Iterable[str]) -> str:
+    """A path as text."""
+    written = ""
+    for part in steps:
+        written = _extended(written, part)
+    return written
+
+
+def _extended(written: str, part: str) -> str:
+    return written + part if part.startswith("[") or not written else f"{written}.{part}"
+
+
+def names_of(text: str, parent: Path, number: int, node: Node) -> Iterator[str]:
+    """The path of an entry, and those of all named entries in it, in order; items that have only numbers are left out.
+
+    Parameters:
+        text: the whole text.
+        parent: the path of the container that the entry is in.
+        number: the entry's number there.
+        node: the entry.
+    """
+    waiting = [(path_text(parent), number, node, 0)]
+    while waiting:
+        above, index, entry, depth = waiting.pop()
+        part = step(text, entry, index)
+        if part == f"[{index}]" or depth > _DEEPEST:
+            continue
+        name = _extended(above, part)
+        yield name
+        inner = [(name, position, child, depth + 1) for position, child in enumerate(entry.children)]
+        waiting.extend(reversed(inner))
+
+
+def scalar_of(text: str, node: Node | None) -> str:
+    """The text of a value that is no container, without its quotes and comments; empty for None."""
+    if node is None or node.children:
+        return ""
+    if node.kind == STRING:
+        return string_of(text, node)
+    written = text[node.start : node.end].strip()
+    if written[:1] in ("'", '"'):
+        return written[1:].partition(written[0])[0]
+    return written.partition(" #")[0].rstrip()

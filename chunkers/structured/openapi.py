@@ -1,0 +1,144 @@
+"""OpenAPI, Swagger and AsyncAPI descriptions: a piece an operation, a piece a schema, named as people name them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.structured.data import JSON, context_of, piece_of, subject_of, tree_of
+from cqm.chunkers.structured.entries import Draft, Shape, drafts_of
+from cqm.chunkers.structured.key_paths import Path, path_text, scalar_of, step
+from cqm.chunkers.structured.rendering import rendered
+from cqm.chunkers.structured.spans_of_json import Node, member
+
+# OpenAPI 3.1, 4.8.9 "Path Item Object"; OpenAPI 3.2 adds "query".
+_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})
+
+# AsyncAPI 2 tells in a channel what a client may do, AsyncAPI 3 in an operation what the application does.
+_CHANNEL_METHODS = frozenset({"publish", "subscribe"})
+_METHODS_OF = {"paths": _METHODS, "webhooks": _METHODS, "channels": _CHANNEL_METHODS}
+
+_SECTIONS = frozenset({*_METHODS_OF, "operations", "components", "definitions"})
+_COMPONENTS = frozenset({("components",), ("definitions",)})
+
+# In characters: a schema of a line or two is packed with its neighbours.
+_LEAST_COMPONENT = 200
+
+_HEAD = 4_000
+_FORMATS = r"(?:openapi|swagger|asyncapi)"
+_YAML_VERSION = re.compile(rf"""^["']?{_FORMATS}["']?[ \t]*:[ \t]*["']?\d""", re.MULTILINE)
+_JSON_VERSION = re.compile(rf'"{_FORMATS}"\s*:\s*"\d')
+
+
+class _Operation(NamedTuple):
+    name: str
+    facts: dict[str, Fact]
+
+
+def is_openapi(text: str) -> bool:
+    """Whether a JSON or YAML text says among its first lines that it describes an interface."""
+    head = text[:_HEAD]
+    if not head.lstrip().startswith("{"):
+        return _YAML_VERSION.search(head) is not None
+    found = _JSON_VERSION.search(head)
+    # A member of the root, not the version of a package of that name.
+    return found is not None and head.count("{", 0, found.start()) - head.count("}", 0, found.start()) == 1
+
+
+def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:
+    """Cut a description of an interface at its operations and components.
+
+    Operations are pieces of their own, "GET /pets/{id}"; what all operations of a path share goes with one of them.
+    Components such as "components.schemas.Pet" are packed where they are very small. The interface and the operation
+    are in the context of a piece; the content of a piece of JSON is how YAML would write it.
+
+    Parameters:
+        text: the whole text.
+        language: "json" or "yaml".
+        options: the limits.
+    """
+    root, warnings = tree_of(text, language)
+    if root is None:
+        return [], warnings
+    operations = dict(_operations(text, root))
+    title = " ".join(filter(None, (scalar_of(text, member(root, "info", key)) for key in ("title", "version"))))
+    drafts = drafts_of(text, root, Shape(_opens, _is_apart), options)
+    pieces = [_piece(text, draft, title, operations) for draft in drafts]
+    if language == JSON:
+        pieces = [replace(piece, content=_readable(text, draft)) for piece, draft in zip(pieces, drafts, strict=True)]
+    return pieces, warnings
+
+
+def _opens(parent: Path, node: Node) -> bool:
+    if not parent:
+        return node.key in _SECTIONS
+    if len(parent) > 1:
+        return False
+    methods = _METHODS_OF.get(parent[0], frozenset())
+    return parent == ("components",) or any(child.key in methods for child in node.children)
+
+
+def _is_apart(parent: Path, node: Node) -> bool:
+    if parent[:1] in _COMPONENTS and len(parent) == (2 if parent[0] == "components" else 1):
+        return node.end - node.entry >= _LEAST_COMPONENT
+    return _is_operation(parent, node)
+
+
+def _is_operation(parent: Path, node: Node) -> bool:
+    if len(parent) == 2:  # noqa: PLR2004 - a section, and a path in it
+        return node.key in _METHODS_OF.get(parent[0], ())
+    return parent == ("operations",)
+
+
+def _operations(text: str, root: Node) -> Iterator[tuple[Path, _Operation]]:
+    for section in root.children:
+        for number, outer in enumerate(section.children if section.key in _SECTIONS else ()):
+            path = (section.key, step(text, outer, number))
+            if _is_operation(path[:1], outer):
+                verb = scalar_of(text, member(outer, "action")).upper()
+                yield path, _operation(text, outer, verb, outer.key)
+            for inner in outer.children:
+                if _is_operation(path, inner):
+                    yield (*path, inner.key), _operation(text, inner, inner.key.upper(), outer.key)
+
+
+def _operation(text: str, node: Node, method: str, path: str) -> _Operation:
+    facts: dict[str, Fact] = {"http_method": method, "path": path}
+    for fact, key in (("operation_id", "operationId"), ("summary", "summary")):
+        if value := scalar_of(text, member(node, key)):
+            facts[fact] = value
+    if tags := tuple(_tags(text, member(node, "tags"))):
+        facts["tags"] = tags
+    return _Operation(f"{method} {path}".strip(), facts)
+
+
+def _tags(text: str, node: Node | None) -> Iterator[str]:
+    if node is None:
+        return
+    # AsyncAPI has objects with names for tags; YAML may write the list in one line.
+    listed = [scalar_of(text, tag) or scalar_of(text, member(tag, "name")) for tag in node.children]
+    for tag in listed or scalar_of(text, node).strip("[]").split(","):
+        if name := tag.strip(" \"'"):
+            yield name
+
+
+def _piece(text: str, draft: Draft, title: str, operations: dict[Path, _Operation]) -> Piece:
+    piece = piece_of(text, draft)
+    subject = subject_of(text, draft)
+    path = next((path for path in (subject[:3], subject[:2]) if path in operations), ())
+    if not path:
+        above = title if draft.start else ""
+        return replace(piece, context="\n".join(filter(None, (above, context_of(draft.outer)))))
+    name, own = operations[path]
+    begins = len(draft.outer) < len(path)
+    context = "\n".join(filter(None, (title, name, "" if begins else str(own.get("summary", "")))))
+    defines = tuple(filter(None, (name, str(own.get("operation_id", ""))))) if begins else ()
+    facts = {**piece.facts, **own, **({"key_path": path_text(path)} if begins else {})}
+    return replace(piece, kind="operation", symbol=name, context=context, defines=defines, facts=facts)
+
+
+def _readable(text: str, draft: Draft) -> str:
+    opened = draft.parent[len(draft.outer) :] if draft.entries else ()
+    lines = [f"{'  ' * depth}{part}:" for depth, part in enumerate(opened)]
+    return "\n".join([*lines, *(rendered(text, entry.node, len(opened)) for entry in draft.entries)])

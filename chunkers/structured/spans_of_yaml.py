@@ -1,0 +1,224 @@
+"""Where the entries of a YAML text stand, by its lines and their indentation: a tree of spans, in one pass.
+
+The grammars of YAML at hand count lines in 16 bits and crash on deep nesting, and a chunker needs no more than where
+each entry begins: flow collections, quoted texts and block scalars are told from structure, and stay whole.
+"""
+
+import re
+from typing import NamedTuple
+
+from cqm.chunkers.structured.spans_of_json import ARRAY, LITERAL, OBJECT, STRING, Node, Parsed
+
+_MARKER = re.compile(r"(?:---|\.\.\.)(?=\s|$)")
+# Directives, and the control lines of Helm and Jinja templates, are as good as comments.
+_COMMENT = re.compile(r"#|%|\{\{|\{%")
+_DASH = re.compile(r"-(?:[ \t]+|$)")
+_KEY = re.compile(
+    r"""(?:[&!][^\s,\[\]{}]*+[ ]+)*+
+    (?: "(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*+)" | '(?P<single>[^']*+(?:''[^']*+)*+)'
+      | (?P<plain>(?![\[{"'#|>@`%])(?:[^:#]|:(?!\s|$)|(?<!\s)\#)++) )
+    \s*+:(?:[ \t]+|$)""",
+    re.VERBOSE,
+)
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*+(?:[ \t]+|$))*+")
+_BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*+[ \t]*+(?:#.*+)?$")
+_FLOW = re.compile(
+    r"""[\[\]{}] | (?:^|(?<=[\s,:\[{]))(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^']*+') | (?:^|\s)\#.*+""", re.VERBOSE
+)
+_QUOTED = {'"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'), "'": re.compile(r"'[^']*+(?:''[^']*+)*+'")}
+_QUOTE_END = {'"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"'), "'": re.compile(r"[^']*+(?:''[^']*+)*+'(?!')")}
+
+
+class _Open(NamedTuple):
+    column: int
+    is_item: bool
+    key: str
+    start: int
+    entry: int
+    children: list[Node]
+
+
+def parse(text: str) -> Parsed:
+    """The documents of a YAML text, each a node with its entries; broken YAML as far as its indentation tells.
+
+    An entry begins with the comments above it and ends with its last line; `Node.start` is where its value begins.
+    Time is linear, nothing recurses, nothing is raised.
+    """
+    scan = _Scan()
+    position = 0
+    for line in text.split("\n"):
+        end = min(position + len(line) + 1, len(text))
+        scan.read(line, position, end)
+        position = end
+    scan.end_document(len(text))
+    return Parsed(scan.documents, scan.error)
+
+
+class _Scan:
+    """The state between lines: open entries, what a value that goes on over lines waits for, comments seen."""
+
+    def __init__(self) -> None:
+        self.documents: list[Node] = []
+        self.error = -1
+        self.around: list[_Open] = []
+        self.children: list[Node] = []
+        self.comments: list[tuple[int, int]] = []
+        self.entry = -1
+        self.done = 0
+        self.line_end = 0
+        self.block = -1
+        self.depth = 0
+        self.quote = ""
+
+    def read(self, line: str, start: int, end: int) -> None:
+        """Take the next line, without its line feed."""
+        self.line_end = end
+        body = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if not body:
+            self._read_blank()
+        elif self._goes_on(line, indent, start):
+            self._content()
+        elif _COMMENT.match(body):
+            self.comments.append((start, indent))
+        elif indent == 0 and (marker := _MARKER.match(body)):
+            self._read_marker(line, start, marker.end())
+        else:
+            self._read_entry(line.rstrip(), indent, start)
+
+    def _read_blank(self) -> None:
+        # Comments right below an entry, with a blank line after them, are about it.
+        if self.comments and self.comments[0][0] == self.done > 0:
+            self.comments = []
+
+    def _goes_on(self, line: str, indent: int, start: int) -> bool:
+        if self.block >= 0:
+            if indent >= self.block:
+                return True
+            self.block = -1
+        if not (self.depth or self.quote):
+            return False
+        if (
+            self.around
+            and indent <= self.around[-1].column
+            and not self.around[-1].is_item
+            and line[indent] not in "]}"
+        ):
+            # An entry as far left as the one that never ended.
+            self.error = start if self.error < 0 else self.error
+            self.depth, self.quote = 0, ""
+            return False
+        self._read_value(line, 0)
+        return True
+
+    def _content(self) -> None:
+        self.done = self.line_end
+        self.comments = []
+
+    def _read_marker(self, line: str, start: int, end: int) -> None:
+        lead = self._lead(start, 0)
+        if self.around or self.children:
+            self.end_document(lead)
+        if self.entry < 0:
+            self.entry = lead
+        self._content()
+        rest = line[end:].strip()
+        if line.startswith("-") and rest and not rest.startswith("#"):
+            self._read_value(rest, 0)
+
+    def end_document(self, end: int) -> None:
+        """Close all that is open; the document ends where the next begins."""
+        self._close(-1, is_item=False)
+        if self.children:
+            entry = max(self.entry, 0)
+            kind = _kind(self.children)
+            self.documents.append(Node(kind, entry, end, "", entry, self.children))
+        self.children, self.entry = [], end if self.documents else -1
+
+    def _lead(self, start: int, indent: int) -> int:
+        lead = start
+        for above, column in reversed(self.comments):
+            if column > indent:
+                break
+            lead = above
+        self.comments = []
+        return lead
+
+    def _read_entry(self, line: str, indent: int, start: int) -> None:
+        dash = _DASH.match(line, indent)
+        key = None if dash else _KEY.match(line, indent)
+        if not (dash or key):
+            return self._read_text(line, indent, start)
+        lead = self._lead(start, indent)
+        self._close(indent, is_item=dash is not None)
+        self._content()
+        at = indent
+        while dash:
+            self._open(at, "", start + dash.end(), lead, is_item=True)
+            at, lead = dash.end(), start + dash.end()
+            dash = _DASH.match(line, at)
+        key = _KEY.match(line, at)
+        if key:
+            name = key["plain"] or key["single"] or key["double"] or ""
+            self._open(at, name.strip(), start + key.end(), lead, is_item=False)
+            at = key.end()
+        return self._read_value(line, at)
+
+    def _open(self, column: int, key: str, start: int, entry: int, *, is_item: bool) -> None:
+        self.around.append(_Open(column, is_item, key, start, entry, []))
+
+    def _close(self, indent: int, *, is_item: bool) -> None:
+        # A list may stand as far left as its key.
+        while self.around and self.around[-1].column >= indent:
+            opened = self.around[-1]
+            if opened.column == indent and is_item and not opened.is_item:
+                break
+            self.around.pop()
+            siblings = self.around[-1].children if self.around else self.children
+            siblings.append(_node(opened, max(self.done, opened.start)))
+
+    def _read_text(self, line: str, indent: int, start: int) -> None:
+        # The rest of a plain text over several lines, or a document that is one.
+        if not self.around:
+            self.error = start if self.error < 0 and self.children else self.error
+            self.children.append(Node(STRING, start + indent, start + len(line), "", self._lead(start, indent)))
+        self._content()
+        self._read_value(line, indent)
+
+    def _read_value(self, line: str, at: int) -> None:
+        """Note what a value that begins or goes on at a column of the line leaves open at its end."""
+        if not (self.depth or self.quote):
+            properties = _PROPERTIES.match(line, at)
+            at = properties.end() if properties else at
+            if _BLOCK_SCALAR.match(line, at):
+                self.block = self.around[-1].column + 1 if self.around else 0
+                return
+            first = line[at : at + 1]
+            if first in _QUOTED and first and not _QUOTED[first].match(line, at):
+                self.quote = first
+            elif first in ("[", "{"):
+                self._count(line, at)
+            return
+        if self.quote:
+            ended = _QUOTE_END[self.quote].match(line, at)
+            self.quote = "" if ended else self.quote
+            return
+        self._count(line, at)
+
+    def _count(self, line: str, at: int) -> None:
+        for token in _FLOW.finditer(line, at):
+            if token[0] in "[{":
+                self.depth += 1
+            elif token[0] in "]}":
+                self.depth = max(self.depth - 1, 0)
+
+
+def _node(opened: _Open, end: int) -> Node:
+    kind = _kind(opened.children) if opened.children else LITERAL
+    return Node(kind, opened.start, end, opened.key, opened.entry, opened.children)
+
+
+def _kind(children: list[Node]) -> str:
+    if any(child.key for child in children):
+        return OBJECT
+    return ARRAY if any(child.kind != STRING for child in children) else STRING
