@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 
+from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
 from cqm.chunkers.model import Chunk, Fact
 from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
@@ -42,14 +43,14 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
         counts = count_terms(_searched(chunk))
         whole.update(counts)
         counts.update(of_path)
-        counts.update(count_terms("\n".join([chunk.symbol] * _SYMBOL_WEIGHT + [chunk.context])))
+        counts.update(count_terms("\n".join([chunk.symbol] * _SYMBOL_WEIGHT + [_searched_context(chunk)])))
         vectors.append(document_terms(counts, _CHUNK_LENGTH))
     return FileTerms(tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(of_path, _PATH_LENGTH))
 
 
 def header(chunk: Chunk) -> str:
     """The lines that say where a chunk stands: path, qualified name or heading path, enclosing declarations."""
-    return "\n".join(part for part in (chunk.path, chunk.symbol, chunk.context) if part)
+    return "\n".join(part for part in (chunk.path, chunk.symbol, _searched_context(chunk)) if part)
 
 
 # What the result of a search tells anyway.
@@ -68,6 +69,13 @@ def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
 def dense_text(chunk: Chunk) -> str:
     """The text that is embedded: header, then code or prose as people read it."""
     return f"{header(chunk)}\n{chunk.content or chunk.text}"
+
+
+def _searched_context(chunk: Chunk) -> str:
+    # With the fields of its class every method is found by them, and what uses them by no more than that: leaving these
+    # lines out, NDCG@10 on gson is .860 instead of .853.
+    lines = chunk.context.split("\n")
+    return "\n".join(line for line in lines if not line.startswith((CLASS_NOTE, FIELDS_NOTE)))
 
 
 def _searched(chunk: Chunk) -> str:

@@ -25,6 +25,9 @@ _VALUES_OF_ENUMS = frozenset(
 _VALUE = re.compile(r"\s*(?<![<>=!])=(?![=>])")
 
 # Context is to be shorter than what it explains.
+CLASS_NOTE, FIELDS_NOTE = "// Class: ", "// Fields: "
+"""How the lines of a context begin that repeat what other lines and chunks say, for whoever reads the chunk alone."""
+
 _MAX_FIELDS = 24
 _MAX_METHODS = 200
 
@@ -58,14 +61,14 @@ def class_line(mark: Mark, package: str) -> str:
         return ""
     is_qualified = not package or mark.name.startswith(f"{package}.")
     qualified = mark.name if is_qualified else f"{package}.{mark.name}"
-    return f"// Class: {mark.name.rpartition('.')[2]} ({qualified})"
+    return f"{CLASS_NOTE}{mark.name.rpartition('.')[2]} ({qualified})"
 
 
 def fields_line(mark: Mark) -> str:
     """A comment that names the fields of a type, of very many the first; empty when it has none."""
     names = [field.name.rpartition(".")[2] for field in _fields(mark)]
     shown = names if len(names) <= _MAX_FIELDS else [*names[:_MAX_FIELDS], "..."]
-    return "// Fields: " + ", ".join(shown) if shown else ""
+    return FIELDS_NOTE + ", ".join(shown) if shown else ""
 
 
 def field_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:

@@ -85,3 +85,11 @@ def test_the_header_says_where_a_chunk_stands() -> None:
 def test_the_embedded_text_is_the_header_and_the_code() -> None:
     last = chunks_of(SOURCE)[-1]
     assert dense_text(last) == f"{header(last)}\n{last.text}"
+
+
+def test_a_method_is_not_found_by_the_fields_that_its_context_names() -> None:
+    source = SOURCE.replace("class InvoicePrinter {\n", "class InvoicePrinter {\n    int zebra;\n")
+    last = chunks_of(source)[-1]
+    assert "zebra" in last.context
+    assert weight("zebra", terms_of(source).chunks[-1]) == 0
+    assert "zebra" not in dense_text(last)
