@@ -40,6 +40,17 @@ _SENTENCE_END_OR_LINE = re.compile(rf"(?:{_WESTERN_MARKS}(?=\s)|{_JAPANESE_MARKS
 _SEPARATORS = (" ", "\t", "\u3000", ";", "}", ",")
 
 
+def line_start(text: str, position: int) -> int:
+    """Where the line of a position begins when only blanks are between, so that cuts are at whole lines.
+
+    Otherwise it is the position. Time is linear in the blanks, however long the line is.
+    """
+    start = position
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return start if not start or text[start - 1] == "\n" else position
+
+
 def even_spans(start: int, units: list[Unit], limit: int) -> list[Span]:
     """Group units into spans within the limit, few and of about the same size; a larger unit is a span of its own.
 

@@ -104,7 +104,7 @@ _OTHER_FORMATS = (
     Format("pdf", (".pdf",)),
     Format("perl", (".pl", ".pm", ".t")),
     Format("prisma", (".prisma",)),
-    Format("prolog", (".pro", ".prolog")),
+    Format("prolog", (".prolog",)),
     Format("properties", (".properties",)),
     Format("protobuf", (".proto",)),
     Format("puppet", (".epp",)),

@@ -51,7 +51,7 @@ _TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component"
 _MEMBER_KINDS = frozenset({"method", "constructor", "field", "property", "constant", "variable", "function", "event"})
 
 # Facts that chunkers call otherwise than the schema does.
-_OTHER_NAMES = {"lang": "natural_language"}
+_OTHER_NAMES = {"lang": "natural_language", "date": "created_at"}
 _OWN_FIELDS = frozenset(field.name for field in fields(Metadata)) - {"facts", "headings"}
 
 

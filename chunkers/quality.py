@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cqm.chunkers.errors import QualityError
-from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Piece
+from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Fact, Piece
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 LEAST_CHARACTERS = 50
@@ -160,7 +160,24 @@ def _joined(text: str, before: Piece, after: Piece) -> Piece:
         defines=tuple(dict.fromkeys((*before.defines, *after.defines))),
         content="\n".join(parts) if before.content or after.content else "",
         symbols=(*before.symbols, *after.symbols),
+        facts=_joined_facts(before.facts, after.facts) | _told_once(larger.facts),
     )
+
+
+def _joined_facts(before: Mapping[str, Fact], after: Mapping[str, Fact]) -> dict[str, Fact]:
+    """What may be true of both: whether either has something, and the lists of both as one."""
+    facts: dict[str, Fact] = {}
+    for name, value in (*before.items(), *after.items()):
+        known = facts.get(name)
+        if isinstance(value, bool):
+            facts[name] = value or known is True
+        elif isinstance(value, tuple):
+            facts[name] = tuple(dict.fromkeys((*known, *value) if isinstance(known, tuple) else value))
+    return facts
+
+
+def _told_once(facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    return {name: value for name, value in facts.items() if not isinstance(value, bool | tuple)}
 
 
 def _missing(chunks: Iterable[Chunk]) -> list[Finding]:

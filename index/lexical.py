@@ -73,8 +73,9 @@ def query_terms(text: str) -> SparseTerms:
 
 
 def name_term(name: str) -> SparseTerms:
-    """The one term of a whole identifier, whatever it is made of."""
-    return SparseTerms((_hash(stem(name.replace("_", "").lower())),), (1.0,))
+    """The one term of a whole identifier, whatever it is made of; marks around its word count for nothing."""
+    word = _WORD.findall(name)[-1]
+    return SparseTerms((_hashes(word)[-1],), (1.0,))
 
 
 def content_words(text: str) -> list[str]:

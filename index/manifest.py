@@ -1,7 +1,7 @@
 """The manifest: what the index knows of every file and chunk, in SQLite. It is the truth about a chunk's lines.
 
 A file's row is committed after its points are in the store (promise 2). Before its points are touched, its path is
-committed to `pending`; a process that dies in between leaves the path there, and the next update starts with it.
+noted as pending; a process that dies in between leaves it so, and the next update starts with it.
 """
 
 import json
@@ -30,11 +30,8 @@ CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT 
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 # What was written and not flushed when the last process died may have come back older from the store's log: a replayed
-# deletion can win over a later insertion of the same point. It is pending again, and its points are written anew.
-_RECOVERY = """
-UPDATE chunk SET fingerprint = '' WHERE path IN (SELECT path FROM unsettled);
-UPDATE unsettled SET written = 0;
-"""
+# deletion can win over a later insertion of the same point. It is pending again.
+_RECOVERY = "UPDATE unsettled SET written = 0;"
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
 
@@ -157,7 +154,8 @@ class Manifest:
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """The chunks that define a symbol whose name, or its last part, is the given one."""
         where = "WHERE EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
-        found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", name))
+        as_stored = json.dumps(name)[1:-1]
+        found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", as_stored))
         return tuple(found)
 
     def counts(self, column: str) -> dict[str, int]:
@@ -181,7 +179,10 @@ class Manifest:
         return tuple(row[0] for row in rows)
 
     def pending(self) -> tuple[str, ...]:
-        """Paths that an update had begun and not committed, or that were not flushed when their process died."""
+        """Paths that an update had begun and not committed, or that were not flushed when their process died.
+
+        Their points are written anew, whatever the fingerprints of their chunks say.
+        """
         return tuple(row[0] for row in self._read("SELECT path FROM unsettled WHERE written = 0", ()))
 
     def fact(self, name: str) -> str:
@@ -203,7 +204,8 @@ class Manifest:
         """Replace the rows of these files and of their chunks, all or none; they are settled by the next flush.
 
         Parameters:
-            files: each with its chunks in order, or None to leave the file's chunks as they are.
+            files: each with its chunks in order, or None to leave the file's chunks, and whether it is pending, as
+                they are.
         """
         with self._transaction():
             for row, chunks in files:
@@ -211,7 +213,7 @@ class Manifest:
                 if chunks is not None:
                     self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
                     self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks))
-            self._note_written(row.path for row, _ in files)
+            self._note_written(row.path for row, chunks in files if chunks is not None)
 
     def remove(self, paths: Sequence[str]) -> None:
         """Delete files and their chunks, all or none; they are settled by the next flush."""

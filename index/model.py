@@ -219,6 +219,7 @@ class SymbolUses:
         calls: of anything with the last part of the name (types are not resolved), source before tests.
         related: definitions of what the symbol itself calls, where their names are rare enough to tell.
         total_calls: how many calls were found, of which `calls` are the first.
+        is_complete: whether all chunks that say the name were looked at; of a very common name, only the best are.
     """
 
     name: str
@@ -226,6 +227,7 @@ class SymbolUses:
     calls: tuple[CallSite, ...]
     related: tuple[Definition, ...]
     total_calls: int
+    is_complete: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
-from cqm.chunkers.quality import is_meaningless
+from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.context import dense_text, file_terms, metadata_fields
 from cqm.index.lexical import SparseTerms
 from cqm.index.manifest import ChunkRow, FileRow
@@ -89,6 +89,8 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         return PreparedFile(row, None)
     report = chunk(Document(found.path, read.text), preparation.chunk)
     chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
+    for part in chunks:
+        check_metadata(part)
     terms = file_terms(found.path, chunks)
     language = chunks[0].language if chunks else ""
     prepared = tuple(_prepared_chunk(*pair) for pair in zip(chunks, terms.chunks, strict=True))

@@ -162,6 +162,6 @@ def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
         language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
-        metadata=payload.get("metadata", {}),
+        metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
         parts=entry.parts,
     )

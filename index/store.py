@@ -251,6 +251,10 @@ class EdgeStore:
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):
             self._opened().update(operation)
+        self.flush_later()
+
+    def flush_later(self) -> None:
+        """Flush when nothing was written for a while; what the caller is about to do is not held up."""
         with self._timer_lock:
             self._written_at = time.monotonic()
             if self._flush_timer is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from cqm.index.generation import Generation
-from cqm.index.manifest import ChunkRow, FileRow
+from cqm.index.manifest import ChunkRow, FileRow, Manifest
 from cqm.index.model import FileProblem, FileState, IndexOptions, Progress, UpdateSummary
 from cqm.index.points import chunk_points, file_point, file_point_id
 from cqm.index.prepare import Preparation, PreparedChunk, PreparedFile, Task, prepare_files
@@ -36,7 +36,7 @@ class Plan:
         vanished: paths in the index that are no longer there or no longer in scope.
         unchanged: number of files that need nothing.
         known: the manifest's rows of the paths in question.
-        pending: paths that an earlier update had begun and not committed.
+        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
     """
 
     todo: tuple[Task, ...]
@@ -77,7 +77,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
         row = known.get(found.path)
         if found.skip is not None:
             skip = FileRow(found.path, FileState.SKIPPED, found.skip.value, found.size, found.mtime_ns)
-            if row is None or (row.state, row.reason) != (skip.state, skip.reason):
+            if row is None or found.path in pending or (row.state, row.reason) != (skip.state, skip.reason):
                 skipped.append(skip)
         elif row and below is None and found.path not in pending and _is_unchanged(found, row):
             unchanged += row.state is FileState.INDEXED
@@ -149,6 +149,8 @@ def run_update(
         if cancelled():
             stopped = done < len(plan.todo)
             break
+    # What was committed after the last write has to be settled by a flush of its own.
+    generation.store.flush_later()
     return UpdateSummary(
         added=tally.added,
         modified=tally.modified,
@@ -195,7 +197,7 @@ def _store(generation: Generation, batch: Sequence[PreparedFile], plan: Plan, em
     manifest, store = generation.manifest, generation.store
     changed = [file for file in batch if file.is_chunked]
     manifest.begin([file.row.path for file in changed])
-    old = {file.row.path: {row.id: row.fingerprint for row in manifest.chunks_of(file.row.path)} for file in changed}
+    old = {file.row.path: _held(manifest, file.row.path, plan) for file in changed}
     fresh = [part for file in changed for part in file.chunks or () if _is_fresh(part, old)]
     vectors = embed([part.dense_text for part in fresh])
     store.upsert([*chunk_points(fresh, vectors), *map(file_point, changed)], vectors.space)
@@ -209,6 +211,11 @@ def _store(generation: Generation, batch: Sequence[PreparedFile], plan: Plan, em
     tally.written += len(fresh)
     for file in changed:
         _count_chunks(file, old[file.row.path], tally)
+
+
+def _held(manifest: Manifest, path: str, plan: Plan) -> dict[str, str]:
+    """The fingerprints of a file's chunks by id; empty ones of what the store may not hold as the manifest says."""
+    return {row.id: "" if path in plan.pending else row.fingerprint for row in manifest.chunks_of(path)}
 
 
 def _is_fresh(part: PreparedChunk, old: Mapping[str, Mapping[str, str]]) -> bool:

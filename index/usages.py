@@ -1,11 +1,12 @@
 """Where a symbol is defined, where it is called, and what it calls: told from the chunks when somebody asks.
 
-Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone, so that a name in a
-comment or a string is no call, and a call is that of the innermost symbol around it.
+Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone: its syntax tells
+what each symbol calls, and the lines of that symbol that say the name, but for comments, are the calls.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
@@ -19,14 +20,16 @@ from cqm.index.roles import role_of
 from cqm.index.store import TERMS
 
 # How many chunks that say the name are looked at; each costs about a millisecond.
-_DEPTH = 200
+_DEPTH = 400
 _MOST_CALLS = 100
 # A name that more symbols have tells too little to be called related: "get", "run".
 _MOST_NAMESAKES = 3
 _MOST_RELATED = 10
 _LONGEST_LINE = 200
 
-_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%)")
+# "*p = f()" and "--n, f()" are none, nor are "#region" and "#[test]".
+_SEPARATOR = re.compile(r"::|#|->")
+_COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
 # A callee that may well be one of ours: not a method of some value, whose type nobody knows.
 _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
 # What follows the name of a callee, generic arguments and a macro's mark included.
@@ -48,20 +51,23 @@ def find_usages(generation: Generation, name: str, limit: int) -> SymbolUses:
     calls: list[CallSite] = []
     definitions: list[Definition] = []
     called: dict[str, None] = {}
-    for row, text in _chunks_that_say(generation, plain):
+    said = list(_chunks_that_say(generation, plain))
+    for row, text in said:
         facts = _facts(row, text)
-        own = [fact for fact in facts if _is_named(fact.name, name)]
-        definitions.extend(_definition(row, fact) for fact in own)
+        own = [fact for fact in facts if _is_named(_qualified(row, fact.name), name)]
+        definitions.extend(_definition(generation, row, fact) for fact in own)
         called.update((last_part(callee), None) for fact in own for callee in fact.calls if _OWN.match(callee))
         calls.extend(_calls(row, text, facts, plain))
+    definitions.extend(_divided(generation, name, plain, {(it.path, it.symbol) for it in definitions}))
     calls.sort(key=lambda site: bool(role_of(site.path)))
     related = _related(generation, [callee for callee in called if callee != plain])
-    return SymbolUses(name, tuple(definitions), tuple(calls[:limit]), related, len(calls))
+    return SymbolUses(name, tuple(definitions), tuple(calls[:limit]), related, len(calls), len(said) < _DEPTH)
 
 
 def _checked(name: str, limit: int) -> str:
     plain = last_part(name.strip())
-    if not re.fullmatch(r"[^\W\d][\w$?!]*", plain):
+    # Ruby's "route!" and "<<" are names too.
+    if not re.fullmatch(r"[^\W\d][\w$?!=]*|[^\w\s()]{1,3}", plain):
         raise QueryError(f"{name!r} is no symbol's name.", remedy="Give a name such as get_url or Client.get_url.")
     if not 1 <= limit <= _MOST_CALLS:
         raise QueryError(f"limit is {limit}; it must be from 1 to {_MOST_CALLS}.")
@@ -69,7 +75,9 @@ def _checked(name: str, limit: int) -> str:
 
 
 def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[ChunkRow, str]]:
-    """Chunks with a name in them and their texts, best first."""
+    """Chunks with a name in them and their texts, best first; none for an operator, which is no term."""
+    if not re.search(r"\w", plain):
+        return
     found = generation.store.search_terms(TERMS, name_term(plain), _DEPTH)
     rows = generation.manifest.chunks(point.id for point in found)
     payloads = generation.store.payloads([*rows], ["text"])
@@ -85,17 +93,38 @@ def _facts(row: ChunkRow, text: str) -> list[SymbolFacts]:
 
 
 def _is_named(qualified: str, name: str) -> bool:
-    # A chunk of a method says its own name alone: what encloses it is in other chunks.
-    return qualified == name or name.endswith(f".{qualified}") or qualified.endswith(f".{name}")
+    dotted = _SEPARATOR.sub(".", name.strip())
+    return qualified == dotted or qualified.endswith(f".{dotted}")
 
 
-def _definition(row: ChunkRow, fact: SymbolFacts) -> Definition:
+def _definition(generation: Generation, row: ChunkRow, fact: SymbolFacts) -> Definition:
     qualified = _qualified(row, fact.name)
-    first = row.start_line - 1
+    first, last = row.start_line - 1 + fact.start_line, row.start_line - 1 + fact.end_line
     kind = row.kind if qualified == row.symbol else fact.kind
-    return Definition(
-        row.path, first + fact.start_line, first + fact.end_line, qualified, kind, fact.signature, fact.doc
-    )
+    if last >= row.end_line:
+        last = _last_line(generation, row, qualified)
+    return Definition(row.path, first, last, qualified, kind, fact.signature, fact.doc)
+
+
+def _divided(
+    generation: Generation, name: str, plain: str, known: AbstractSet[tuple[str, str]]
+) -> Iterator[Definition]:
+    """The definitions of symbols that are cut over several chunks, or that a chunk alone does not show."""
+    for row in generation.manifest.defining(plain):
+        qualified = next(each for each in row.defines if last_part(each) == plain)
+        if _is_named(qualified, name) and (row.path, qualified) not in known:
+            kind = row.kind if row.symbol == qualified else "symbol"
+            yield Definition(row.path, row.start_line, _last_line(generation, row, qualified), qualified, kind)
+
+
+def _last_line(generation: Generation, first: ChunkRow, symbol: str) -> int:
+    """Where a symbol ends that begins in a chunk: the chunks after it that are of it, or of what is in it."""
+    last = first.end_line
+    for row in generation.manifest.chunks_of(first.path)[first.position + 1 :]:
+        if row.symbol != symbol and not row.symbol.startswith(f"{symbol}."):
+            break
+        last = row.end_line
+    return last
 
 
 def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -> Iterator[CallSite]:
@@ -103,13 +132,18 @@ def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -
     said = re.compile(rf"(?<![\w$]){re.escape(plain)}(?![\w$])({_ARGUMENTS})?")
     lines = text.split("\n")
     declared = {number for fact in facts for number in _declared_lines(fact, lines)}
-    for number, line in enumerate(lines, 1):
-        found = None if number in declared or _COMMENT.match(line) else said.search(line)
-        around = _innermost(facts, number) if found else None
-        # In a symbol the syntax tells of calls, also of those without brackets; outside, their shape.
-        if found and (plain in map(last_part, around.calls) if around else found[1]):
+    found = [
+        (number, bool(match[1]), _innermost(facts, number))
+        for number, line in enumerate(lines, 1)
+        if number not in declared and not _COMMENT.match(line) and (match := said.search(line))
+    ]
+    shaped = {around.name for _, has_shape, around in found if has_shape and around}
+    for number, has_shape, around in found:
+        # In a symbol the syntax tells whether it calls; which line does, the shape, or else, as in Ruby, the name.
+        is_called = around is None or plain in map(last_part, around.calls)
+        if is_called and (has_shape or (around is not None and around.name not in shaped)):
             symbol = _qualified(row, around.name) if around else row.symbol
-            yield CallSite(row.path, row.start_line + number - 1, symbol, line.strip()[:_LONGEST_LINE])
+            yield CallSite(row.path, row.start_line + number - 1, symbol, lines[number - 1].strip()[:_LONGEST_LINE])
 
 
 def _declared_lines(fact: SymbolFacts, lines: Sequence[str]) -> Iterable[int]:
@@ -125,6 +159,7 @@ def _innermost(facts: Sequence[SymbolFacts], number: int) -> SymbolFacts | None:
 
 
 def _qualified(row: ChunkRow, name: str) -> str:
+    # A chunk of a method says its own name alone: what encloses it is in other chunks.
     return next((each for each in row.defines if each == name or each.endswith(f".{name}")), name)
 
 
@@ -132,6 +167,8 @@ def _related(generation: Generation, callees: Sequence[str]) -> tuple[Definition
     """The definitions of what is called, as far as they are in the index and their names are rare."""
     related: list[Definition] = []
     for callee in callees:
+        if len(related) >= _MOST_RELATED:
+            break
         rows = generation.manifest.defining(callee)
         if 0 < len(rows) <= _MOST_NAMESAKES:
             related.extend(

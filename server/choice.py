@@ -1,5 +1,6 @@
 """What is asked of chunking in plain words, and the options that this makes with the settings in force."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -139,7 +140,9 @@ def _encoder(settings: Settings) -> Iterator["TokenEncoder"]:
         raise SettingsError(
             message, remedy="Set late.encoder to a folder with such a model or the address of a server."
         )
-    encoder = open_token_encoder(settings.late.encoder, timeout_seconds=settings.embedding.timeout_seconds)
+    key = os.environ.get(settings.late.api_key_env, "")
+    timeout = settings.embedding.timeout_seconds
+    encoder = open_token_encoder(settings.late.encoder, api_key=key, timeout_seconds=timeout)
     try:
         yield encoder
     finally:

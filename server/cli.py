@@ -180,7 +180,10 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
 @_as_json
 @_set
 def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
-    """Show where the symbol NAME is defined, what calls it, and what it calls."""
+    """Show where the symbol NAME is defined, what calls it, and what it calls.
+
+    Types are not resolved: calls are those of anything with the last part of the name.
+    """
     from cqm.server import commands
 
     root = _root(path)

@@ -106,6 +106,8 @@ class LateSettings(Section):
 
     encoder: FolderOrUrl = ""
     """A folder with model.onnx and tokenizer.json, or the address of a llama.cpp server that does not pool."""
+    api_key_env: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
+    """Name of the environment variable that holds the server's key; a key itself never stands in a file."""
 
 
 class SearchSettings(Section):

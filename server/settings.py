@@ -104,7 +104,8 @@ def load_settings(
     own = yaml_layer(user)
     mine = validated(Options, own) if own else Options()
     # The user may have given the variable of a key a name that begins as ours do.
-    others = (*OTHER_VARIABLES, mine.embedding.api_key_env, environment.get("CQM_EMBEDDING_API_KEY_ENV", ""))
+    keys = [environment.get(name, "") for name in ("CQM_EMBEDDING_API_KEY_ENV", "CQM_LATE_API_KEY_ENV")]
+    others = (*OTHER_VARIABLES, mine.embedding.api_key_env, mine.late.api_key_env, *keys)
     stronger = (environment_layer(environment, names, others), command_line_layer(overrides or {}, names))
     sources = _Sources(
         user=mine,

@@ -50,8 +50,9 @@ def refusals(
         refused["server", "http"] = "it opens a port of this machine"
     if project.trusted_projects:
         refused["trusted_projects",] = "no project can trust itself"
-    if project.embedding.api_key_env:
-        refused["embedding", "api_key_env"] = "it chooses which of your secrets is sent"
+    for section in ("embedding", "late"):
+        if getattr(project, section).api_key_env:
+            refused[section, "api_key_env"] = "it chooses which of your secrets is sent"
     if is_elsewhere(project.late.encoder) and project.late.encoder != without.late.encoder:
         refused["late", "encoder"] = "it sends your code to a service that you did not configure"
     if _redirects(settled.embedding, without.embedding, environment):

@@ -13,7 +13,8 @@ def usage_lines(uses: SymbolUses) -> Iterator[str]:
     if not uses.definitions and not uses.calls:
         yield f"{uses.name} is neither defined nor called in the index. Search for it in other words."
         return
-    yield f"{uses.name}: {_count(len(uses.definitions), 'definition')}, {_count(uses.total_calls, 'call')}"
+    least = "" if uses.is_complete else "at least "
+    yield f"{uses.name}: {_count(len(uses.definitions), 'definition')}, {least}{_count(uses.total_calls, 'call')}"
     for definition in uses.definitions[:_MOST_DEFINITIONS]:
         yield from _definition_lines(definition)
     yield from (f"\n{_place(definition)}" for definition in uses.definitions[_MOST_DEFINITIONS:])

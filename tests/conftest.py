@@ -1,10 +1,14 @@
 """Shared by all tests: the profile of hypothesis, and the table of the specification's rows with their tests."""
 
+import signal
 from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is slow, not wrong: no test fails by the clock.
 settings.register_profile("cqm", deadline=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from cqm.chunkers.cutting import line_start
 from cqm.chunkers.structured.spans_of_json import ARRAY, LITERAL, OBJECT, STRING, Node, member, string_of, value_of
 
 CODE = "code"
@@ -87,17 +88,12 @@ def _cell(text: str, node: Node, start: int, end: int, number: int) -> Cell:
         level = member(node, "level")
         lines[0] = lines[0]._replace(content=f"{'#' * _number(text, level)} {lines[0].content}")
     lines.sort()
-    lines = [line._replace(start=_line_start(text, line.start)) for line in lines]
+    lines = [line._replace(start=line_start(text, line.start)) for line in lines]
     lines[:1] = [lines[0]._replace(start=start)] if lines else [Line(start, "", role)]
     count = member(node, "execution_count") or member(node, "prompt_number")
     written = "".join(line.content for line in lines if line.role == role)
     kind = MARKDOWN if kind == "heading" else kind
     return Cell(start, end, number, kind, written, tuple(lines), _number(text, count))
-
-
-def _line_start(text: str, position: int) -> int:
-    begin = text.rfind("\n", 0, position) + 1
-    return position if text[begin:position].strip() else begin
 
 
 def _number(text: str, node: Node | None) -> int:

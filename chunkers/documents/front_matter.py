@@ -8,13 +8,14 @@ from cqm.chunkers.model import Fact
 # Only plain pairs and lists are read, without a parser of YAML: it takes 100 times as long, and aliases in it can make
 # a small text large.
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_PAIR = re.compile(r"(\w[\w-]{0,50})[ \t]*:(?:[ \t]+(.{0,500}))?[ \t]*\r?$")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.{1,200})\r?$")
+_PAIR = re.compile(r"(\w[\w-]{0,50}+)[ \t]*+:(.*+)")
+_ITEM = re.compile(r"[ \t]*+-[ \t](.*+)")
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 _COMMENT = re.compile(r"[ \t]+#.*$")
 
 _WANTED = {"title": "title", "date": "date", "url": "url", "permalink": "url", "tags": "tags", "keywords": "tags"}
 _LONGEST_VALUE = 200
+_LONGEST_LINE = 500
 _MOST_TAGS = 20
 
 
@@ -36,11 +37,12 @@ def front_matter_of(text: str) -> dict[str, Fact]:
 def _pairs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     name, values = "", list[str]()
     for line in lines:
-        if pair := _PAIR.match(line):
+        pair = _PAIR.match(line)
+        if pair and not pair[2][:1].strip():
             if name:
                 yield name, values
             name = pair[1]
-            values = list(_values(pair[2] or "", is_list=_WANTED.get(name.lower()) == "tags"))
+            values = list(_values(pair[2], is_list=_WANTED.get(name.lower()) == "tags"))
         elif item := _ITEM.match(line):
             values.extend(_values(item[1], is_list=False))
     if name:
@@ -48,7 +50,7 @@ def _pairs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _values(written: str, *, is_list: bool) -> Iterator[str]:
-    bare = written.strip()
+    bare = written.strip()[:_LONGEST_LINE]
     quoted = _QUOTED.match(bare)
     bare = quoted[0] if quoted else _COMMENT.sub("", bare)
     parts = bare.strip("[]").split(",") if is_list else [bare]

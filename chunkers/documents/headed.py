@@ -76,9 +76,10 @@ def joined(
 
 
 def merged(before: Section[Block], section: Section[Block]) -> Section[Block]:
-    """Two neighbours as one, called after the first."""
+    """Two neighbours as one, called after the first that has a heading: front matter and a logo have none."""
     size, defines = before.size + section.size, before.defines + section.defines
-    return replace(before, end=section.end, size=size, blocks=before.blocks + section.blocks, defines=defines)
+    path, blocks = before.path or section.path, before.blocks + section.blocks
+    return replace(before, end=section.end, size=size, path=path, blocks=blocks, defines=defines)
 
 
 def parts_of(

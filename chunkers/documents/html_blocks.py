@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from cqm.chunkers.cutting import line_start
 from cqm.chunkers.documents.headed import Heading
 from cqm.chunkers.documents.html_text import Reading, fragments_of, read
-from cqm.chunkers.documents.markup import CLOSE, EMPTY, OPEN, Token, attributes_of, names, tokens_of_html
+from cqm.chunkers.documents.markup import CLOSE, EMPTY, OPEN, Token, attributes_of_html, names, tokens_of_html
 
 PROSE = "prose"
 """The kind of a block that may be divided at its sentences."""
@@ -93,7 +94,7 @@ def page_of(text: str) -> Page:
         blocks or [Block(0)],
         reading,
         _text_of_heading(text, tokens, reading, title) if title >= 0 else "",
-        attributes_of(text, root).get("lang", "") if root else "",
+        attributes_of_html(text, root).get("lang", "") if root else "",
     )
 
 
@@ -116,7 +117,7 @@ def _level(text: str, token: Token, lists: int) -> int:
         return 0
     if token.name != "dt":
         return _HEADINGS.get(token.name, 0)
-    classes = attributes_of(text, token).get("class", "").split() if "sig" in text[token.start : token.end] else []
+    classes = attributes_of_html(text, token).get("class", "").split() if "sig" in text[token.start : token.end] else []
     return min(len(_HEADINGS) + max(lists, 1), _DEEPEST) if "sig" in classes else 0
 
 
@@ -251,7 +252,7 @@ class _Cuts:
             self.navigation[token.name] += 1
         self.lists += token.name == "dl" and token.kind == OPEN
         inherited = self.anchor if self.state == _FRESH else ""
-        self.anchor = attributes_of(self.text, token).get("id", inherited)
+        self.anchor = attributes_of_html(self.text, token).get("id", inherited)
         if self.state != _FRESH:
             self._begin(token.start, PROSE)
         if level := _level(self.text, token, self.lists):
@@ -270,14 +271,14 @@ class _Cuts:
         for token in self.tokens[number : number + _TAGS_TO_ANCHOR]:
             if token.kind == CLOSE and token.name == self.tokens[number].name:
                 break
-            attributes = attributes_of(self.text, token) if token.kind == OPEN else {}
+            attributes = attributes_of_html(self.text, token) if token.kind == OPEN else {}
             if anchor := attributes.get("id") or (attributes.get("name", "") if token.name == "a" else ""):
                 return anchor
         return ""
 
     def _begin(self, start: int, kind: str) -> None:
         begin = self.waiting if self.waiting >= 0 else start
-        self.found.append(Block(_line_start(self.text, begin), self._kind(kind), None, "", self.ends))
+        self.found.append(Block(line_start(self.text, begin), self._kind(kind), None, "", self.ends))
         self.ends = 0
 
     def _kind(self, kind: str) -> str:
@@ -300,11 +301,3 @@ def _is_menu(text: str, tokens: Sequence[Token], kind: str) -> bool:
 # A list of links in a text explains them; a menu, a table of contents or an index does not.
 _LEAST_ITEMS = 4
 _MENU_SHARE = 0.9
-
-
-def _line_start(text: str, position: int) -> int:
-    """Where the line begins when only blanks are before the position; else the position."""
-    start = position
-    while start and text[start - 1] in " \t":
-        start -= 1
-    return start if not start or text[start - 1] == "\n" else position

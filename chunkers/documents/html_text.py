@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 
-from cqm.chunkers.documents.markup import CDATA, CLOSE, OPEN, Token, attributes_of, names
+from cqm.chunkers.documents.markup import CDATA, CLOSE, OPEN, Token, attributes_of_html, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +173,14 @@ class _Reader:
         elif token.name == "button":
             self.unread = self.code > 0  # "copy"
         elif token.name == "img":
-            self._words(token, attributes_of(self.text, token).get("alt", ""))
+            self._words(token, attributes_of_html(self.text, token).get("alt", ""))
         elif token.name == "meta":
             self._described(token)
         elif token.name == "code" and self.code and not self.language:
             self._name_code(token)
 
     def _described(self, token: Token) -> None:
-        attributes = attributes_of(self.text, token)
+        attributes = attributes_of_html(self.text, token)
         if attributes.get("name", "").lower() in ("description", "keywords"):
             self._break(token, 1)
             self._words(token, attributes.get("content", ""))
@@ -197,7 +197,7 @@ class _Reader:
             notes[fence] = f"```{language}"
 
     def _code_language(self, token: Token) -> str:
-        match = _CODE_LANGUAGE.search(attributes_of(self.text, token).get("class", ""))
+        match = _CODE_LANGUAGE.search(attributes_of_html(self.text, token).get("class", ""))
         return match[1] if match and match[1] not in _UNNAMED_LANGUAGES else ""
 
 

@@ -116,6 +116,8 @@ def _end_of_special(text: str, match: re.Match[str], absent: set[str]) -> int:
 def attributes_of(text: str, token: Token) -> dict[str, str]:
     """The attributes of a tag, their values with entities replaced; of equal names the first counts.
 
+    Names are as written, which XML tells apart.
+
     Parameters:
         text: that the token is of.
         token: an opening or empty tag.
@@ -124,6 +126,14 @@ def attributes_of(text: str, token: Token) -> dict[str, str]:
     for match in _ATTRIBUTE.finditer(text, token.start + 1 + len(token.name), token.end - 1):
         value = match[2] or match[3] or match[4] or ""
         attributes.setdefault(match[1], unescape(value))
+    return attributes
+
+
+def attributes_of_html(text: str, token: Token) -> dict[str, str]:
+    """`attributes_of` a tag of HTML: the names of its attributes in lower case, as those of its tags are."""
+    attributes: dict[str, str] = {}
+    for name, value in attributes_of(text, token).items():
+        attributes.setdefault(name.lower(), value)
     return attributes
 
 

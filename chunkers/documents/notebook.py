@@ -1,6 +1,7 @@
 """Jupyter notebooks: cells as people read them, with their outputs' text, each where it stands in the file's JSON."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -140,12 +141,13 @@ def _divided(text: str, part: _Part, limit: int) -> Iterator[_Part]:
         yield part
         return
     (cell,) = part.cells
-    ends = [*(line.start for line in cell.lines[1:]), cell.end]
+    starts = [line.start for line in cell.lines]
+    ends = [*starts[1:], cell.end]
     sizes = _line_sizes(text, cell.lines, cell.end)
     strengths = (0 if line.content.strip() else 1 for line in cell.lines)
     units = [Unit(*unit) for unit in zip(ends, sizes, strengths, strict=True)]
     for start, end in even_spans(cell.start, units, limit):
-        lines = tuple(line for line in cell.lines if start <= line.start < end)
+        lines = cell.lines[bisect_left(starts, start) : bisect_left(starts, end)]
         size = sum(_line_sizes(text, lines, end))
         own = replace(part, start=start, end=end, size=size, cells=(replace(cell, lines=lines),))
         yield own if start == cell.start else replace(own, defines=(), opens=False)

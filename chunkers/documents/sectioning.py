@@ -11,6 +11,7 @@ from cqm.chunkers.documents.headed import (
     context_of,
     is_related,
     joined,
+    merged,
     parts_of,
     path_below,
     symbol_of,
@@ -65,7 +66,9 @@ def sections_of(text: str, blocks: Sequence[Block], options: ChunkOptions) -> li
         options: sizes.
     """
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
-    sections = joined(_sections(text, blocks or [Block(0, is_prose=True)]), limit, least, is_related)
+    every = _sections(text, blocks or [Block(0, is_prose=True)])
+    # Who asks for no packing wants the bare headings too.
+    sections = joined(_led(every) if least else every, limit, least, is_related)
     parts = [part for section in sections for part in _divided(text, section, limit)]
     return joined(parts, limit, least // 2, lambda _before, _part: True)
 
@@ -86,6 +89,23 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
         start = own[0].start if first else 0
         end = blocks[last].start if last < len(blocks) else len(text)
         yield Section(start, end, quarters(text[start:end]), path, own, (symbol_of(path),) if path else ())
+
+
+def _led(sections: Iterator[Section[Block]]) -> Iterator[Section[Block]]:
+    """The sections, a heading with nothing of its own together with the first section below it."""
+    leading: Section[Block] | None = None
+    for section in sections:
+        own = section
+        if leading:
+            is_below = section.path[: len(leading.path)] == leading.path
+            own = merged(leading, section) if is_below else section
+            if not is_below:
+                yield leading
+        leading = own if len(section.blocks) == 1 and section.blocks[0].heading else None
+        if leading is None:
+            yield own
+    if leading:
+        yield leading
 
 
 def _divided(text: str, section: Section[Block], limit: int) -> Iterator[Section[Block]]:

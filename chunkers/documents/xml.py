@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from cqm.chunkers.cutting import even_spans, line_units
+from cqm.chunkers.cutting import even_spans, line_start, line_units
 from cqm.chunkers.documents.markup import attributes_of
 from cqm.chunkers.documents.prose import line_strength
 from cqm.chunkers.documents.xml_elements import Element, coordinates_of, elements_of, label_of, text_in, walk
@@ -140,27 +140,22 @@ def _begins(text: str, element: Element) -> Iterator[tuple[int, Element]]:
     is_value = False
     for child in element.children:
         if not is_value:
-            yield _line_start(text, _commented(text, child.start, before, element, starts)), child
+            yield line_start(text, _commented(text, child.start, before, element, starts)), child
         # In a property list the value follows its key.
         is_value = child.name == "key" and element.name == "dict" and not is_value
         before = child.end
 
 
 def _commented(text: str, begin: int, before: int, element: Element, starts: list[int]) -> int:
+    rest = text[before:begin].partition("\n")[0]
+    shown = before + len(rest) - len(rest.lstrip())
     number = bisect_left(starts, begin) - 1
     while number >= 0 and starts[number] >= before and not text[element.comments[number][1] : begin].strip():
-        if "\n" not in text[before : starts[number]] and not text[before : starts[number]].strip():
+        if starts[number] == shown:
             break  # on the line of the element before it, which it is about
         begin = starts[number]
         number -= 1
     return begin
-
-
-def _line_start(text: str, position: int) -> int:
-    start = position
-    while start and text[start - 1] in " \t":
-        start -= 1
-    return start if not start or text[start - 1] == "\n" else position
 
 
 def _whole(text: str, area: _Area, limits: _Limits) -> Iterator[_Part]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from cqm.chunkers.cutting import line_start
 from cqm.chunkers.documents.markdown import pieces_of_markdown
 from cqm.chunkers.github.encoded import Encoded, encoded
 from cqm.chunkers.github.records import COMMENT, ISSUE, PULL_REQUEST, REVIEW_COMMENT, Record, records_of
@@ -14,7 +15,6 @@ from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 
 _LONG_COMMENT = 100
 _SOLUTION = re.compile(r"solution|\bsolved\b|\bfixed (?:in|by|with)\b|workaround|解決|回避策|対処法", re.IGNORECASE)
-_DEEPEST_INDENT = 200
 _LEAST_BODY_TOKENS = 64
 """What a body is given of the limit however long its heading is; no chunk may be asked for with less."""
 
@@ -63,7 +63,7 @@ def _stands_alone(record: Record, body: str, before: Record) -> bool:
 
 
 def _pieces(text: str, record: Record, body: Encoded, options: ChunkOptions) -> Iterator[Piece]:
-    heading, start = heading_of(record), _line_start(text, _start(record))
+    heading, start = heading_of(record), line_start(text, _start(record))
     whole = Piece(start, start, record.kind, symbol_of(record), facts=facts_of(record))
     if record.kind in (ISSUE, PULL_REQUEST):
         whole = replace(whole, defines=(whole.symbol,))
@@ -85,13 +85,6 @@ def _divisions(heading: str, body: str, options: ChunkOptions) -> list[int]:
     room = max(options.max_tokens - estimate(heading), least)
     parts = pieces_of_markdown(body, replace(options, max_tokens=room, min_tokens=min(options.min_tokens, room)))
     return [0, *(part.start for part in parts[1:]), len(body)]
-
-
-def _line_start(text: str, start: int) -> int:
-    """The start of the line where only blanks stand between, so that indented JSON is cut at whole lines."""
-    before = text[max(start - _DEEPEST_INDENT, 0) : start]
-    indent = len(before) - len(before.rstrip(" \t"))
-    return start - indent if before[: len(before) - indent].endswith("\n") else start
 
 
 def _gapless(text: str, pieces: list[Piece]) -> list[Piece]:

@@ -57,8 +57,9 @@ def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> 
     """Cut a text into a tree, a chunk before those inside it; see `HierarchicalOptions`.
 
     A section within child_tokens is one chunk. One within parent_tokens is a chunk that holds its children. Of a larger
-    one the text before its first section inside is the parent, or the first part of it that is within parent_tokens.
-    So the chunks that hold no other tile the text.
+    one the text before its first section inside is the parent, or the first part of it that is within parent_tokens;
+    it holds children of that text too, a single one where it is small, if only a heading. So the chunks without
+    children tile the text, whatever the levels: who embeds them alone loses nothing.
     """
     sections = sections_of(text, language, options.max_depth)
     tree = _Tree(text, sections, options, measure_of(options.tokenizer))
@@ -132,8 +133,10 @@ class _Tree:
         children = self._packed(inside)
         first = children[0] if children else []
         if len(head) == 1 and len(first) == 1 and self._may_join(head[0], first[0]):
-            return _flat([[_joined(head[0], first[0])], *children[1:]])
-        return _flat([head, *children])
+            head, children = [_joined(head[0], first[0])], children[1:]
+        # The parent is no leaf, so its own text is one.
+        own = _lowered(head) if len(head) == 1 and children else []
+        return _flat([head, own, *children])
 
     def _packed(self, branches: Iterable[Branch]) -> list[Branch]:
         packed: list[Branch] = []

@@ -140,7 +140,9 @@ def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> 
 
 
 def text_vector(encoder: TokenEncoder, text: str, pooling: str = "mean") -> "Rows | None":
-    """The unit vector of a whole text, such as a question that chunks are searched for; None when it has no token.
+    """The unit vector of a whole text, such as a question; None when it has no token.
+
+    For callers that search `ChunkReport.vectors`: the product of those rows with it is how like each chunk is to it.
 
     Parameters:
         encoder: the one that embedded the chunks.

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 OBJECT = "object"
 ARRAY = "array"
@@ -55,14 +55,19 @@ class _Open(NamedTuple):
 
 
 # A key takes its colon with it. Words without quotes are keys in JSON5 only.
+_PLAIN = r"""(?P<open>[\[{]) | (?P<close>[\]}]) | , | (?P<word>[^\s{}\[\],:"'/]++) (?P<name>\s*+:)?+"""
+_DOUBLE = r"""  "[^"\\\n]*+(?:\\.[^"\\\n]*+)*+  """
+_SINGLE = r"""  '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+  """
+_COMMENT = r"/\*(?:[^*]|\*(?!/))*+"
+# What is never closed is one error, to where it was looked for: to look again inside of it would be quadratic.
 _TOKEN = re.compile(
-    r"""(?P<string> "[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+' ) (?P<key>\s*+:)?+
-      | (?P<open>[\[{]) | (?P<close>[\]}]) | ,
-      | (?P<word>[^\s{}\[\],:"'/]++) (?P<name>\s*+:)?+
-      | (?P<comment>//[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/)
-      | (?P<error>\S)""",
+    rf"""(?P<string>{_DOUBLE}"|{_SINGLE}') (?P<key>\s*+:)?+
+      | {_PLAIN}
+      | (?P<comment>//[^\n]*+ | {_COMMENT}\*/)
+      | (?P<error>(?P<torn>{_DOUBLE}|{_SINGLE}) | {_COMMENT} | \S)""",
     re.DOTALL | re.VERBOSE,
 )
+_TOKEN_OF_TORN = re.compile(rf"{_PLAIN} | (?P<error>\S)", re.VERBOSE)
 _WORD = re.compile(r"[-+.\d][\w.+-]*|true|false|null|NaN|Infinity|undefined")
 _CLOSING = {"{": "}", "[": "]"}
 _KINDS = {"{": OBJECT, "[": ARRAY}
@@ -82,10 +87,10 @@ def parse(text: str, start: int = 0, end: int | None = None) -> Parsed:
     top: list[Node] = []
     around: list[_Open] = []
     children, key, entry, error = top, "", -1, -1
-    for token in _TOKEN.finditer(text, start, stop):
+    for token in _tokens(text, start, stop):
         role, at = token.lastgroup, token.start()
         if role in ("key", "name"):
-            key, entry = _key(token[1] or token["word"]), at
+            key, entry = _key(token["string"] if role == "key" else token["word"]), at
             continue
         if role == "open":
             around.append(_Open(_KINDS[text[at]], at, key, at if entry < 0 else entry, []))
@@ -104,6 +109,14 @@ def parse(text: str, start: int = 0, end: int | None = None) -> Parsed:
         if role != "comment":
             key, entry = "", -1
     return _finished(top, around, stop, error)
+
+
+def _tokens(text: str, start: int, stop: int) -> "Iterator[re.Match[str]]":
+    for token in _TOKEN.finditer(text, start, stop):
+        yield token
+        if token.lastgroup == "error" and token["torn"]:
+            # Brackets after a quote too many are brackets most often.
+            yield from _TOKEN_OF_TORN.finditer(text, token.start() + 1, token.end())
 
 
 def _finished(top: list[Node], around: list[_Open], stop: int, error: int) -> Parsed:

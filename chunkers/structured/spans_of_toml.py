@@ -13,8 +13,10 @@ _TABLE_AT_LEFT = re.compile(r"\[\[?[A-Za-z][^\[\],]*+\]\]?$")
 _KEY = re.compile(rf"[ \t]*+(?P<name>{_DOTTED})[ \t]*+=[ \t]*+")
 _BARE = re.compile(r"[\w.-]+")
 _PARTS = re.compile(_PART)
+# A string that its line doesn't close is one token, for to look again inside of it would be quadratic.
 _TOKEN = re.compile(
-    r"""(?P<many>"{3}|\'{3}) | "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^']*+' | (?P<open>[\[{]) | (?P<close>[\]}]) | \#.*+""",
+    r"""(?P<many>"{3}|\'{3}) | "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^']*+' | (?P<torn>["'].*+)
+      | (?P<open>[\[{]) | (?P<close>[\]}]) | \#.*+""",
     re.VERBOSE,
 )
 
@@ -114,7 +116,10 @@ class _Scan:
                 return
             at = token.end()
             self.quote = token["many"] or ""
-            self.depth = max(self.depth + (token.lastgroup == "open") - (token.lastgroup == "close"), 0)
+            torn = token["torn"] or ""
+            opened = (token.lastgroup == "open") + sum(map(torn.count, "[{"))
+            closed = (token.lastgroup == "close") + sum(map(torn.count, "]}"))
+            self.depth = max(self.depth + opened - closed, 0)
 
 
 def _path(written: str) -> str:

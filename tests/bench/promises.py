@@ -86,8 +86,7 @@ def _order(chunks: Sequence[Chunk]) -> None:
 
 
 def _tiles(text: str, chunks: Sequence[Chunk]) -> None:
-    by_id = {piece.id: piece for piece in chunks}
-    tiles = [piece for piece in chunks if not any(by_id[child].start < piece.end for child in piece.children)]
+    tiles = [piece for piece in chunks if not piece.children]
     own = [(piece.start + piece.overlap_before, piece.end) for piece in tiles]
     _promise(all(start < end for start, end in own), "a chunk has nothing of its own")
     for (one, other), piece in zip(pairwise(own), tiles, strict=False):

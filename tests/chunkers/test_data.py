@@ -236,3 +236,28 @@ NOISE = st.text(alphabet="ab:-#[]{}\"'|>&*!%?,= \t\n\r\0語\ud800", max_size=60)
 @given(parts=st.lists(NOISE | st.sampled_from(["a: b\n", "  - c: d\n", '{"a": [1]}', "[t]\nk = 1\n"]), max_size=8))
 def test_any_text_as_data_is_chunked_without_a_gap(path: str, parts: list[str]) -> None:
     check("".join(parts), path, ALONE)
+
+
+@pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.json", '{"a": 1, "' + '\\"' * 100_000),
+        ("a.json", '{"a": 1, ' + "'" + "\\'" * 100_000),
+        ("a.json", '{"a": 1, ' + "/*a" * 60_000),
+        ("a.toml", '[t]\na = "' + '\\"' * 100_000),
+        ("a.toml", "[t]\na = " + "'\"" * 100_001),
+    ],
+)
+def test_a_string_or_comment_that_is_never_closed_is_looked_for_once(path: str, text: str) -> None:
+    check(text, path, ALONE)
+
+
+def test_a_quote_too_many_in_json_does_not_hide_the_brackets_after_it() -> None:
+    text = f'{{\n"a": ["x, "y"],\n"b": {{"c": "{LONG}"}},\n"d": "{LONG}"\n}}\n'
+    assert {"a", "b", "d"} <= {name for piece in chunks_of(text, "a.json") for name in piece.defines}
+
+
+def test_a_quote_too_many_in_toml_does_not_hide_the_keys_after_it() -> None:
+    text = f'a = ["x, "y"]\nb = "{LONG}"\nc = "{LONG}"\n'
+    assert {name for piece in chunks_of(text, "a.toml") for name in piece.defines} == {"a", "b", "c"}

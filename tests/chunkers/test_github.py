@@ -319,3 +319,9 @@ def test_each_character_of_a_json_string_knows_where_it_is_written(value: str, e
     assert places[-1] == len(source) - 1
     written = [source[start:end] for start, end in pairwise(places)]
     assert [json.loads(f'"{part}"', strict=False) for part in written] == list(value)
+
+
+@pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
+def test_a_string_that_is_never_closed_is_looked_for_once_in_issues() -> None:
+    text = json.dumps(issue())[:-1] + ', "' + '\\"' * 100_000
+    assert chunk(Document("issue.json", text), SMALL).chunks[0].strategy == "issue"

@@ -204,3 +204,11 @@ def test_a_part_never_repeats_all_of_the_part_before_it(rows: int) -> None:
     chunks = chunked(text, ChunkOptions(max_tokens=64, min_tokens=16, overlap_percent=50)).chunks
     assert any(piece.overlap_before for piece in chunks)
     assert all(one.start < other.start for one, other in pairwise(chunks))
+
+
+def test_names_of_attributes_are_read_in_any_case() -> None:
+    text = f"<HTML LANG='ja'><BODY><H1 ID='one'>One</H1>{BODY * 4}<H2><A NAME=\"two\">Two</A></H2>{BODY * 4}"
+    chunks = chunked(text + "<PRE CLASS='language-js'>x</PRE>", ChunkOptions(max_tokens=128, min_tokens=0)).chunks
+    assert [piece.metadata.facts.get("anchor") for piece in chunks if piece.defines] == ["one", "two"]
+    assert chunks[0].metadata.natural_language == chunked(text.lower()).chunks[0].metadata.natural_language
+    assert "```js" in chunks[-1].content

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Document
+from cqm.chunkers.tokens import estimate
 
 SMALL = ChunkOptions(max_tokens=64, min_tokens=16)
 BODY = "A body of text that is long enough not to be packed with what comes after it, so it is a chunk of its own.\n\n"
@@ -180,7 +181,19 @@ def test_front_matter_and_headings_are_metadata() -> None:
     chunk = chunked(f"{matter}# Guide\n\n{BODY}## Install\n\n{BODY}").chunks[-1]
     assert chunk.metadata.title == "Use it"
     assert chunk.metadata.headings == ("Guide", "Install")
-    assert (chunk.metadata.facts["date"], chunk.metadata.facts["tags"]) == ("2024-01-02", ("a", "b c"))
+    assert (chunk.metadata.created_at, chunk.metadata.facts["tags"]) == ("2024-01-02", ("a", "b c"))
+
+
+def test_a_heading_without_text_goes_with_what_is_below_it() -> None:
+    text = f"# A\n\n{BODY * 3}## Getting started\n\n### Prerequisites\n\n{BODY * 3}"
+    chunks = chunked(text, ChunkOptions(max_tokens=estimate(BODY * 3) + 20, min_tokens=16)).chunks
+    assert [chunk.text.split("\n")[0] for chunk in chunks] == ["# A", "## Getting started"]
+    assert chunks[1].defines == ("A > Getting started", "A > Getting started > Prerequisites")
+
+
+def test_what_stands_before_the_first_heading_takes_no_name_from_its_section() -> None:
+    chunk = only("---\ntitle: T\n---\n\n# Guide\n\nText.\n")
+    assert (chunk.symbol, chunk.kind, chunk.metadata.headings) == ("Guide", "section", ("Guide",))
 
 
 def test_tags_of_front_matter_may_be_a_list_of_lines() -> None:
@@ -205,3 +218,15 @@ def test_code_counts_only_where_it_is() -> None:
 def test_a_long_run_of_tiny_items_keeps_the_headings_around_it() -> None:
     report = chunked("# A\n\n" + "- a\n" * 30_000 + f"\n```\n# no heading\n```\n\n# B\n\n{BODY}")
     assert {chunk.symbol for chunk in report.chunks} == {"A", "B"}
+
+
+@pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
+def test_blanks_before_the_value_of_front_matter_are_tried_once() -> None:
+    lines = f"a:{' ' * 1_600}{'x' * 600}\n- {' ' * 1_600}{'x' * 600}\n" * 4
+    assert {chunk.metadata.title for chunk in chunked(f"---\n{lines}title: T\n---\n").chunks} == {"T"}
+
+
+def test_front_matter_reads_long_lists_and_no_address_as_a_pair() -> None:
+    tags = ", ".join(f"tag{number}" for number in range(200))
+    (*_, last) = chunked(f"---\nurl:https://a.example\ntags:\t[{tags}]\t\r\n---\n\nBody.\n").chunks
+    assert (last.metadata.url, last.metadata.facts["tags"]) == ("", tuple(tags.split(", ")[:20]))

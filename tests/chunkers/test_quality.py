@@ -173,3 +173,18 @@ def test_findings_of_many_documents_add_up_with_the_first_examples() -> None:
     error = Finding("Q3", "without path", 1, is_error=True, examples=("c:1",))
     summed = added([one, error, other])
     assert summed == (Finding("Q1", "small", 5, examples=("a:1", "a:2", "b:1", "b:2", "b:3")), error)
+
+
+def test_a_small_section_that_joins_a_larger_one_keeps_its_code_and_languages() -> None:
+    text = f"# A\n\n{LONG}\n\n```js\nx\n```\n\n## B\n\n```py\ny\n```\n"
+    (part,) = (part for part in chunk(Document("a.md", text), ChunkOptions(min_tokens=1)).chunks if "y\n" in part.text)
+    assert (part.symbol, part.metadata.has_code) == ("A", True)
+    assert part.metadata.facts["code_languages"] == ("js", "py")
+
+
+def test_facts_of_joined_pieces_are_lists_united_in_order_and_the_larger_ones_others() -> None:
+    text, cut = pieces("x\n", LONG)
+    cut[0] = replace(cut[0], facts={"has_code": True, "tags": ("b", "a"), "key_path": "x", "rows": 1})
+    cut[1] = replace(cut[1], facts={"has_code": False, "tags": ("a", "c"), "key_path": "y"})
+    (joined,) = without_small(text, cut, OPTIONS)
+    assert joined.facts == {"has_code": True, "tags": ("b", "a", "c"), "key_path": "y"}

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, Document
@@ -40,7 +42,7 @@ def test_sections_lie_under_the_sections_that_they_are_in() -> None:
     assert [guide.level, guide.parent] == [0, ""]
     assert [install.level, install.parent] == [1, guide.id]
     assert [linux.level, linux.parent] == [2, install.id]
-    assert {by_id[child].symbol for child in guide.children} == {"Guide > Install", "Guide > Use"}
+    assert {by_id[child].symbol for child in guide.children} == {"Guide", "Guide > Install", "Guide > Use"}
 
 
 def test_parents_and_children_name_each_other() -> None:
@@ -63,7 +65,9 @@ def test_parents_are_within_their_size_and_hold_children_within_theirs() -> None
     by_id = {piece.id: piece for piece in chunks}
     holders = [piece for piece in chunks if any(by_id[child].end <= piece.end for child in piece.children)]
     assert len(holders) > 3
-    assert all(64 < piece.tokens <= 256 for piece in holders)
+    assert all(piece.tokens <= 256 for piece in holders)
+    # One of a child's size holds one: its own text is small, but its section is large.
+    assert all(by_id[piece.children[0]].text == piece.text for piece in holders if piece.tokens <= 64)
     assert all(piece.tokens <= 64 for piece in chunks if not piece.children)
 
 
@@ -131,6 +135,43 @@ def test_a_heading_without_a_text_of_its_own_is_no_chunk_alone() -> None:
     first = cut(text, SMALL)[0]
     assert first.defines == ("A", "A > B")
     assert cut(text, SMALL)[1].parent == first.id
+
+
+def leaves(chunks: list[Chunk]) -> list[Chunk]:
+    return [piece for piece in chunks if not piece.children and piece.kind != "summary"]
+
+
+def test_the_introduction_of_a_large_section_is_in_a_leaf_too() -> None:
+    text = "# A\n\nThe introduction.\n\n" + "".join(f"## B{n}\n\n{prose(f'b{n}', 20)}" for n in range(4))
+    chunks = cut(text, SMALL)
+    parent, leaf = (piece for piece in chunks if "The introduction." in piece.text)
+    assert (parent.level, leaf.level, leaf.parent) == (0, 1, parent.id)
+    assert leaf.text == parent.text == "# A\n\nThe introduction.\n"
+    assert leaf.id != parent.id
+    assert "".join(piece.text for piece in leaves(chunks)).split() == text.split()
+
+
+def test_a_heading_whose_first_section_inside_is_divided_is_in_a_leaf_too() -> None:
+    text = f"# A\n\n## B\n\n{prose('b', 20)}## C\n\n{prose('c', 60)}"
+    assert "".join(piece.text for piece in leaves(cut(text, SMALL))).split() == text.split()
+
+
+PART = st.tuples(st.integers(1, 4), st.sampled_from([0, 0, 1, 3, 8, 30]))
+
+
+@given(
+    parts=st.lists(PART, max_size=12),
+    least=st.sampled_from([0, 16, 64]),
+    depth=st.integers(1, 4),
+    summaries=st.booleans(),
+)
+def test_the_leaves_of_any_sections_tile_the_text(
+    parts: list[tuple[int, int]], least: int, depth: int, *, summaries: bool
+) -> None:
+    text = "".join(f"{'#' * level} H{n}\n\n{prose(f'{n}', count)}" for n, (level, count) in enumerate(parts))
+    options = replace(SMALL, parent_tokens=128, min_tokens=least, max_depth=depth, summaries=summaries)
+    seen = [at for piece in leaves(cut(text, options)) for at in range(piece.start + piece.overlap_before, piece.end)]
+    assert [at for at in seen if not text[at].isspace()] == [at for at, own in enumerate(text) if not own.isspace()]
 
 
 @pytest.mark.parametrize(

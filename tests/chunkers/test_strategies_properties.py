@@ -66,9 +66,8 @@ def bare(text: str) -> str:
 
 
 def tiles(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The chunks that hold none of their children."""
-    by_id = {piece.id: piece for piece in chunks}
-    return [piece for piece in chunks if not any(by_id[child].start < piece.end for child in piece.children)]
+    """The chunks without children."""
+    return [piece for piece in chunks if not piece.children]
 
 
 def check_spans(text: str, chunks: Sequence[Chunk]) -> None:

@@ -17,6 +17,11 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
+@pytest.mark.parametrize(("text", "at"), [("", 0), ("Some text.", 0), ("Some text.\n", 11)])
+def test_no_text_has_no_sentences(text: str, at: int) -> None:
+    assert sentences_of(text, (at, at)) == []
+
+
 @pytest.mark.parametrize(
     "expected",
     [

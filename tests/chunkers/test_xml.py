@@ -271,3 +271,10 @@ def test_windows_line_ends_give_the_same_symbols_and_lines() -> None:
     assert [(chunk.symbol, chunk.start_line) for chunk in plain.chunks] == [
         (chunk.symbol, chunk.start_line) for chunk in windows.chunks
     ]
+
+
+@pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
+def test_very_many_comments_before_an_element_are_read_once() -> None:
+    text = "<a><b/>" + "<?x?>" * 800_000 + "<c/></a>"
+    chunks = chunked(text, ChunkOptions(max_parse_bytes=len(text))).chunks
+    assert "".join(piece.text for piece in chunks) == text

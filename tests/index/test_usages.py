@@ -33,7 +33,19 @@ class Client:
 '''
 RETRIES = "def limit_retries(work, most=3):\n    return [work() for _ in range(most)]\n"
 TEST = "from client import Client\n\n\ndef test_fetch():\n    assert Client().fetch('x')\n"
-RUBY = "def halt(code)\n  raise code\nend\n\ndef answer\n  halt 404\nend\n"
+RUBY = (
+    "def halt(code)\n  raise code\nend\n\n"
+    "def valid?(code)\n  halt code\nend\n\n"
+    "def answer\n  halt 404 if valid? 3\nend\n"
+)
+
+LONG = "".join(f"        value_{number} = self.rows[{number}] + self.columns[{number}]\n" for number in range(20))
+TYPES = "".join(
+    f"class {name}:\n    def first(self):\n{LONG}\n    def get(self):\n{LONG}        return self.first()\n\n\n"
+    for name in ("Alpha", "Beta")
+)
+C = "int helper(int a) { return a; }\n\nvoid store(int *p) {\n  *p = helper(3);\n  /* helper(4) */\n}\n"
+GERMAN = "def größe(wert):\n    return wert\n\n\ndef mess(wert):\n    return größe(wert)\n"
 
 Ask = Callable[[str], SymbolUses]
 
@@ -42,6 +54,7 @@ Ask = Callable[[str], SymbolUses]
 def ask(tmp_path: Path) -> Ask:
     root = tmp_path / "project"
     files = {"src/client.py": CLIENT, "src/retries.py": RETRIES, "tests/test_client.py": TEST, "app.rb": RUBY}
+    files |= {"types.py": TYPES, "store.c": C, "messen.py": GERMAN}
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
@@ -78,7 +91,32 @@ def test_a_name_in_a_comment_a_string_or_an_import_is_no_call(ask: Ask) -> None:
 
 
 def test_a_call_without_brackets_is_one(ask: Ask) -> None:
-    assert [(site.path, site.line, site.symbol) for site in ask("halt").calls] == [("app.rb", 6, "answer")]
+    assert [(site.line, site.symbol) for site in ask("halt").calls] == [(6, "valid?"), (10, "answer")]
+
+
+def test_a_name_with_a_mark_or_beyond_ascii_is_found(ask: Ask) -> None:
+    assert [(it.path, it.symbol) for it in ask("valid?").definitions] == [("app.rb", "valid?")]
+    assert [(it.path, it.line) for it in ask("valid?").calls] == [("app.rb", 10)]
+    assert [(it.path, it.symbol) for it in ask("größe").definitions] == [("messen.py", "größe")]
+    assert [(it.path, it.symbol) for it in ask("größe").calls] == [("messen.py", "mess")]
+
+
+def test_of_a_qualified_name_only_that_types_member_is_defined(ask: Ask) -> None:
+    assert [it.symbol for it in ask("Beta.get").definitions] == ["Beta.get"]
+    assert [it.symbol for it in ask("Beta::get").definitions] == ["Beta.get"]
+    assert {it.symbol for it in ask("get").definitions} == {"Alpha.get", "Beta.get"}
+
+
+def test_a_type_cut_over_several_chunks_is_defined_from_its_first_line_to_its_last(ask: Ask) -> None:
+    (definition,) = ask("Beta").definitions
+    assert definition.kind == "class"
+    lines = TYPES.split("\n")
+    assert lines[definition.start_line - 1] == "class Beta:"
+    assert lines[definition.end_line - 1] == "        return self.first()"
+
+
+def test_a_dereference_is_no_comment(ask: Ask) -> None:
+    assert [(site.line, site.symbol) for site in ask("helper").calls] == [(4, "store")]
 
 
 @pytest.mark.row("C2")
@@ -94,7 +132,7 @@ def test_an_unknown_name_has_neither_definitions_nor_calls(ask: Ask) -> None:
     assert (found.definitions, found.calls, found.related, found.total_calls) == ((), (), (), 0)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a b", "(", "12"])
+@pytest.mark.parametrize("name", ["", "  ", "a b", "(", "12", "f(x)"])
 def test_what_is_no_name_is_refused(ask: Ask, name: str) -> None:
     with pytest.raises(QueryError, match="no symbol's name"):
         ask(name)

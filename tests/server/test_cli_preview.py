@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -162,6 +165,57 @@ def test_late_chunks_come_from_the_configured_encoder(cqm: "Cqm", prose: str, mi
     assert found["options"]["encoder"] == str(minilm)
     assert found["options"]["target_tokens"] == 64
     assert len(found["chunks"]) > 5
+    assert {chunk["strategy"] for chunk in found["chunks"]} == {"late"}
+
+
+class LlamaWithKey(BaseHTTPRequestHandler):
+    """A llama.cpp server started with `--api-key right`, whose tokens are three characters."""
+
+    def do_GET(self) -> None:
+        if self.path == "/props":
+            self._send({"default_generation_settings": {"n_ctx": 512}})
+        else:
+            self._send({"data": [{"id": "tiny.gguf"}]})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/tokenize":
+            text = body["content"]
+            pieces = [text[start : start + 3] for start in range(0, len(text), 3)]
+            self._send({"tokens": [{"id": number, "piece": piece} for number, piece in enumerate(pieces)]})
+        else:
+            self._send([{"embedding": [[1.0, float(number)] for number in body["input"][0]]}])
+
+    def _send(self, answer: object) -> None:
+        is_allowed = self.headers["Authorization"] == "Bearer right"
+        self.send_response(200 if is_allowed else 401)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer if is_allowed else "Invalid API Key").encode())
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def llama_with_key() -> Iterator[str]:
+    """Its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), LlamaWithKey) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.row("B6")
+def test_an_encoder_that_wants_a_key_gets_it_from_the_variable_that_is_named(
+    cqm: "Cqm", prose: str, llama_with_key: str
+) -> None:
+    arguments = ("preview", prose, "--strategy", "late", "--set", f"late.encoder={llama_with_key}")
+    refused = cqm.run(*arguments, LATE_KEY="right")
+    assert refused.returncode == 1
+    assert "late.api_key_env" in refused.stderr
+    found = cqm.json(*arguments, "--set", "late.api_key_env=LATE_KEY", LATE_KEY="right")
     assert {chunk["strategy"] for chunk in found["chunks"]} == {"late"}
 
 

@@ -247,6 +247,13 @@ def test_the_variable_of_a_key_may_begin_as_ours_do(home: Path) -> None:
     assert load(home, environment={"CQM_OTHER_KEY": "secret"}).embedding.api_key_env == "CQM_OTHER_KEY"
 
 
+def test_so_may_the_variable_of_the_key_for_late_chunking(home: Path) -> None:
+    environment = {"CQM_LATE_API_KEY_ENV": "CQM_MY_KEY", "CQM_MY_KEY": "secret"}
+    assert load(home, environment=environment).late.api_key_env == "CQM_MY_KEY"
+    (home / "cqm.yml").write_text("late: {api_key_env: CQM_OTHER_KEY}\n")
+    assert load(home, environment={"CQM_OTHER_KEY": "secret"}).late.api_key_env == "CQM_OTHER_KEY"
+
+
 def test_the_secret_of_the_http_server_is_no_unknown_option(home: Path) -> None:
     load(home, environment={TOKEN_VARIABLE: "secret"})
 
@@ -274,6 +281,7 @@ REFUSED = [
     ("embedding: {api_key_env: AWS_SECRET_ACCESS_KEY}", "embedding.api_key_env"),
     ("late: {encoder: 'https://example.com'}", "late.encoder"),
     ("late: {encoder: 'http://localhost.example.com'}", "late.encoder"),
+    ("late: {api_key_env: AWS_SECRET_ACCESS_KEY}", "late.api_key_env"),
     ("index: {home: elsewhere}", "index.home"),
     ("server: {roots: [..]}", "server.roots"),
     ("server: {roots: [/]}", "server.roots"),

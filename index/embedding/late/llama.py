@@ -5,8 +5,11 @@ Its protocol is in tools/server/README.md of llama.cpp: /tokenize tells tokens w
 server embeds exactly those tokens that it told.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from operator import index
 from pathlib import PurePath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,11 +28,14 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+_KEY = re.compile(r"[!-~]*")
+"""What a header may hold; the library's own message quotes one that it refuses."""
 _UNAUTHORIZED, _FORBIDDEN, _SERVER_FAULT, _UNSUPPORTED = 401, 403, 500, 501
 _TOO_LARGE = "too large to process"
 _CONTEXT = 512
 """Of BERT and most models that embed; for a server that does not tell its own."""
 _START = "Start it with `llama-server --embeddings --pooling none`."
+_GIVE_KEY = "Give the key that the server was started with: late.api_key_env names its environment variable."
 _PROBE = "one two three"
 """More than one token in every tokenizer, so that one vector for it means pooling."""
 
@@ -121,7 +127,7 @@ class _Server:
         def read(answer: Any) -> tuple[list[int], list[bytes]]:  # noqa: ANN401 - JSON
             # A piece that is no valid UTF-8 comes as a list of bytes.
             pieces = [token["piece"] for token in answer["tokens"]]
-            encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
+            encoded = [piece.encode() if isinstance(piece, str) else bytes([*piece]) for piece in pieces]
             return [int(token["id"]) for token in answer["tokens"]], encoded
 
         return self.ask("/tokenize", read, body)
@@ -159,7 +165,7 @@ class _Server:
         except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
             message = f"The connection to a llama.cpp server at {self.endpoint} failed: {error}."
             raise TransientError(message, remedy=_START) from error
-        except (ValueError, TypeError, LookupError) as error:
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             message = f"{self.endpoint} answered {path} with something else than a llama.cpp server does: {error!r}."
             raise EmbeddingError(message, remedy=_START) from error
         raise self._explained(path, response)
@@ -174,7 +180,7 @@ class _Server:
         if status in REFUSES_INPUT:
             return RefusedInputError(answer)
         if status in {_UNAUTHORIZED, _FORBIDDEN}:
-            return EmbeddingError(answer, remedy="Give the key that the server was started with.")
+            return EmbeddingError(answer, remedy=_GIVE_KEY)
         if status in ASKS_TO_WAIT or (status >= _SERVER_FAULT and status != _UNSUPPORTED):
             return TransientError(answer)
         return EmbeddingError(answer, remedy=_START)
@@ -184,30 +190,55 @@ def _find(endpoint: Endpoint, timeout: float, retries: RetryPolicy) -> _ServedMo
     """Meet the server: its model, how much it reads at once, and its control tokens."""
     import httpx
 
+    if not _KEY.fullmatch(endpoint.key):
+        message = f"The key for {endpoint} has blanks or other characters that no header holds."
+        raise EmbeddingError(message, remedy=_GIVE_KEY)
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     # What goes to this machine must not leave it by a proxy.
     client = httpx.Client(timeout=timeout, headers=headers, trust_env=not endpoint.is_loopback)
-    try:
-        return _met(_Server(client, endpoint, retries.brief()), retries)
-    except EmbeddingError:
-        client.close()
-        raise
+    with ExitStack() as unless_met:
+        unless_met.callback(client.close)
+        model = _met(_Server(client, endpoint, retries.brief()), retries)
+        unless_met.pop_all()
+        return model
 
 
 def _met(server: _Server, retries: RetryPolicy) -> _ServedModel:
     model, trained = server.ask("/v1/models", _model_told)
-    context = server.ask("/props", lambda answer: answer.get("default_generation_settings", {}).get("n_ctx"))
+    context = server.ask("/props", _context_told)
     ids, _ = server.tokens_of(_PROBE, special=True)
     before, after = _around(ids, server.tokens_of(_PROBE)[0])
     space = Space("llama.cpp", model, server.embeddings_of(ids).shape[1], server.endpoint.authority)
     window = min(filter(None, (context, trained)), default=_CONTEXT) - len(before) - len(after)
+    if window <= 0:
+        message = (
+            f"{server.endpoint} reads at most {window + len(before) + len(after)} tokens at once: too few to embed."
+        )
+        raise EmbeddingError(message, remedy="Start it with a larger `--ctx-size`.")
     return _ServedModel(replace(server, retries=retries), space, window, before, after)
 
 
 def _model_told(answer: Any) -> tuple[str, int | None]:  # noqa: ANN401 - JSON
     """A model's name, without the folder of its file, and how many tokens it was trained to read."""
     model = answer["data"][0]
-    return PurePath(model["id"]).name.removesuffix(".gguf"), (model.get("meta") or {}).get("n_ctx_train")
+    return PurePath(model["id"]).name.removesuffix(".gguf"), _count_told(_told(model, "meta"), "n_ctx_train")
+
+
+def _context_told(answer: Any) -> int | None:  # noqa: ANN401 - JSON
+    return _count_told(_told(answer, "default_generation_settings"), "n_ctx")
+
+
+def _count_told(answer: Any, name: str) -> int | None:  # noqa: ANN401 - JSON
+    told = None if answer is None else _told(answer, name)
+    return None if told is None else index(told)
+
+
+def _told(answer: Any, name: str) -> Any:  # noqa: ANN401 - JSON
+    """A member of an object that not every server tells; None where it does not."""
+    if not isinstance(answer, Mapping):
+        message = f"{answer!r} is no object"
+        raise TypeError(message)
+    return answer.get(name)
 
 
 def _around(ids: Sequence[int], own: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:

@@ -1,6 +1,8 @@
 """The token encoder of a llama.cpp server, by a loopback server that speaks its protocol; and the places of pieces."""
 
+import gc
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -148,6 +150,63 @@ def test_what_a_server_answers_wrongly_is_told_with_its_words(
     failing(llama, reply(status, body))
     with pytest.raises(EmbeddingError, match=message):
         _ = served.name
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/props", "[]"),
+        ("/props", '{"default_generation_settings": []}'),
+        ("/props", '{"default_generation_settings": {"n_ctx": "many"}}'),
+        ("/v1/models", "[]"),
+        ("/v1/models", '{"data": [[]]}'),
+        ("/v1/models", '{"data": [{"id": "tiny", "meta": []}]}'),
+        ("/v1/models", '{"data": [{"id": "tiny", "meta": {"n_ctx_train": 1.5}}]}'),
+        ("/tokenize", "[]"),
+        ("/tokenize", '{"tokens": [1]}'),
+        ("/tokenize", '{"tokens": [{"id": 1, "piece": 1000000000000000}]}'),
+        ("/embeddings", '{"embedding": []}'),
+        ("/embeddings", '[{"embedding": [[1' + "0" * 400 + "]]}]"),
+        ("/embeddings", "null"),
+    ],
+)
+def test_json_that_is_no_object_is_told_and_the_connection_closed(
+    llama: Any, served: LlamaTokenEncoder, reply: Callable[..., Any], path: str, body: str
+) -> None:
+    failing(llama, reply(body=body), path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(EmbeddingError, match=f"answered {path} with something else"):
+            _ = served.window
+        gc.collect()
+    assert [str(it.message) for it in caught if it.category is ResourceWarning] == []
+    llama.rule = LlamaProtocol(reply)
+    assert served.window == 32
+
+
+@pytest.mark.parametrize("body", ["{}", '{"default_generation_settings": null}'])
+def test_a_server_that_tells_no_context_has_that_of_its_model(
+    llama: Any, served: LlamaTokenEncoder, reply: Callable[..., Any], body: str
+) -> None:
+    failing(llama, reply(body=body), "/props")
+    assert served.window == 510
+
+
+@pytest.mark.parametrize("context", [2, 1, -1])
+def test_a_server_that_reads_no_token_beside_its_control_tokens_is_refused(
+    llama: Any, served: LlamaTokenEncoder, reply: Callable[..., Any], context: int
+) -> None:
+    failing(llama, reply(body=json.dumps({"default_generation_settings": {"n_ctx": context}})), "/props")
+    with pytest.raises(EmbeddingError, match=rf"reads at most {context} tokens at once.*--ctx-size"):
+        _ = served.window
+
+
+@pytest.mark.parametrize("key", ["sk-secret\n", "sk secret", "sk-sécret"])
+def test_a_key_that_no_header_holds_is_refused_without_being_shown(llama: Any, key: str) -> None:
+    with pytest.raises(EmbeddingError, match=r"The key for .*late\.api_key_env") as caught:
+        LlamaTokenEncoder(llama.url, key, retries=AT_ONCE).tokenize("text")
+    assert "cret" not in caught.value.message
+    assert llama.requests == []
 
 
 def test_a_server_that_still_loads_is_asked_again(

@@ -1,0 +1,19 @@
+from pathlib import Path
+
+import pytest
+
+from cqm.chunkers.model import ChunkOptions
+from cqm.index.model import FileState, ScanOptions
+from cqm.index.prepare import Preparation, prepare_file
+from cqm.index.scan import FoundFile
+
+
+@pytest.mark.parametrize(("path", "state"), [("a.py", FileState.INDEXED), ("", FileState.FAILED)])
+def test_q3_a_file_whose_chunks_lack_required_metadata_fails_with_the_reason(
+    tmp_path: Path, path: str, state: FileState
+) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("def f():\n    return 1\n")
+    prepared = prepare_file((FoundFile(path, 0, 0), ""), Preparation(file, ScanOptions(), ChunkOptions()))
+    assert prepared.row.state is state
+    assert ("lacks path" in prepared.row.reason) == (state is FileState.FAILED)
