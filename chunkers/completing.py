@@ -75,14 +75,8 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     children: dict[int, list[str]] = {}
     for index, parent in enumerate(parents):
         children.setdefault(parent, []).append(ids[index])
-    position, byte, line = 0, 0, 1
-    for index, piece in enumerate(pieces):
-        start = piece.start - piece.overlap
+    for index, (piece, (start, byte, line)) in enumerate(zip(pieces, _places(text, pieces), strict=True)):
         own = text[start : piece.end]
-        # Starts never go back by more than an overlap.
-        byte += _bytes_between(text, position, start)
-        line += _lines_between(text, position, start)
-        position = start
         yield Chunk(
             id=ids[index],
             path=document.path,
@@ -111,6 +105,18 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             metadata=metadata_of(document, outline.language, piece),
             symbols=piece.symbols,
         )
+
+
+def _places(text: str, pieces: Iterable[Piece]) -> Iterator[tuple[int, int, int]]:
+    """Where each piece begins with what it repeats: character, byte and line."""
+    position, byte, line = 0, 0, 1
+    for piece in pieces:
+        start = piece.start - piece.overlap
+        # Starts never go back by more than an overlap.
+        byte += _bytes_between(text, position, start)
+        line += _lines_between(text, position, start)
+        position = start
+        yield position, byte, line
 
 
 def utf8(text: str) -> bytes:

@@ -46,6 +46,13 @@ ROWS = {
 }
 """Of the specification's chunking tables. A test proves a row with `@pytest.mark.row("B2")`."""
 
+
+@pytest.fixture
+def rows() -> frozenset[str]:
+    """The names of the rows."""
+    return frozenset(ROWS)
+
+
 _proofs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
 _rows_of: dict[str, list[str]] = {}
 
