@@ -94,13 +94,16 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
 def _led(sections: Iterator[Section[Block]]) -> Iterator[Section[Block]]:
     """The sections, a heading with nothing of its own together with the first section below it."""
     leading: Section[Block] | None = None
+    above: tuple[Heading, ...] = ()
     for section in sections:
         own = section
         if leading:
-            is_below = section.path[: len(leading.path)] == leading.path
-            own = merged(leading, section) if is_below else section
-            if not is_below:
+            # Deeper each time, so that no run of bare headings is joined one by one.
+            if len(section.path) > len(above) and section.path[: len(above)] == above:
+                own = merged(leading, section)
+            else:
                 yield leading
+        above = section.path
         leading = own if len(section.blocks) == 1 and section.blocks[0].heading else None
         if leading is None:
             yield own

@@ -175,7 +175,9 @@ def test_an_unknown_language_is_cut_at_lines() -> None:
 
 @pytest.mark.timeout(60)  # Linear work takes a second or two here, quadratic work minutes.
 @pytest.mark.parametrize("path", ["a.txt", "a.ini", "a.md"])
-@pytest.mark.parametrize("part", ["x", "ab cd, ", "これは。", "..", ".'", "a.\n\n", "# a\n", "* a\n", "\n", " "])
+@pytest.mark.parametrize(
+    "part", ["x", "ab cd, ", "これは。", "..", ".'", "a.\n\n", "# a\n", "## b\n# a\n", "* a\n", "\n", " "]
+)
 def test_no_repetition_makes_the_work_grow_faster_than_the_text(path: str, part: str) -> None:
     text = part * 100_000
     chunks = chunk(Document(path, text)).chunks

@@ -230,3 +230,8 @@ def test_front_matter_reads_long_lists_and_no_address_as_a_pair() -> None:
     tags = ", ".join(f"tag{number}" for number in range(200))
     (*_, last) = chunked(f"---\nurl:https://a.example\ntags:\t[{tags}]\t\r\n---\n\nBody.\n").chunks
     assert (last.metadata.url, last.metadata.facts["tags"]) == ("", tuple(tags.split(", ")[:20]))
+
+
+def test_bare_headings_side_by_side_are_not_joined_one_by_one() -> None:
+    chunks = chunked("# Title\n\n" + "## Again\n\n" * 50_000).chunks
+    assert sum(chunk.text.count("## Again") for chunk in chunks) == 50_000
