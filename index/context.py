@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 
 from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
-from cqm.chunkers.model import Chunk, Fact
+from cqm.chunkers.model import Chunk, Fact, Metadata
 from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
 TERMS_VERSION = 3
@@ -55,13 +55,13 @@ def header(chunk: Chunk) -> str:
 
 # What the result of a search tells anyway.
 _TOLD_ELSEWHERE = frozenset({"content_type", "headings", "facts"})
+_STORED_FIELDS = tuple(field.name for field in fields(Metadata) if field.name not in _TOLD_ELSEWHERE)
 
 
 def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
     """What is known of a chunk, by name, as it is stored: its facts beside the fields that all chunks have."""
     metadata = chunk.metadata
-    names = (field.name for field in fields(metadata) if field.name not in _TOLD_ELSEWHERE)
-    known: dict[str, Fact] = {name: value for name in names if (value := getattr(metadata, name))}
+    known: dict[str, Fact] = {name: value for name in _STORED_FIELDS if (value := getattr(metadata, name))}
     known.update(metadata.facts)
     return known
 

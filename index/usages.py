@@ -111,10 +111,10 @@ def _divided(
 ) -> Iterator[Definition]:
     """The definitions of symbols that are cut over several chunks, or that a chunk alone does not show."""
     for row in generation.manifest.defining(plain):
-        qualified = next(each for each in row.defines if last_part(each) == plain)
-        if _is_named(qualified, name) and (row.path, qualified) not in known:
-            kind = row.kind if row.symbol == qualified else "symbol"
-            yield Definition(row.path, row.start_line, _last_line(generation, row, qualified), qualified, kind)
+        for qualified in row.defines:
+            if _is_named(qualified, name) and (row.path, qualified) not in known:
+                kind = row.kind if row.symbol == qualified else "symbol"
+                yield Definition(row.path, row.start_line, _last_line(generation, row, qualified), qualified, kind)
 
 
 def _last_line(generation: Generation, first: ChunkRow, symbol: str) -> int:

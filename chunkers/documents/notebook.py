@@ -9,6 +9,7 @@ from itertools import accumulate, groupby
 
 from cqm.chunkers.cutting import Unit, even_spans
 from cqm.chunkers.documents.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
+from cqm.chunkers.documents.headed import Heading, path_below, symbol_of, titles_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.structured.spans_of_json import parse
 from cqm.chunkers.tokens import QUARTERS, quarters
@@ -26,8 +27,6 @@ _DEFINITION = re.compile(
 # JSON writes a line a little longer than it is, and a cell has some hundred characters around its lines.
 _MOST_ENCODING = 4
 _MOST_AROUND = 400
-
-Heading = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +71,13 @@ def _parts(text: str, cells: Sequence[Cell]) -> Iterator[_Part]:
     for cell in cells:
         headings = list(_headings(cell.source)) if cell.type == MARKDOWN else []
         opens = bool(headings) and _HEADING.match(cell.source.lstrip().partition("\n")[0]) is not None
-        paths = list(accumulate(headings, _below, initial=path))
+        paths = list(accumulate(headings, path_below, initial=path))
         own = paths[1] if opens else path
         path = paths[-1]
-        sections = tuple(_symbol(below) for below in paths[1:])
+        sections = tuple(symbol_of(below) for below in paths[1:])
         found = tuple(match[1] or match[2] for match in _DEFINITION.finditer(cell.source)) if cell.type == CODE else ()
         size = sum(_line_sizes(text, cell.lines, cell.end))
         yield _Part(cell.start, cell.end, size, own, (cell,), sections + found, opens)
-
-
-def _below(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:
-    return (*(above for above in path if above[0] < heading[0]), heading)
-
-
-def _symbol(path: tuple[Heading, ...]) -> str:
-    return " > ".join(title for _, title in path)
 
 
 def _headings(source: str) -> Iterator[Heading]:
@@ -154,7 +145,6 @@ def _divided(text: str, part: _Part, limit: int) -> Iterator[_Part]:
 
 
 def _piece(part: _Part, language: str) -> Piece:
-    titles = tuple(title for _, title in part.path)
     largest = max(part.cells, key=lambda cell: sum(len(line.content) for line in cell.lines))
     facts: dict[str, Fact] = {"cell": part.cells[0].number, "cell_type": largest.type}
     counts = [cell.execution_count for cell in part.cells if cell.execution_count]
@@ -162,12 +152,20 @@ def _piece(part: _Part, language: str) -> Piece:
         facts["execution_count"] = counts[0]
     if language:
         facts["kernel_language"] = language
-    symbol = _symbol(part.path) or next(iter(part.defines), "")
+    symbol = symbol_of(part.path) or next(iter(part.defines), "")
     above = part.path[:-1] if part.opens else part.path
     content = "\n\n".join(_content(cell, language) for cell in part.cells)
     context = "\n".join(f"{'#' * level} {title}" for level, title in above)
     return Piece(
-        part.start, part.end, "cell", symbol, part.defines, context, content=content, headings=titles, facts=facts
+        part.start,
+        part.end,
+        "cell",
+        symbol,
+        part.defines,
+        context,
+        content=content,
+        headings=titles_of(part.path),
+        facts=facts,
     )
 
 

@@ -24,7 +24,7 @@ class Strategy:
         target: from a chunk to the option that says how large it is to be, in tokens; over 150 % of that is warned of.
             Empty for a chunk that may have any size.
         outline: from text, language and options to what the text is cut into. The pieces tile it, but for those that
-            hold the pieces after them as a tree.
+            hold the pieces after them as a tree, and for "javadoc", which leaves out what is no documentation.
         vectors: from text, chunks and options to one row a chunk, for a strategy that embeds; None for no chunks.
     """
 
