@@ -22,7 +22,8 @@ def chunk(document: Document, options: Options = ChunkOptions()) -> ChunkReport:
     """Cut a document into chunks, with statistics and warnings.
 
     Every character that is not blank is in a chunk, and in one only but for the overlap that chunks tell of, and for
-    chunks that hold others as a tree; only "javadoc" leaves out what is no documentation. A text that its language's chunker cannot read is cut at lines, with a warning.
+    chunks that hold others as a tree; only "javadoc" leaves out what is no documentation. A text that its language's
+    chunker cannot read is cut at lines, with a warning.
 
     Parameters:
         document: the text; its language is detected when it names none.
