@@ -14,17 +14,8 @@ from cqm.index.embedding import open_embedder
 from cqm.index.errors import EmbeddingError, ScanError
 from cqm.index.generation import Generation
 from cqm.index.home import IndexLock, index_folder, make_private_folder, resolve_root
-from cqm.index.model import (
-    Answer,
-    FileProblem,
-    FileState,
-    IndexOptions,
-    IndexStatus,
-    Progress,
-    Query,
-    SymbolUses,
-    UpdateSummary,
-)
+from cqm.index.model import Answer, FileProblem, FileState, IndexStatus, Progress, Query, SymbolUses, UpdateSummary
+from cqm.index.options import IndexOptions
 from cqm.index.prepare import Preparation
 from cqm.index.search import find
 from cqm.index.status import COMPLETE_FACT, HEAD_FACT, UPDATED_FACT, describe, git_head

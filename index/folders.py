@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cqm.index.listing import Listing, list_below, names_reader, parent_of
-from cqm.index.model import ScanOptions
+from cqm.index.options import ScanOptions
 from cqm.index.rules import IgnoreRules, rules_of, walk
 from cqm.index.skip import NEVER_LISTED, reason_of_folder
 

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from cqm.index.errors import IndexInUseError, ScanError, StoreError
-from cqm.index.model import IndexOptions
+from cqm.index.options import IndexOptions
 
 PROJECT_FOLDER = ".cqm"
 _OWNER_FILE = "owner.json"

@@ -1,11 +1,10 @@
-"""The data that the index takes and gives: configuration, queries, answers, summaries and status."""
+"""The data that the index takes and gives: queries, answers, summaries and status."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
-from pathlib import Path
 
-from cqm.chunkers.model import ChunkOptions, Fact
+from cqm.chunkers.model import Fact
 
 
 class FileState(StrEnum):
@@ -40,68 +39,6 @@ class SearchMode(StrEnum):
     HYBRID = "hybrid"
     SEMANTIC = "semantic"
     LEXICAL = "lexical"
-
-
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """Which files of a tree are indexed.
-
-    Attributes:
-        max_file_bytes: larger files are skipped as "too large"; a PDF, of which the text is a small part, may have 20
-            times as many.
-        use_gitignore: honour .gitignore at every level, .git/info/exclude and the global ignore file. `.cqmignore`
-            files are always honoured.
-        exclude: globs of paths relative to the root that are never indexed, in .gitignore syntax.
-        include_generated, include_vendored, include_lock_files: index what is skipped for that reason by default.
-    """
-
-    max_file_bytes: int = 1_000_000
-    use_gitignore: bool = True
-    exclude: tuple[str, ...] = ()
-    include_generated: bool = False
-    include_vendored: bool = False
-    include_lock_files: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingOptions:
-    """Which model embeds, and how it is reached.
-
-    Attributes:
-        provider: "embedded", "ollama", "openai" (any OpenAI-compatible endpoint by base_url) or "none".
-        model: the provider's name of the model; empty for the provider's default.
-        base_url: where the service is; empty for the provider's default.
-        api_key_env: the environment variable that holds the key (the key itself is never in a file).
-        dimensions: asked of the provider where it can shorten vectors; 0 for the model's own.
-        batch_size: texts a request; 0 for the provider's default.
-        timeout_seconds: for one request.
-    """
-
-    provider: str = "embedded"
-    model: str = ""
-    base_url: str = ""
-    api_key_env: str = ""
-    dimensions: int = 0
-    batch_size: int = 0
-    timeout_seconds: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """Everything that shapes an index.
-
-    Attributes:
-        home: the folder that holds the indexes of all roots; None for the user's cache folder.
-        in_project: keep the index in `.cqm/` below the root instead.
-        workers: processes that read and chunk on large runs; 0 for one per core.
-    """
-
-    home: Path | None = None
-    in_project: bool = False
-    scan: ScanOptions = field(default_factory=ScanOptions)
-    chunk: ChunkOptions = field(default_factory=ChunkOptions)
-    embedding: EmbeddingOptions = field(default_factory=EmbeddingOptions)
-    workers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +191,57 @@ class Progress:
     total: int = 0
     path: str = ""
     chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a service was used for: what it counted where it tells, else our estimate.
+
+    Attributes:
+        requests: answered ones.
+        texts: embedded, written or judged.
+        tokens, output_tokens: taken in and given out.
+        usd: what that cost; 0 where no price is known.
+        seconds: of waiting for answers, of all requests together.
+    """
+
+    requests: int = 0
+    texts: int = 0
+    tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Both together."""
+        return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, before: "Usage") -> "Usage":
+        """What came after an earlier count."""
+        return Usage(*(mine - its for mine, its in zip(astuple(self), astuple(before), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLayer:
+    """How a layer of the cache did since it was opened.
+
+    Attributes:
+        name: "memory", "redis" or "disk".
+        hits, misses: keys asked for, by what became of it.
+        stored: values written.
+        errors: operations that failed; each counts as a miss.
+        entries, size_bytes: what it holds; 0 where that is not told.
+        problem: what is wrong now; empty when nothing is.
+    """
+
+    name: str
+    hits: int = 0
+    misses: int = 0
+    stored: int = 0
+    errors: int = 0
+    entries: int = 0
+    size_bytes: int = 0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import ignore
 from ignore.overrides import Override, OverrideBuilder
 
 from cqm.index.errors import ScanError
-from cqm.index.model import ScanOptions
+from cqm.index.options import ScanOptions
 from cqm.index.skip import NEVER_LISTED, pruned_names
 
 IGNORE_FILE = ".cqmignore"

@@ -16,7 +16,8 @@ from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageErro
 from cqm.chunkers.reading import PDF_SUFFIX, is_readable, read_text
 from cqm.index.errors import ScanError, UnreadableFileError
 from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
-from cqm.index.model import ScanOptions, SkipReason
+from cqm.index.model import SkipReason
+from cqm.index.options import ScanOptions
 from cqm.index.rules import rules_of
 from cqm.index.skip import reason_by_name, reason_by_text, reason_of_folder
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from cqm.chunkers.detect import is_generated
 from cqm.chunkers.documents.pdf_text import can_read_pdf
 from cqm.chunkers.reading import PDF_SUFFIX
-from cqm.index.model import ScanOptions, SkipReason
+from cqm.index.model import SkipReason
+from cqm.index.options import ScanOptions
 
 NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
 """Names that are no part of any tree: the stores of version control, and our own."""

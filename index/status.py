@@ -6,7 +6,8 @@ from pathlib import Path
 from cqm.index.generation import current_name, manifest_path
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
-from cqm.index.model import FileState, IndexOptions, IndexStatus
+from cqm.index.model import FileState, IndexStatus
+from cqm.index.options import IndexOptions
 
 COMPLETE_FACT = "complete"
 UPDATED_FACT = "updated_at"

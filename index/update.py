@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from cqm.index.generation import Generation
 from cqm.index.manifest import ChunkRow, FileRow, Manifest
-from cqm.index.model import FileProblem, FileState, IndexOptions, Progress, UpdateSummary
+from cqm.index.model import FileProblem, FileState, Progress, UpdateSummary
+from cqm.index.options import IndexOptions
 from cqm.index.points import chunk_points, file_point, file_point_id
 from cqm.index.prepare import Preparation, PreparedChunk, PreparedFile, Task, prepare_files
 from cqm.index.scan import FoundFile, scan

@@ -11,7 +11,7 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.quality import Finding, gates
-from cqm.index.model import IndexOptions, ScanOptions
+from cqm.index.options import IndexOptions, ScanOptions
 from cqm.index.processes import spread
 from cqm.index.scan import FoundFile, ReadFile, read_file
 

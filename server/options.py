@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.model import EmbeddingOptions, ScanOptions, SearchMode
+from cqm.index.model import SearchMode
+from cqm.index.options import EmbeddingOptions, ScanOptions
 from cqm.server.pending import WatchOptions
 
 

@@ -9,7 +9,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from cqm.chunkers.quality import Finding, added
-from cqm.index.model import FileProblem, IndexOptions, Progress
+from cqm.index.model import FileProblem, Progress
+from cqm.index.options import IndexOptions
 from cqm.index.scan import scan
 from cqm.server.measure import BREAKDOWNS, FileMeasure, measure
 

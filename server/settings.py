@@ -8,7 +8,7 @@ from pathlib import Path
 from platformdirs import user_config_path
 from pydantic import PrivateAttr
 
-from cqm.index.model import IndexOptions
+from cqm.index.options import IndexOptions
 from cqm.server.errors import SettingsError
 from cqm.server.layering import merged, option_names, validated
 from cqm.server.options import Options

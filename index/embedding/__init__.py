@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from cqm.index.embedding.base import Embedder
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 
 def open_embedder(options: EmbeddingOptions) -> Embedder | None:

@@ -66,12 +66,14 @@ class Embeddings:
         vectors: their unit vectors, shape (len(indices), dimensions).
         rejected: the other texts.
         cut: positions of texts that were too long for the model, so that the vector shows only how they begin.
+        pooled: positions of texts that were too long for the model, so that the vector is the mean of their parts'.
     """
 
     indices: tuple[int, ...]
     vectors: "Vectors"
     rejected: tuple[RejectedText, ...] = ()
     cut: tuple[int, ...] = ()
+    pooled: tuple[int, ...] = ()
 
     def by_text(self) -> "list[Vector | None]":
         """A row for each text of the call, None for a rejected one."""

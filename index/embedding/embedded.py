@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from cqm.index.embedding.base import Embeddings, RejectedText, Space, validated
 from cqm.index.embedding.batches import stacked
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     import numpy as np

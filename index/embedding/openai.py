@@ -17,7 +17,7 @@ from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
 from cqm.index.embedding.served import ServedEmbedder
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     import openai

@@ -14,7 +14,7 @@ from threading import Condition
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model import EmbeddingOptions, IndexOptions
+from cqm.index.options import EmbeddingOptions, IndexOptions
 from cqm.server.following import watcher_of
 from cqm.server.settings import load_settings
 from cqm.server.watch import WatchReport

@@ -13,7 +13,8 @@ import pytest
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.errors import QueryError, ScanError, StoreError
-from cqm.index.model import EmbeddingOptions, IndexOptions, Query, ScanOptions, SearchMode
+from cqm.index.model import Query, SearchMode
+from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.status import read_status
 
 GREETING = '''"""Greetings."""

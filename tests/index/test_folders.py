@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cqm.index.folders import folders
-from cqm.index.model import ScanOptions
+from cqm.index.options import ScanOptions
 
 
 @pytest.fixture

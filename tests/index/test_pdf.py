@@ -11,7 +11,8 @@ from cqm.chunkers.errors import DamagedError, EncryptedError, NoTextError
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.reading import read_text
 from cqm.index.engine import Index
-from cqm.index.model import EmbeddingOptions, IndexOptions, Query, ScanOptions, SkipReason
+from cqm.index.model import Query, SkipReason
+from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.scan import read_file, scan
 
 pytestmark = pytest.mark.row("D7")

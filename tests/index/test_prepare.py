@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.model import FileState, ScanOptions
+from cqm.index.model import FileState
+from cqm.index.options import ScanOptions
 from cqm.index.prepare import Preparation, prepare_file
 from cqm.index.scan import FoundFile
 

@@ -10,13 +10,14 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.errors import ManifestError
-from cqm.index.model import IndexOptions, Query, ScanOptions
+from cqm.index.model import Query
+from cqm.index.options import IndexOptions, ScanOptions
 
 DYING = """
 import os, sys
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.model import IndexOptions, ScanOptions
+from cqm.index.options import IndexOptions, ScanOptions
 scan = ScanOptions(max_file_bytes=int(sys.argv[3]))
 index = Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1, scan=scan))
 index._opened().store._flush_lock.acquire()

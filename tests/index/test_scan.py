@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from cqm.index.errors import ScanError, UnreadableFileError
-from cqm.index.model import ScanOptions, SkipReason
+from cqm.index.model import SkipReason
+from cqm.index.options import ScanOptions
 from cqm.index.scan import FoundFile, read_file, scan
 
 DEFAULT = ScanOptions()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cqm.index.model import ScanOptions
+from cqm.index.options import ScanOptions
 from cqm.index.scan import scan
 
 # Any pattern of `exclude` makes the walk do what git does otherwise.

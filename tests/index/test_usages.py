@@ -7,7 +7,8 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.errors import QueryError
-from cqm.index.model import IndexOptions, SymbolUses
+from cqm.index.model import SymbolUses
+from cqm.index.options import IndexOptions
 
 CLIENT = '''\
 """A client."""

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.model import EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.server import options as options_module
 from cqm.server.layering import option_names
 from cqm.server.options import Options

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.model import IndexOptions, ScanOptions, SearchMode
+from cqm.index.model import SearchMode
+from cqm.index.options import IndexOptions, ScanOptions
 from cqm.server.errors import SettingsError
 from cqm.server.http import TOKEN_VARIABLE
 from cqm.server.options import Options

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.embedded import MAX_CHARACTERS, StaticEmbedder
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 EMBEDDER = StaticEmbedder(EmbeddingOptions())
 FUNCTIONS = [
@@ -168,7 +168,7 @@ def test_opening_an_embedder_loads_nothing_and_using_it_runs_no_code_of_the_mode
     script = """
 import sys
 from cqm.index.embedding import open_embedder
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 embedders = [open_embedder(EmbeddingOptions(provider=name)) for name in ("embedded", "ollama", "openai", "none")]
 early = {"numpy", "tokenizers", "safetensors", "ollama", "openai", "httpx", "stamina", "tiktoken"} & set(sys.modules)
 assert not early, early

@@ -14,7 +14,7 @@ from cqm.index.embedding.base import Embedder
 from cqm.index.embedding.openai import openai_embedder, retry_after
 from cqm.index.embedding.retries import RetryPolicy
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     from conftest import Reply, Request, ScriptedServer

@@ -15,7 +15,7 @@ import pytest
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.base import Embedder
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 TEXTS = [
     "def unlink(path):\n    os.remove(path)",

@@ -16,7 +16,7 @@ from cqm.index.embedding.ollama import ollama_embedder
 from cqm.index.embedding.openai import openai_embedder
 from cqm.index.embedding.retries import RetryPolicy
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import EmbeddingOptions
+from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     from conftest import Reply, Request, ScriptedServer
