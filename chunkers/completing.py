@@ -74,7 +74,8 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     shared = [*_shared(pieces), 0]
     children: dict[int, list[str]] = {}
     for index, parent in enumerate(parents):
-        children.setdefault(parent, []).append(ids[index])
+        if parent >= 0:
+            children.setdefault(parent, []).append(ids[index])
     for index, (piece, (start, byte, line)) in enumerate(zip(pieces, _places(text, pieces), strict=True)):
         own = text[start : piece.end]
         yield Chunk(

@@ -28,6 +28,10 @@ class Unit(NamedTuple):
     strength: int
 
 
+Columns = tuple[list[int], list[int], list[int]]
+"""The ends, sizes and strengths of units."""
+
+
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # The look-behind keeps a run of marks from being tried again from each of its characters, which would be quadratic.
 _WESTERN_MARKS = r"""(?<![.!?])[.!?]++["')\]]*+"""
@@ -62,27 +66,36 @@ def even_spans(start: int, units: list[Unit], limit: int) -> list[Span]:
         units: in order, without gaps between them.
         limit: of a span, in quarters of a token.
     """
-    sums = list(accumulate(unit.size for unit in units))
+    return even_spans_of(
+        start, ([it.end for it in units], [it.size for it in units], [it.strength for it in units]), limit
+    )
+
+
+def even_spans_of(start: int, columns: Columns, limit: int) -> list[Span]:
+    """`even_spans` of units by column, which spares making so many of them where they are rows of a text."""
+    ends, sizes, strengths = columns
+    sums = list(accumulate(sizes))
     spans: list[Span] = []
     first = 0
-    while first < len(units):
-        last = _last_of_span(first, units, sums, limit)
-        spans.append((start, units[last].end))
-        start = units[last].end
+    while first < len(ends):
+        last = _last_of_span(first, strengths, sums, limit)
+        spans.append((start, ends[last]))
+        start = ends[last]
         first = last + 1
     return spans
 
 
-def _last_of_span(first: int, units: list[Unit], sums: list[int], limit: int) -> int:
+def _last_of_span(first: int, strengths: list[int], sums: list[int], limit: int) -> int:
     before = sums[first - 1] if first else 0
     remaining = sums[-1] - before
     if remaining <= limit:
-        return len(units) - 1
+        return len(sums) - 1
     spans_left = -(-remaining // limit)
     ideal = before + remaining / spans_left
     beyond = max(bisect_right(sums, before + limit, lo=first), first + 1)
     earliest = min(bisect_left(sums, (before + ideal) / 2, lo=first), beyond - 1)
-    return max(range(earliest, beyond), key=lambda i: (units[i].strength, -abs(sums[i] - ideal)))
+    strongest = max(strengths[earliest:beyond])
+    return min((i for i in range(earliest, beyond) if strengths[i] == strongest), key=lambda i: abs(sums[i] - ideal))
 
 
 def line_units(text: str, span: Span, limit: int, strength: LineStrength) -> list[Unit]:

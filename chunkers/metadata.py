@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
@@ -55,9 +54,6 @@ _OTHER_NAMES = {"lang": "natural_language", "date": "created_at"}
 _OWN_FIELDS = frozenset(field.name for field in fields(Metadata)) - {"facts", "headings"}
 
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
 class _Names(NamedTuple):
     """What a symbol tells: the type that it is or that it is in, and the member's own name."""
 
@@ -79,7 +75,7 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         language: of the document.
         piece: what the chunker knows.
     """
-    own, facts = _parted(piece.facts) if piece.facts else (_NOTHING, piece.facts)
+    own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
     content_type = own.get("content_type") or language
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
     # What the text shows is surer than what a page declares, which may be its template's.

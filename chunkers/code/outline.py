@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
 """Kinds whose functions are methods."""
 
-LOOSE = frozenset(
-    {"statement", COMMENT, LEADING, "variable", "constant", "property", "imports", "key", "rule", "element"}
+# Kinds of marks that call for no piece of their own.
+_LOOSE = frozenset(
+    {"statement", COMMENT, LEADING, GROUP, "variable", "constant", "property", "imports", "key", "rule", "element"}
 )
-"""Kinds of marks that call for no piece of their own."""
+
+# Kinds of what has no name and is the same wherever it stands.
+_PLAIN = frozenset({COMMENT, LEADING, GAP, GROUP})
 
 _VALUES = frozenset({"variable", "constant", "property", "imports"})
 
@@ -100,16 +103,21 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         for node in body.named_children:
             rule = rules.get(node.type)
             found = (rule(node, data) if rule else None) or _STATEMENT
-            kind, name = ("statement", "") if found is _STATEMENT else _identity(found, where, constructors)
-            first, last = _rows(node, language.line_comment, source)
+            kind, name, inside, _ = found
+            if found is not _STATEMENT and kind not in _PLAIN:
+                kind, name = _identity(found, where, constructors)
+            first = node.start_point[0]
             if kind == GAP or (first == where.row and kind == "statement"):
                 continue
+            last, column = node.end_point
+            if last > first:
+                # Many grammars end a comment behind its line end.
+                is_line = column == 0 and last == first + 1
+                last = first if is_line else _last(first, last, column, language.line_comment, source)
             mark = Mark(node, first, last, kind, name, [])
             marks.append(mark)
-            if found.bodies and where.depth < _MAX_DEPTH:
-                waiting.extend(
-                    (inner, mark.members, _place_in(inner, mark, found, where)) for inner in reversed(found.bodies)
-                )
+            if inside and where.depth < _MAX_DEPTH:
+                waiting.extend((inner, mark.members, _place_in(inner, mark, found, where)) for inner in inside[::-1])
     return top
 
 
@@ -135,19 +143,13 @@ def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -
 _MEMBER_KINDS = {"function": "method", "variable": "property"}
 
 
-def _rows(node: "Node", line_comment: str, source: "Source") -> tuple[int, int]:
-    # Many grammars end a node behind the white space or line end after it.
-    first = node.start_point[0]
-    last, column = node.end_point
-    if last == first:
-        return first, last
+def _last(first: int, last: int, column: int, line_comment: str, source: "Source") -> int:
+    # And some a node behind the white space after it.
     if column == 0 or not source.lines[last][:column].strip():
         last -= 1
         while last > first and source.is_blank(last):
             last -= 1
-    if line_comment and last > first:
-        last = _without_comments(first, last, line_comment, source)
-    return first, last
+    return _without_comments(first, last, line_comment, source) if line_comment and last > first else last
 
 
 def _without_comments(first: int, last: int, sign: str, source: "Source") -> int:
@@ -168,8 +170,8 @@ def _indentation(line: str) -> int:
 
 
 def is_loose(mark: Mark) -> bool:
-    """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment."""
-    return mark.kind in LOOSE or mark.node.type in _DECLARATIONS
+    """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment, a group."""
+    return mark.kind in _LOOSE or mark.node.type in _DECLARATIONS
 
 
 _DECLARATIONS = frozenset(

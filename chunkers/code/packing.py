@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.enclosing import method_signatures
-from cqm.chunkers.code.outline import LOOSE, TYPES, Mark, Place, is_loose
+from cqm.chunkers.code.outline import TYPES, Mark, Place, is_loose
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
 from cqm.chunkers.tokens import quarters
 
@@ -76,11 +76,10 @@ def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
 
 
 def _pack(unit: "Unit", source: "Source") -> Pack:
-    kinds = {mark.kind for mark in unit.marks}
-    imports = kinds <= _IMPORTING or (GROUP in kinds and all(map(_is_import, unit.marks)))
+    imports = all(map(_is_import, unit.marks))
+    comments = imports and all(mark.kind == COMMENT for mark in unit.marks)
     size = source.size(unit.first, unit.end)
-    loose = kinds <= LOOSE or unit.loose
-    return Pack((unit,), unit.first, unit.end, size, loose, imports, kinds <= _COMMENTS)
+    return Pack((unit,), unit.first, unit.end, size, unit.loose, imports, comments)
 
 
 def _is_import(mark: Mark) -> bool:
@@ -89,7 +88,7 @@ def _is_import(mark: Mark) -> bool:
     return mark.kind in _IMPORTING
 
 
-_IMPORTING, _COMMENTS = frozenset({IMPORTS, COMMENT}), frozenset({COMMENT})
+_IMPORTING = frozenset({IMPORTS, COMMENT})
 
 
 def _merged(before: Pack, after: Pack, size: int) -> Pack:
@@ -153,28 +152,28 @@ def _prefers_before(before: Pack, pack: Pack, after: Pack) -> bool:
 def draft_of(pack: Pack, scope: Scope, source: "Source") -> Draft:
     """The piece that a pack makes: it is called after its largest symbol, or else after what it is in."""
     end = source.trimmed(pack.first, pack.end)
-    kind, symbol = _identity(pack, scope, source)
+    # A header is the first unit of what it opens.
     header = pack.units[0].marks[0] if pack.units[0].header else None
+    kind, symbol = _identity(pack, header, scope, source)
     context = scope.outer if header else scope.context
     methods = method_signatures(header, source) if header else ()
     return Draft(source.starts[pack.first], source.starts[end], kind, symbol, _defines(pack), context, methods)
 
 
 def _defines(pack: Pack) -> tuple[str, ...]:
-    names: list[str] = []
+    names: dict[str, None] = {}
     for unit in pack.units:
         for mark in unit.marks:
-            if unit.header or not mark.members:
-                names.append(mark.name)
-            else:
-                names += mark.names()
-    return tuple(dict.fromkeys(filter(None, names)))
+            if mark.members and not unit.header:
+                names.update(dict.fromkeys(mark.names()))
+            elif mark.name:
+                names[mark.name] = None
+    return tuple(names)
 
 
-def _identity(pack: Pack, scope: Scope, source: "Source") -> tuple[str, str]:
+def _identity(pack: Pack, header: Mark | None, scope: Scope, source: "Source") -> tuple[str, str]:
     named = _symbols([mark for unit in reversed(pack.units) if not unit.header for mark in unit.marks])
     largest = max(named, key=_weight) if len(named) > 1 else named[0] if named else None
-    header = next((unit.marks[0] for unit in pack.units if unit.header), None)
     if header is not None and (largest is None or largest.kind == "constructor" or _is_mostly_loose(pack, source)):
         return header.kind, header.name
     if largest is None:

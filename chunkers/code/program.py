@@ -10,8 +10,6 @@ from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 
 if TYPE_CHECKING:
-    import re
-
     from tree_sitter import Node
 
     from cqm.chunkers.model import ChunkOptions
@@ -47,8 +45,8 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
-    for pattern in row.removed:
-        data = pattern.sub(_blanked, data)
+    for remove in row.removed:
+        data = remove(data)
     if chains_operators(data) or (row.unsafe and row.unsafe(data)):
         return "not parsed: nested too deep"
     tree = parse(data, grammar(*row.grammar))
@@ -56,12 +54,3 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return "not parsed: it took too long"
     source = source_of(text, data, options)
     return Program(row, tree.root_node, outline([tree.root_node], Place(), row, source), source)
-
-
-def _blanked(found: "re.Match[bytes]") -> bytes:
-    # Positions in the tree must stay those of the text.
-    blanked = bytearray(found[0])
-    for name in found.re.groupindex:
-        first, end = found.span(name)
-        blanked[first - found.start() : end - found.start()] = b" " * (end - first)
-    return bytes(blanked)

@@ -49,9 +49,9 @@ class Source:
 def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
     """Count the lines of a text that was parsed as the data."""
     lines = text.split("\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts = list(accumulate([len(line) + 1 for line in lines], initial=0))
     starts[-1] = len(text)
     # The estimate is additive, so that a sum over rows is that of their text.
-    sizes = starts if text.isascii() else list(accumulate((quarters(line) + 1 for line in lines), initial=0))
+    sizes = starts if text.isascii() else list(accumulate([quarters(line) + 1 for line in lines], initial=0))
     least = 0 if options.apart else options.min_tokens * QUARTERS
     return Source(text, data, lines, starts, sizes, options.max_tokens * QUARTERS, least, options.apart)

@@ -3,7 +3,7 @@
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.cutting import Span, Unit, even_spans, line_units
+from cqm.chunkers.cutting import Columns, Span, Unit, even_spans_of, line_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,40 +52,48 @@ def spans_of_rows(nodes: "Iterable[Node]", rows: Rows, source: "Source") -> list
     costs = _costs(nodes, first, end)
     for row in range(first + 1, core + 1):
         costs[row - first] += _COMMENT_COST
-    units: list[Unit] = []
+    columns: Columns = [], [], []
+    ends, sizes, strengths = columns
     for row in range(first, kept):
-        below, size = row + 1, source.size(row, row + 1)
+        below, size = row + 1, source.sizes[row + 1] - source.sizes[row]
         if size > source.limit:
             span = source.starts[row], source.starts[below]
-            units.extend(line_units(source.text, span, source.limit, lambda _line, _following: 0))
-        else:
-            bonus = _BLANK_BONUS if source.lines[row].strip() in _EMPTY else 0
-            cost = costs[below - first] if below < end else 0
-            units.append(Unit(source.starts[below], size, bonus - cost))
+            _add(line_units(source.text, span, source.limit, lambda _line, _following: 0), columns)
+            continue
+        bonus = _BLANK_BONUS if source.lines[row].strip() in _EMPTY else 0
+        ends.append(source.starts[below])
+        sizes.append(size)
+        strengths.append(bonus - costs[below - first] if below < end else bonus)
     if kept < end:
-        units.append(Unit(source.starts[end], source.size(kept, end), 0))
-    return even_spans(source.starts[first], units, source.limit)
+        _add([Unit(source.starts[end], source.size(kept, end), 0)], columns)
+    return even_spans_of(source.starts[first], columns, source.limit)
+
+
+def _add(units: "Iterable[Unit]", columns: Columns) -> None:
+    for unit in units:
+        for column, value in zip(columns, unit, strict=True):
+            column.append(value)
 
 
 def _costs(nodes: "Iterable[Node]", first: int, end: int) -> list[int]:
     """The cost of a cut before each row: how much of the syntax is open there."""
     changes = [0] * (end - first + 2)
     begins = bytearray(end - first + 1)
-    waiting = list(nodes)
+    waiting = [nodes]
     while waiting:
-        node = waiting.pop()
-        above = node.start_point[0]
-        if above >= end:
-            continue
-        below = node.end_point[0]
-        if above >= first:
-            begins[above - first] = 1
-        if above == below or below < first:
-            continue
-        weight = _weight(node.type)
-        changes[max(above + 1, first) - first] += weight
-        changes[min(below + 1, end) - first] -= weight
-        waiting.extend(node.named_children)
+        for node in waiting.pop():
+            above = node.start_point[0]
+            if above >= end:
+                break
+            if above >= first:
+                begins[above - first] = 1
+            below = node.end_point[0]
+            if above == below or below < first:
+                continue
+            weight = _weight(node.type)
+            changes[max(above + 1, first) - first] += weight
+            changes[min(below + 1, end) - first] -= weight
+            waiting.append(node.named_children)
     return _summed(changes, begins)
 
 

@@ -48,23 +48,21 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
     # A thread works no longer than the time that goes by, and asking for that takes a tenth of the time.
     earliest, deadline = monotonic() + allowed, thread_time() + allowed
-    late = False
 
-    def stop(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser's signature
-        nonlocal late
-        late = late or (monotonic() > earliest and thread_time() > deadline)
-        return late
+    def is_late(_offset: int, _has_error: object) -> bool:
+        return monotonic() > earliest and thread_time() > deadline
 
-    def read(offset: int, _point: object) -> bytes | bytearray:
-        # A scanner that looks ahead to the end again and again must find an end, since only `stop` can end a parse.
-        return b"" if stop(offset, False) else _lent(source[offset : offset + _READ_BYTES])  # noqa: FBT003
+    def read(offset: int, point: object) -> bytes | bytearray:
+        # A scanner that looks ahead to the end again and again must find an end, since only `is_late` can end a parse.
+        return b"" if is_late(offset, point) else _lent(source[offset : offset + _READ_BYTES])
 
     # Only the form that reads through a function honours `progress_callback`. Never ask such a tree for `Node.text`.
     try:
-        tree = Parser(language).parse(read, progress_callback=stop)
+        tree = Parser(language).parse(read, progress_callback=is_late)
     except ValueError:
         return None
-    return None if late else tree
+    # What was read when it was late is not the whole source.
+    return None if is_late(0, None) else tree
 
 
 def _lent(part: bytes) -> bytearray:

@@ -36,11 +36,7 @@ class Unit(NamedTuple):
     @property
     def loose(self) -> bool:
         """Whether nothing in it calls for a piece of its own."""
-        return self.header or all(map(_is_loose, self.marks))
-
-
-def _is_loose(mark: Mark) -> bool:
-    return mark.kind == GROUP or is_loose(mark)
+        return self.header or all(map(is_loose, self.marks))
 
 
 def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
@@ -99,7 +95,8 @@ def _stands_alone(mark: Mark, source: "Source") -> bool:
 
 
 def _is_trailing(mark: Mark, source: "Source") -> bool:
-    return bool(source.lines[mark.first][: mark.node.start_point[1]].strip())
+    column = mark.node.start_point[1]
+    return column > 0 and not source.lines[mark.first][:column].isspace()
 
 
 def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:
@@ -208,8 +205,9 @@ def _first_used(first: int, end: int, source: "Source") -> int:
 def _closed(first: int, end: int, source: "Source") -> int:
     closed = first
     for row in range(first, end):
-        if _CLOSING.match(source.lines[row]):
-            closed = row + 1
-        elif not source.is_blank(row):
+        if source.is_blank(row):
+            continue
+        if not _CLOSING.match(source.lines[row]):
             break
+        closed = row + 1
     return closed

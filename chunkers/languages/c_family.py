@@ -1,6 +1,7 @@
 """Rows: C, C++, Objective-C."""
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -10,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -210,14 +212,13 @@ _CPP_TEXT = re.compile(
 )
 
 # Macros that stand alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
-_MACROS = (
-    re.compile(
-        rb"^(?P<macro>[A-Z][A-Z0-9_]{3,})"
-        rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
-        re.MULTILINE,
-    ),
-    re.compile(rb"\b(?:class|struct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)"),
+_MACRO = re.compile(
+    rb"^(?P<macro>[A-Z][A-Z0-9_]{3,})"
+    rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
+    re.MULTILINE,
 )
+_MACRO_IN_TYPE = re.compile(rb"\b(?:class|struct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)")
+_WITHOUT_MACROS = (partial(_MACRO.sub, blanked), partial(_MACRO_IN_TYPE.sub, blanked))
 
 C = Language(
     name="c",
@@ -226,7 +227,7 @@ C = Language(
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=_MACROS,
+    removed=_WITHOUT_MACROS,
 )
 CPP = Language(
     name="cpp",
@@ -234,7 +235,7 @@ CPP = Language(
     unsafe=nests_expressions,
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
-    removed=_MACROS,
+    removed=_WITHOUT_MACROS,
 )
 OBJC = Language(
     name="objc",
@@ -242,7 +243,7 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=_MACROS,
+    removed=_WITHOUT_MACROS,
 )
 
 ROWS = (C, CPP, OBJC)

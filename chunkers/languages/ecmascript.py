@@ -51,17 +51,18 @@ _CONSUMERS = frozenset(
 
 def _value(kind: str, name: str, value: "Node | None", source: bytes) -> Found:
     # What a name is bound to decides what it is: "const f = () => ..." is a function.
-    while value is not None and value.type in _TYPED:
+    form = ""
+    while value is not None and (form := value.type) in _TYPED:
         value = value.named_children[0] if value.named_children else None
     if value is None:
         return Found(kind, name)
-    if value.type in _FUNCTIONS:
+    if form in _FUNCTIONS:
         return Found(kind_of_function(name, value), name)
-    if value.type == "class":
+    if form == "class":
         return _class_of(name, value, source)
-    if value.type == "object":
+    if form == "object":
         return Found(kind, name, (value,) if _has_members(value) else ())
-    return _called(kind, name, value, source) if value.type in _CALLS else Found(kind, name)
+    return _called(kind, name, value, source) if form in _CALLS else Found(kind, name)
 
 
 def _has_members(value: "Node") -> bool:
@@ -74,17 +75,23 @@ def _has_members(value: "Node") -> bool:
 
 
 def _called(kind: str, name: str, call: "Node", source: bytes) -> Found:
-    callee = call.child_by_field_name("function")
-    modules = tuple(filter(None, map(_body, _functions(callee))))
+    found = _called_with_function(kind, name, call, source) if _holds_function(call, source) else None
+    if found is not None or not _holds(b"{", call, source):
+        return found or Found(kind, name)
+    arguments = _arguments(call)
+    return Found(kind, name, (arguments[-1],) if arguments and arguments[-1].type == "object" else ())
+
+
+def _called_with_function(kind: str, name: str, call: "Node", source: bytes) -> Found | None:
+    modules = tuple(filter(None, map(_body, _functions(call.child_by_field_name("function")))))
     if modules:
         # The module pattern: "const shop = (function () {...})()" has members.
         return Found(kind, name, modules, local=True)
-    arguments = _arguments(call)
-    wrapped = _wrapped(call, arguments, source)
-    if wrapped is not None:
-        loads = _callee(call, source) in LOADERS and name[:1].isupper()
-        return Found(COMPONENT if loads else kind_of_function(name, wrapped), name)
-    return Found(kind, name, (arguments[-1],) if arguments and arguments[-1].type == "object" else ())
+    wrapped = _wrapped(call, _arguments(call), source)
+    if wrapped is None:
+        return None
+    loads = _callee(call, source) in LOADERS and name[:1].isupper()
+    return Found(COMPONENT if loads else kind_of_function(name, wrapped), name)
 
 
 def _wrapped(call: "Node", arguments: "list[Node]", source: bytes) -> "Node | None":
@@ -135,17 +142,22 @@ def _declaration(node: "Node", source: bytes) -> Found | None:
     declarators = [child for child in node.named_children if child.type == "variable_declarator"]
     if not declarators:
         return None
-    if _loads(declarators[0].child_by_field_name("value"), source):
+    value = declarators[0].child_by_field_name("value")
+    if _loads(value, source):
         return Found(IMPORTS)
-    return _declarator(declarators[0], source) if len(declarators) == 1 else Found(GROUP, "", (node,))
+    return _bound(declarators[0], value, source) if len(declarators) == 1 else Found(GROUP, "", (node,))
 
 
 def _loads(value: "Node | None", source: bytes) -> bool:
-    return value is not None and value.type in _LOADS and source.startswith(_LOADING, value.start_byte)
+    return value is not None and source.startswith(_LOADING, value.start_byte) and value.type in _LOADS
 
 
 def _declarator(node: "Node", source: bytes) -> Found | None:
-    target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    return _bound(node, node.child_by_field_name("value"), source)
+
+
+def _bound(declarator: "Node", value: "Node | None", source: bytes) -> Found | None:
+    target = declarator.child_by_field_name("name")
     if target is not None and target.type == "object_pattern":
         return Found(GROUP, "", (target,))
     if target is None or target.type != "identifier":
@@ -156,10 +168,13 @@ def _declarator(node: "Node", source: bytes) -> Found | None:
 
 def _statement(node: "Node", source: bytes) -> Found | None:
     inner = node.named_child(0)
-    while inner is not None and inner.type in _OPERATORS:
+    while inner is not None:
+        form = inner.type
+        if form not in _OPERATORS:
+            rule = _EXPRESSIONS.get(form)
+            return rule(inner, source) if rule else None
         inner = inner.named_child(0)
-    rule = _EXPRESSIONS.get(inner.type) if inner is not None else None
-    return rule(inner, source) if rule else None
+    return None
 
 
 def _assignment(node: "Node", source: bytes) -> Found | None:
@@ -192,12 +207,10 @@ def _exported(target: str, value: "Node", source: bytes) -> Found | None:
 
 
 def _call(node: "Node", source: bytes) -> Found | None:
-    callee = node.child_by_field_name("function")
-    if callee is None:
-        return None
-    if callee.type == "identifier" and text_of(callee, source) == "require" and not _arguments(node)[1:]:
+    if _is_require(node, source):
         return Found(IMPORTS)
-    if source.find(b"{", node.start_byte, node.end_byte) < 0:
+    callee = node.child_by_field_name("function") if _holds_function(node, source) else None
+    if callee is None or not _holds(b"{", node, source):
         return None  # a block has braces
     arguments = _arguments(node)
     bodies = tuple(filter(None, map(_body, (*_functions(callee), *arguments))))
@@ -209,6 +222,20 @@ def _call(node: "Node", source: bytes) -> Found | None:
     # A handler may have a name: "app.get('/', function home(request, response) {...})".
     own = text_of(arguments[-1].child_by_field_name("name"), source) if arguments and _body(arguments[-1]) else ""
     return Found("function" if own else GROUP, own, bodies, local=True)
+
+
+def _is_require(call: "Node", source: bytes) -> bool:
+    begins = source.startswith(b"require", call.start_byte)
+    return begins and text_of(call.child_by_field_name("function"), source) == "require" and not _arguments(call)[1:]
+
+
+def _holds(sign: bytes, node: "Node", source: bytes) -> bool:
+    # Far cheaper than a look at the nodes inside.
+    return source.find(sign, node.start_byte, node.end_byte) >= 0
+
+
+def _holds_function(node: "Node", source: bytes) -> bool:
+    return _holds(b"=>", node, source) or _holds(b"function", node, source)
 
 
 def _functions(callee: "Node | None") -> list["Node"]:

@@ -16,13 +16,20 @@ _DANGLING = re.compile(rb"[=|>][ \t\r]*\n|\n[ \t]*=")
 _BRACES = bytes.maketrans(b"{}", b";;")
 _OPENING, _CLOSING = (b"(", b"[", b"<"), (b")", b"]", b">")
 
+# Brackets, opening ones as one sign, and what separates statements; all else is left out.
+_SIGNS = bytes.maketrans(b"[<{}", b"((;;")
+_NO_SIGNS = bytes(set(range(256)).difference(b"([<>]){};"))
+_TOO_MANY = b"(" * (_MAX_OPEN + 1)
+
 
 def nests_expressions(source: bytes) -> bool:
     """Whether hundreds of brackets are open at once, or one line holds hundreds; for languages with braces."""
-    if sum(map(source.count, _OPENING)) <= _MAX_OPEN:
-        return False
-    if _surplus(source, _OPENING[:2], _CLOSING[:2]) > _MAX_OPEN:
+    brackets = source.translate(None, _NO_SIGNS)
+    if _surplus(brackets, _OPENING[:2], _CLOSING[:2]) > _MAX_OPEN:
         return True
+    # Nearly all files end here, after one pass: no statement, even with those after a blank line, holds so many.
+    if _TOO_MANY not in brackets.translate(_SIGNS, b")]>"):
+        return False
     statements = source.translate(_BRACES).replace(b"\r", b"").replace(b"\n\n", b";").split(b";")
     return any(_is_deep(statement) for statement in statements if len(statement) > _MAX_OPEN)
 

@@ -62,7 +62,7 @@ class Language:
         line_comment: how a comment begins, for grammars that put the comment above a symbol into the one before it.
         constructors: names of methods that make their object.
         dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
-        removed: their named groups are what the grammar stumbles over; they are blanked before parsing.
+        removed: from a source to one of the same length, where what the grammar stumbles over is blank.
         unsafe: whether a source may crash its grammar's parser or take all memory.
         full_names: the context of a member tells the fully qualified name of its type, and the type's fields.
     """
@@ -75,9 +75,18 @@ class Language:
     line_comment: str = ""
     constructors: frozenset[str] = field(default=frozenset())
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
-    removed: tuple[re.Pattern[bytes], ...] = ()
+    removed: tuple[Callable[[bytes], bytes], ...] = ()
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
+
+
+def blanked(found: re.Match[bytes]) -> bytes:
+    """What was found, with spaces in place of the named groups: positions in the tree must stay those of the text."""
+    text = bytearray(found[0])
+    for name in found.re.groupindex:
+        first, end = found.span(name)
+        text[first - found.start() : end - found.start()] = b" " * (end - first)
+    return bytes(text)
 
 
 def text_of(node: "Node | None", source: bytes) -> str:

@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    blanked,
     child_of_type,
     containers,
     groups,
@@ -71,13 +72,27 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
     return Found("class", name, (body,) if body else ())
 
 
-# To the grammar the items in "cfg_net! {...}" are mere tokens. Twice, since one may stand in another.
+# To the grammar the items in "cfg_net! {...}" are mere tokens.
+_CFG_BEGIN = re.compile(rb"cfg_\w+! ?\{[ \t]*\r?\n")
 _CFG_BLOCK = re.compile(
     rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n"
     rb"(?=\s*(?:[#/]|(?:pub|fn|use|mod|struct|enum|impl|trait|type|const|static|async|unsafe|extern|cfg_\w+|macro_rules)\b))"
     rb"(?:\1[ \t]+[^\n]*\n|[ \t]*\r?\n)*+\1(?P<close>\})",
     re.MULTILINE,
 )
+
+
+def _without_cfg(source: bytes) -> bytes:
+    # A pattern that begins with a word is found ten times as fast as one that begins with the start of a line.
+    parts: list[bytes] = []
+    done = 0
+    for begin in _CFG_BEGIN.finditer(source):
+        found = _CFG_BLOCK.match(source, max(done, source.rfind(b"\n", 0, begin.start()) + 1))
+        if found:
+            parts += source[done : found.start()], blanked(found)
+            done = found.end()
+    return b"".join((*parts, source[done:])) if parts else source
+
 
 RUST = Language(
     name="rust",
@@ -100,7 +115,8 @@ RUST = Language(
         **role("macro", "macro_invocation"),
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
-    removed=(_CFG_BLOCK, _CFG_BLOCK),
+    # Twice, since one block may stand in another.
+    removed=(_without_cfg, _without_cfg),
 )
 
 _ZIG_TYPES = {

@@ -1,5 +1,6 @@
 """Rows: Python, Ruby, PHP, Lua, Bash, PowerShell."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
@@ -246,11 +247,20 @@ def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name else None
 
 
+# Bash's grammar looks such characters up in the C library's table of the first 256, and reads far beyond its end.
+_BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xff][\x80-\xbf]*")
+
+
+def _in_latin_1(source: bytes) -> bytes:
+    return _BEYOND_LATIN_1.sub(lambda found: b"_" * len(found[0]), source)
+
+
 BASH = Language(
     name="bash",
     grammar=("tree_sitter_bash", "language"),
     suffixes=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild", ".command"),
     filenames=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", "pkgbuild"),
+    removed=(_in_latin_1,),
     rules={
         **symbols("function", "function_definition"),
         "variable_assignment": _bash_assignment,

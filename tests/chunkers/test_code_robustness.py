@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -126,3 +128,24 @@ def test_a_thousand_lines_of_assignments_are_parsed() -> None:
     report = chunk(Document("keys.py", text))
     assert not report.warnings
     assert report.chunks[0].defines[:2] == ("KEY_0", "KEY_1")
+
+
+RARE = """
+import random
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import Document
+draw = random.Random(1)
+frames = ["${%s}", "$%s", "%s=1", "a=(%s)", "cat <<%s\\nx\\n", "<<%s", "x %s{1..2}", "[[ %s =~ %s ]]", "[ -f %s ]",
+          "case %s in %s) ;; esac", "%s", "$((%s))", "${a%s}", "${a/%s/}", "${a:%s}", "{%s..%s}", "<<-%s\\n"]
+for _ in range(12_000):
+    name = chr(draw.randint(0x20000, 0x10FFFF)) * draw.randint(1, 3)
+    text = draw.choice(frames).replace("%s", name) + draw.choice(["", "\\n", " x", "}"])
+    chunks = chunk(Document("a.sh", text)).chunks
+    assert "".join("".join(part.text for part in chunks).split()) == "".join(text.split())
+"""
+
+
+def test_shell_scripts_with_rare_characters_crashed_the_process() -> None:
+    """The grammar of Bash looks every character up in a table of 256: it ended three processes of four."""
+    done = subprocess.run([sys.executable, "-c", RARE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
