@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["real_servers", "relay", "scripted_server"]
+
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

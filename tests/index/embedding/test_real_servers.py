@@ -1,12 +1,7 @@
-"""Against real servers, where their addresses are given.
+"""The real Ollama and a real server of OpenAI's protocol, with the same model; see `tests/servers/start`."""
 
-CQM_TEST_OLLAMA_URL, and CQM_TEST_OLLAMA_MODEL when it is not all-minilm; CQM_TEST_OPENAI_URL of an endpoint of OpenAI's
-protocol (ending in /v1), CQM_TEST_OPENAI_MODEL likewise, and CQM_TEST_OPENAI_KEY when it wants a key. Both models must
-be the same one for the test that compares them.
-"""
-
-import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +12,8 @@ from cqm.index.embedding.base import Embedder
 from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
+pytestmark = pytest.mark.servers
+
 TEXTS = [
     "def unlink(path):\n    os.remove(path)",
     "def connect(host, port):\n    return socket.create_connection((host, port))",
@@ -26,14 +23,14 @@ TEXTS = [
 ]
 
 
-def options_of(provider: str) -> EmbeddingOptions:
-    prefix = f"CQM_TEST_{provider.upper()}"
-    url = os.environ.get(f"{prefix}_URL", "")
-    if not url:
-        pytest.skip(f"{prefix}_URL is not set")
-    model = os.environ.get(f"{prefix}_MODEL", "all-minilm")
-    key = "CQM_TEST_OPENAI_KEY" if provider == "openai" else ""
-    return EmbeddingOptions(provider, model, url, api_key_env=key)
+@pytest.fixture
+def ollama(ollama_url: str) -> EmbeddingOptions:
+    return EmbeddingOptions("ollama", "all-minilm", ollama_url)
+
+
+@pytest.fixture
+def openai(openai_url: str) -> EmbeddingOptions:
+    return EmbeddingOptions("openai", "all-minilm", openai_url, api_key_env="CQM_TEST_OPENAI_KEY")
 
 
 def opened(options: EmbeddingOptions) -> Embedder:
@@ -44,7 +41,8 @@ def opened(options: EmbeddingOptions) -> Embedder:
 
 @pytest.fixture(params=["ollama", "openai"])
 def options(request: pytest.FixtureRequest) -> EmbeddingOptions:
-    return options_of(request.param)
+    options: EmbeddingOptions = request.getfixturevalue(request.param)
+    return options
 
 
 @pytest.fixture
@@ -69,10 +67,39 @@ def test_a_text_has_the_same_vector_alone_and_in_a_batch(options: EmbeddingOptio
     alone.close()
 
 
-def test_a_text_over_the_real_context_is_cut_and_reported(embedder: Embedder) -> None:
-    embeddings = embedder.embed_documents([TEXTS[0], "remove the file " * 2000, TEXTS[1]])
-    assert embeddings.indices == (0, 1, 2)
-    assert embeddings.cut == (1,)
+def test_a_text_over_the_real_context_is_pooled_or_cut_as_asked_and_reported(options: EmbeddingOptions) -> None:
+    end = "connect a socket to a host\n"
+    texts = [TEXTS[0], "remove the file\n" * 150 + end * 150, TEXTS[1]]
+    about_the_end = {}
+    for way in ("pool", "cut"):
+        with closing(opened(replace(options, long_texts=way))) as embedder:
+            embeddings = embedder.embed_documents(texts)
+            assert embeddings.indices == (0, 1, 2)
+            assert (embeddings.pooled, embeddings.cut) == (((1,), ()) if way == "pool" else ((), (1,)))
+            about_the_end[way] = float(embeddings.vectors[1] @ embedder.embed_query(end))
+    assert about_the_end["pool"] > about_the_end["cut"] + 0.2, "the end counts where nothing is cut"
+
+
+def test_what_the_real_server_counts_and_tells_is_taken_from_it(embedder: Embedder) -> None:
+    facts = embedder.facts()
+    assert facts.dimensions == 384
+    assert facts.context_tokens in {256, 512}
+    before = embedder.usage()
+    embedder.embed_documents(["hello world"] * 3)
+    assert (embedder.usage() - before).tokens in {6, 12}, "two words a text, with or without the two around them"
+
+
+def test_the_real_llama_cpp_names_its_model_itself(openai: EmbeddingOptions) -> None:
+    with closing(opened(replace(openai, provider="llamacpp", model=""))) as embedder:
+        assert embedder.space().model == "all-minilm"
+        assert embedder.facts().context_tokens == 512
+
+
+def test_threads_get_the_vectors_that_one_request_gets(options: EmbeddingOptions, embedder: Embedder) -> None:
+    texts = [f"text {number} of many" for number in range(40)]
+    with closing(opened(replace(options, batch_size=3, concurrency=4))) as several:
+        cosines = (several.embed_documents(texts).vectors * embedder.embed_documents(texts).vectors).sum(axis=1)
+    assert cosines.min() > 0.999
 
 
 def test_blank_texts_do_not_stop_the_others(embedder: Embedder) -> None:
@@ -86,22 +113,23 @@ def test_dimensions_that_the_real_model_cannot_give_are_refused(options: Embeddi
         opened(replace(options, dimensions=7)).space()
 
 
-def test_a_model_that_ollama_lacks_is_named_with_the_command_that_gets_it() -> None:
+def test_a_model_that_ollama_lacks_is_named_with_the_command_that_gets_it(ollama: EmbeddingOptions) -> None:
     with pytest.raises(EmbeddingError, match=r"has no model no-such-model.*`ollama pull no-such-model`"):
-        opened(replace(options_of("ollama"), model="no-such-model")).space()
+        opened(replace(ollama, model="no-such-model")).space()
 
 
-def test_a_wrong_key_is_refused_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = options_of("openai")
-    if not os.environ.get("CQM_TEST_OPENAI_KEY"):
-        pytest.skip("CQM_TEST_OPENAI_KEY is not set: the endpoint takes any key")
+def test_a_wrong_key_is_refused_by_the_name_of_its_variable(
+    openai: EmbeddingOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CQM_TEST_WRONG_KEY", "sk-wrong")
     with pytest.raises(EmbeddingError, match=r"answered 401.*CQM_TEST_WRONG_KEY"):
-        opened(replace(options, api_key_env="CQM_TEST_WRONG_KEY")).space()
+        opened(replace(openai, api_key_env="CQM_TEST_WRONG_KEY")).space()
 
 
-def test_the_same_model_gives_the_same_vectors_through_both_protocols() -> None:
-    first, second = opened(options_of("ollama")), opened(options_of("openai"))
+def test_the_same_model_gives_the_same_vectors_through_both_protocols(
+    ollama: EmbeddingOptions, openai: EmbeddingOptions
+) -> None:
+    first, second = opened(ollama), opened(openai)
     cosines = (first.embed_documents(TEXTS).vectors * second.embed_documents(TEXTS).vectors).sum(axis=1)
     assert cosines.min() > 0.999
     first.close()

@@ -1,10 +1,5 @@
-"""The token encoder of a model on this machine: all-MiniLM-L6-v2 with its real weights.
+"""The token encoder of a model on this machine: all-MiniLM-L6-v2 with its real weights."""
 
-CQM_TEST_LLAMA_TOKENS_URL is the address of a real `llama-server --embeddings --pooling none` with all-MiniLM-L6-v2, for
-the test that compares it with the weights on this machine.
-"""
-
-import os
 import re
 import shutil
 import sys
@@ -228,11 +223,11 @@ def test_a_closed_encoder_opens_again(minilm: TokenEncoder) -> None:
     assert np.array_equal(minilm.encode(ids), before)
 
 
-def test_a_real_server_with_the_same_model_tells_the_same_tokens_and_vectors(minilm: TokenEncoder) -> None:
-    url = os.environ.get("CQM_TEST_LLAMA_TOKENS_URL", "")
-    if not url:
-        pytest.skip("CQM_TEST_LLAMA_TOKENS_URL is not set")
-    encoder = open_token_encoder(url)
+@pytest.mark.servers
+def test_a_real_server_with_the_same_model_tells_the_same_tokens_and_vectors(
+    minilm: TokenEncoder, llama_tokens_url: str
+) -> None:
+    encoder = open_token_encoder(llama_tokens_url)
     ids, offsets = encoder.tokenize(TEXT)
     # The one tokenizer composes Korean syllables, which MiniLM knows only as letters.
     own, own_offsets = minilm.tokenize(TEXT)
