@@ -1,0 +1,54 @@
+"""Vectors, answers and contexts kept beside the index: memory, then Redis, then disk, as one cache."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Clock, Layer, Store
+from cqm.index.options import CacheOptions
+
+__all__ = ["Cache", "open_cache"]
+
+_MEGABYTE = 1_000_000
+
+
+def open_cache(options: CacheOptions, folder: Path, clock: Clock = SYSTEM_CLOCK) -> Cache:
+    """The cache that the options describe. Opens and contacts nothing yet, and never fails.
+
+    Parameters:
+        options: which layers there are, and how large.
+        folder: of the disk layer, where the options name none.
+        clock: what values grow old by.
+    """
+    from cqm.index.cache.layered import LayeredCache
+
+    return LayeredCache(tuple(_layers(options, folder, clock)) if options.enabled else (), clock)
+
+
+def _layers(options: CacheOptions, folder: Path, clock: Clock) -> Iterator[Layer]:
+    from cqm.index.cache.memory import MemoryLayer
+    from cqm.index.cache.outer import OuterLayer
+
+    if options.memory_mb:
+        yield MemoryLayer(options.memory_mb * _MEGABYTE, clock)
+    if options.redis_url:
+        yield OuterLayer("redis", partial(_redis, options), clock)
+    if options.disk_mb:
+        place = options.folder.expanduser() if options.folder else folder
+        yield OuterLayer("disk", partial(_disk, place, options.disk_mb * _MEGABYTE), clock)
+
+
+def _redis(options: CacheOptions) -> Store:
+    try:
+        from cqm.index.cache.redis import RedisStore
+    except ImportError as error:
+        message = "The client of Redis is not installed."
+        raise CacheError(message, remedy="Run `pip install 'cqm[redis]'`.", pause_seconds=float("inf")) from error
+    return RedisStore(options.redis_url, os.environ.get(options.redis_password_env, ""))
+
+
+def _disk(folder: Path, limit_bytes: int) -> Store:
+    from cqm.index.cache.disk import DiskStore
+
+    return DiskStore(folder, limit_bytes)

@@ -1,0 +1,100 @@
+"""The store that the processes of one user share: a folder with one file of bytes."""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from cqm.index.cache.base import CacheError, Frame
+from cqm.index.cache.raw import FILE, DamagedFileError, RawValues, translating
+from cqm.index.errors import StoreError
+from cqm.index.home import make_private_folder
+
+Result = TypeVar("Result")
+
+_FOLDER = "values"
+_DAMAGED_FOLDER = "values-damaged"
+
+
+class DiskStore:
+    """A `Store` in a folder that any number of processes use at once. Touches nothing yet.
+
+    When it is over its limit, what was stored first goes first. A connection lasts for one operation on a batch, which
+    costs some 0.1 ms: so a file that another process replaced is noticed, and none stays open in a thread that ended.
+
+    Parameters:
+        folder: a folder below it is used, readable by its owner alone.
+        limit_bytes: of the file.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        self._folder = folder / _FOLDER
+        self._limit = limit_bytes
+        self._lock = Lock()
+        self._values: RawValues | None = None
+
+    def read(self, names: Sequence[str]) -> Mapping[str, object]:
+        """See `Store.read`."""
+        return self._attempt(lambda values: {name: found for name in names if (found := values.get(name)) is not None})
+
+    def write(self, frames: Mapping[str, Frame]) -> None:
+        """See `Store.write`; all in one transaction."""
+        self._attempt(lambda values: _write(values, frames))
+
+    def extent(self) -> tuple[int, int]:
+        """See `Store.extent`."""
+        return self._attempt(lambda values: (len(values), values.volume()))
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        with self._lock:
+            self._values = None
+
+    def _attempt(self, action: Callable[[RawValues], Result]) -> Result:
+        with self._lock:
+            before = self._identity()
+            try:
+                with translating(self._folder), closing(self._opened()) as values:
+                    return action(values)
+            except CacheError:
+                self._values = None
+                raise
+            except DamagedFileError as error:
+                self._values = None
+                # Unless another process did so in between.
+                if before == self._identity():
+                    self._move_aside()
+                message = f"The cache in {self._folder} was damaged: it is moved aside and begun anew."
+                raise CacheError(message, pause_seconds=0) from error
+
+    def _opened(self) -> RawValues:
+        if self._values is None:
+            try:
+                make_private_folder(self._folder)
+            except StoreError as error:
+                raise CacheError(error.message, remedy=error.remedy) from error
+            self._values = RawValues(self._folder, self._limit)
+        return self._values
+
+    def _identity(self) -> tuple[int, int]:
+        """Which file it is; zeros for none."""
+        try:
+            found = (self._folder / FILE).stat()
+        except OSError:
+            return 0, 0
+        return found.st_dev, found.st_ino
+
+    def _move_aside(self) -> None:
+        aside = self._folder.with_name(_DAMAGED_FOLDER)
+        with translating(self._folder):
+            shutil.rmtree(aside, ignore_errors=True)
+            self._folder.rename(aside)
+
+
+def _write(values: RawValues, frames: Mapping[str, Frame]) -> None:
+    with values.transact():
+        for name, (data, seconds) in frames.items():
+            values.set(name, data, expire=seconds)
+    values.cull()

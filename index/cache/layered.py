@@ -1,0 +1,65 @@
+"""Layers as one cache: the nearest is asked first, and learns what those behind it know."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cqm.index.cache.base import Clock, Kept, Layer, lifetime
+from cqm.index.cache.framing import name_of
+from cqm.index.model import CacheLayer
+
+
+class LayeredCache:
+    """A `Cache` of several layers; of none, it holds nothing.
+
+    Parameters:
+        layers: the nearest and fastest first.
+        clock: what values grow old by.
+    """
+
+    def __init__(self, layers: Sequence[Layer], clock: Clock) -> None:
+        self._layers = tuple(layers)
+        self._clock = clock
+
+    @property
+    def enabled(self) -> bool:
+        """See `Cache.enabled`."""
+        return bool(self._layers)
+
+    def get(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
+        """See `Cache.get`. What a layer has is put into the layers before it."""
+        wanted = {name_of(kind, key): key for key in keys}
+        found: dict[str, bytes] = {}
+        layers = self._layers_of(kind)
+        for depth, layer in enumerate(layers):
+            if not wanted:
+                break
+            kept = layer.get(tuple(wanted))
+            self._promote(kind, kept, layers[:depth])
+            found.update((wanted.pop(name), value) for name, (value, _) in kept.items())
+        return found
+
+    def put(self, kind: str, items: Mapping[str, bytes]) -> None:
+        """See `Cache.put`."""
+        now = self._clock()
+        named = {name_of(kind, key): value for key, value in items.items()}
+        for layer in self._layers_of(kind) if named else ():
+            expires = now + lifetime(kind, layer.name)
+            layer.put({name: Kept(value, expires) for name, value in named.items()})
+
+    def layers(self) -> tuple[CacheLayer, ...]:
+        """See `Cache.layers`."""
+        return tuple(layer.told() for layer in self._layers)
+
+    def close(self) -> None:
+        """See `Cache.close`."""
+        for layer in self._layers:
+            layer.close()
+
+    def _layers_of(self, kind: str) -> tuple[Layer, ...]:
+        return tuple(layer for layer in self._layers if lifetime(kind, layer.name) > 0)
+
+    def _promote(self, kind: str, kept: Mapping[str, Kept], nearer: Sequence[Layer]) -> None:
+        """A value never lives longer for having been read: what it has left is the most that it gets."""
+        now = self._clock()
+        for layer in nearer if kept else ():
+            latest = now + lifetime(kind, layer.name)
+            layer.put({name: Kept(value, min(expires, latest)) for name, (value, expires) in kept.items()})

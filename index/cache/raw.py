@@ -1,0 +1,146 @@
+"""diskcache without pickle: an SQLite file of bytes by name.
+
+diskcache pickles by default, and whoever can write to its file can have any code run by a program that reads it
+(CVE-2025-69872). Here nothing is unpickled whatever the file says: names are text, values are bytes, both stay inside
+SQLite, and every method that would unpickle or follow a file name is replaced. The file's settings, which diskcache
+makes attributes and pragmas, are looked at before it does.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import diskcache  # type: ignore[import-untyped]
+from diskcache.core import DBNAME, METADATA, MODE_RAW  # type: ignore[import-untyped]
+
+from cqm.index.cache.base import CacheError
+
+FILE = DBNAME
+"""The name of the file in its folder."""
+_LOCK_SECONDS = 1.0
+"""How long to wait for another process's transaction: they take milliseconds."""
+_SETTINGS: Mapping[str, int | str] = {
+    "statistics": 0,
+    "tag_index": 0,
+    "eviction_policy": "least-recently-stored",
+    "cull_limit": 0,  # not with every value: `cull` is called once a batch
+    "disk_min_file_size": 2**40,  # every value inside SQLite
+    "disk_pickle_protocol": 0,
+    "sqlite_auto_vacuum": 1,  # FULL: what is removed makes the file smaller
+    "sqlite_cache_size": 2**11,
+    "sqlite_journal_mode": "wal",
+    "sqlite_mmap_size": 2**26,
+    # Nothing waits for the disk: what a power failure damages is noticed and begun anew.
+    "sqlite_synchronous": 0,
+}
+_TYPES = {name: "text" if isinstance(value, str) else "integer" for name, value in _SETTINGS.items()} | dict.fromkeys(
+    ("size_limit", *METADATA), "integer"
+)
+"""What the file's table of settings may hold."""
+_NOT_OURS = object()
+"""What a value is that is no bytes, or not inside SQLite."""
+_PRIMARY_CODE = 0xFF
+"""The part of SQLite's error codes without their refinements."""
+_FILE_IS_SOUND = frozenset(
+    {
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+"""Errors of the disk, its permissions or other processes; any other is of what the file holds."""
+
+
+class DamagedFileError(Exception):
+    """The file is not what diskcache wrote here."""
+
+
+class _RawDisk(diskcache.Disk):  # type: ignore[misc] # diskcache has no types
+    """How values are kept: as bytes in a column."""
+
+    def get(self, key: object, raw: object) -> object:  # noqa: ARG002 - as diskcache calls it
+        """The name as it stands in the file."""
+        return key
+
+    def fetch(self, mode: object, filename: object, value: object, read: object) -> object:  # noqa: ARG002 - likewise
+        """The value where it is bytes."""
+        return value if mode == MODE_RAW and isinstance(value, bytes) else _NOT_OURS
+
+    def remove(self, file_path: object) -> None:
+        """Nothing to do: no value of ours has a file, and others' are not ours to remove."""
+
+
+class RawValues(diskcache.Cache):  # type: ignore[misc] # diskcache has no types
+    """A `diskcache.Cache` of bytes. Each thread closes its connection after use; the next use opens it again.
+
+    Parameters:
+        folder: exists, and is ours alone.
+        limit_bytes: of the file; `cull` brings it back to that.
+
+    Raises:
+        DamagedFileError, sqlite3.Error, diskcache.Timeout, OSError: see `translating`.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        _check(folder / FILE)
+        try:
+            super().__init__(str(folder), _LOCK_SECONDS, _RawDisk, size_limit=limit_bytes, **_SETTINGS)
+        finally:
+            self.close()
+
+
+def _check(file: Path) -> None:
+    """See that an existing file is sound and not locked, before diskcache obeys it and waits for it a minute."""
+    if not file.exists():
+        return
+    with closing(sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchall():
+            return
+        settings = connection.execute("SELECT key, typeof(value) FROM Settings").fetchall()
+        if set(settings) - _TYPES.items():
+            raise DamagedFileError
+
+
+@contextmanager
+def translating(folder: Path) -> Iterator[None]:
+    """Turn what an operation on `RawValues` in this folder raises into `CacheError`.
+
+    Raises:
+        DamagedFileError: as it is.
+    """
+    try:
+        yield
+    except diskcache.Timeout as error:
+        raise CacheError(f"The cache in {folder} is locked by another process, or cannot be written.") from error
+    except (ValueError, TypeError) as error:  # of diskcache, which takes for granted what its tables hold
+        raise DamagedFileError from error
+    except (sqlite3.Error, OSError) as error:
+        first = _first_of(error)
+        if "no such table" in str(first) or not folder.is_dir():
+            raise CacheError(f"The cache in {folder} was deleted.", pause_seconds=0) from error
+        if isinstance(first, sqlite3.Error) and _code(first) not in _FILE_IS_SOUND:
+            raise DamagedFileError from error
+        remedy = "Free space, mend its permissions, or choose another place with cache.folder."
+        raise CacheError(f"The cache in {folder} cannot be used: {first}.", remedy=remedy) from error
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's code; 0 where Python raised the error, as over text that is not UTF-8."""
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """What went wrong first: the rollback of a transaction that SQLite gave up by itself fails as well."""
+    while isinstance(error.__context__, sqlite3.Error):
+        error = error.__context__
+    return error
