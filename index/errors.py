@@ -29,3 +29,15 @@ class QueryError(CqmError):
 
 class EmbeddingError(CqmError):
     """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""
+
+
+class BudgetError(EmbeddingError):
+    """What a run may spend is spent."""
+
+
+class RerankError(CqmError):
+    """A reranker gave no scores: unreachable, late, missing files, wrong answer. The first stage's order stands."""
+
+
+class ContextError(CqmError):
+    """The model that writes contexts is not to be had, or its settings are not valid. Rules place the chunks then."""

@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from cqm.index.embedding.base import Embedder
+from cqm.index.embedding.presets import PRESETS, known_facts
 from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
+
+__all__ = ["PROVIDERS", "known_facts", "open_embedder"]
 
 
 def open_embedder(options: EmbeddingOptions) -> Embedder | None:
@@ -45,7 +48,7 @@ def _none(_: EmbeddingOptions) -> None:
 PROVIDERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
     "embedded": _embedded,
     "ollama": _ollama,
-    "openai": _openai,
+    **dict.fromkeys(PRESETS, _openai),
     "none": _none,
 }
 """How each provider is opened, by its name in the settings."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from cqm.index.embedding.models import ModelFacts
+    from cqm.index.model import Usage
+
     Vector = NDArray[np.float32]
     """A unit vector, shape (dimensions,)."""
     Vectors = NDArray[np.float32]
@@ -107,7 +110,18 @@ class Embedder(Protocol):
         """Embed a question.
 
         Raises:
-            EmbeddingError: the provider failed, or this text cannot be embedded.
+            RefusedInputError: this text cannot be embedded.
+            EmbeddingError: the provider failed.
+        """
+
+    def usage(self) -> "Usage":
+        """What was embedded since this embedder was opened, also before a `close`. Contacts nothing."""
+
+    def facts(self) -> "ModelFacts":
+        """What is known of the model: what the options, its service and our table tell, in this order.
+
+        Raises:
+            EmbeddingError: as `space`.
         """
 
     def close(self) -> None:
@@ -119,11 +133,13 @@ class RefusedInputError(EmbeddingError):
 
     Parameters:
         too_long: whether it said that a text is over the model's context.
+        by_fault: whether it broke over them rather than said so.
     """
 
-    def __init__(self, message: str, *, too_long: bool = False) -> None:
+    def __init__(self, message: str, *, too_long: bool = False, by_fault: bool = False) -> None:
         super().__init__(message)
         self.too_long = too_long
+        self.by_fault = by_fault
 
 
 def validated(
@@ -175,3 +191,10 @@ def _floats(rows: "Sequence[Sequence[float]] | Vectors", source: str) -> "NDArra
     except (TypeError, ValueError) as error:
         message = f"{source} returned something else than numbers: {error}."
         raise EmbeddingError(message) from error
+
+
+def stacked(rows: "Sequence[Vector]", dimensions: int) -> "Vectors":
+    """Rows as one array, shape (len(rows), dimensions), for no rows too."""
+    import numpy as np
+
+    return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)

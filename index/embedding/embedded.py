@@ -10,9 +10,10 @@ measured too and did not help: the lengths of the trained vectors hold such weig
 
 import hashlib
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain
@@ -20,9 +21,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embeddings, RejectedText, Space, validated
-from cqm.index.embedding.batches import stacked
+from cqm.chunkers.tokens import estimate
+from cqm.index.embedding.base import Embeddings, RefusedInputError, RejectedText, Space, stacked, validated
+from cqm.index.embedding.meter import Meter
+from cqm.index.embedding.models import ModelFacts
+from cqm.index.embedding.presets import known_facts
 from cqm.index.errors import EmbeddingError
+from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
@@ -91,14 +96,43 @@ class StaticEmbedder:
         self._folder = folder
         self._lock = Lock()
         self._model: _LoadedModel | None = None
+        self._meter = Meter()
 
     def space(self) -> Space:
         """See `Embedder.space`; loads nothing."""
         name, _, dimensions = _chosen(self._options)
         return Space("embedded", name, dimensions, _RECIPE)
 
+    def facts(self) -> ModelFacts:
+        """See `Embedder.facts`; loads nothing. Texts have no limit but `MAX_CHARACTERS`."""
+        return replace(known_facts(self._options), dimensions=self.space().dimensions)
+
+    def usage(self) -> Usage:
+        """See `Embedder.usage`; each call is a request."""
+        return self._meter.total()
+
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """See `Embedder.embed_documents`. A text without any word is rejected."""
+        began = time.monotonic()
+        embeddings = self._embedded(texts)
+        self._meter.add(Usage(1, len(texts), sum(map(estimate, texts)), seconds=time.monotonic() - began))
+        return embeddings
+
+    def embed_query(self, text: str) -> "Vector":
+        """See `Embedder.embed_query`."""
+        embeddings = self.embed_documents([text])
+        if embeddings.rejected:
+            message = f"The text has no vector: {embeddings.rejected[0].reason}."
+            raise RefusedInputError(message)
+        vector: Vector = embeddings.vectors[0]
+        return vector
+
+    def close(self) -> None:
+        """See `Embedder.close`."""
+        with self._lock:
+            self._model = None
+
+    def _embedded(self, texts: Sequence[str]) -> Embeddings:
         model = self._loaded()
         sums = [model.sum_of_words(text[:MAX_CHARACTERS]) for text in texts]
         indices = tuple(index for index, total in enumerate(sums) if total is not None)
@@ -108,21 +142,6 @@ class StaticEmbedder:
             tuple(RejectedText(index, _NO_WORD) for index, total in enumerate(sums) if total is None),
             tuple(index for index in indices if len(texts[index]) > MAX_CHARACTERS),
         )
-
-    def embed_query(self, text: str) -> "Vector":
-        """See `Embedder.embed_query`."""
-        model = self._loaded()
-        total = model.sum_of_words(text[:MAX_CHARACTERS])
-        if total is None:
-            message = f"The text has no vector: {_NO_WORD}."
-            raise EmbeddingError(message)
-        vector: Vector = _unit([total], model)[0]
-        return vector
-
-    def close(self) -> None:
-        """See `Embedder.close`."""
-        with self._lock:
-            self._model = None
 
     def _loaded(self) -> "_LoadedModel":
         with self._lock:

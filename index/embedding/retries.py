@@ -25,6 +25,7 @@ class RetryPolicy:
         longest_wait: seconds, the bound of such a wait.
         longest_retry_after: seconds that a service may ask to wait; when it asks for more, the request fails at once.
         total_seconds: no attempt begins later than this after the first one began.
+        repeats_time_outs: whether a request that was not answered in time is sent again as it is.
     """
 
     attempts: int = 5
@@ -32,15 +33,17 @@ class RetryPolicy:
     longest_wait: float = 20.0
     longest_retry_after: float = 60.0
     total_seconds: float = 180.0
+    repeats_time_outs: bool = True
 
     def brief(self) -> "RetryPolicy":
-        """The policy for a request that somebody waits for: a second attempt soon, or none."""
+        """The policy for a request that somebody waits for: a second attempt soon, or none after a time-out."""
         wait = min(self.first_wait, 0.2)
         return replace(
             self,
             attempts=min(self.attempts, 2),
             first_wait=wait,
             longest_retry_after=min(self.longest_retry_after, 2.0),
+            repeats_time_outs=False,
         )
 
 
@@ -58,6 +61,10 @@ class TransientError(EmbeddingError):
         super().__init__(message, remedy=remedy, retryable=True)
         self.retry_after = retry_after
         self.maybe_input = maybe_input
+
+
+class TimedOutError(TransientError):
+    """A service did not answer in time: a smaller request may do."""
 
 
 def with_retries(request: Callable[[], Result], policy: RetryPolicy) -> Result:
@@ -85,6 +92,8 @@ def with_retries(request: Callable[[], Result], policy: RetryPolicy) -> Result:
 def _wait_for(error: Exception, policy: RetryPolicy) -> bool | float:
     """Seconds to wait, True for the policy's own wait, False for no further attempt."""
     if not isinstance(error, TransientError):
+        return False
+    if isinstance(error, TimedOutError) and not policy.repeats_time_outs:
         return False
     if error.retry_after is None:
         return True

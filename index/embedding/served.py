@@ -1,31 +1,68 @@
 """The embedder of a model that a service runs: found at its first use, then asked in batches."""
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embeddings, Space
-from cqm.index.embedding.batches import Service, embed_all, embed_one
+from cqm.index.embedding.base import Embeddings, Space, validated
+from cqm.index.embedding.batches import CANARY, embed_all, embed_one
+from cqm.index.embedding.meter import Meter
+from cqm.index.embedding.models import ModelFacts
+from cqm.index.embedding.pace import Pace
+from cqm.index.embedding.rates import Clock, RateLimit
+from cqm.index.embedding.retries import RetryPolicy
+from cqm.index.embedding.service import Role, Rows, Service
+from cqm.index.embedding.traffic import Traffic
+from cqm.index.errors import EmbeddingError
+from cqm.index.model import Usage
+from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     from cqm.index.embedding.base import Vector
 
+LONG_TEXTS = ("pool", "cut")
+"""What may become of a text over the context."""
+_RECIPE = 1
+"""Change it with everything here that gives the same text another vector: it is part of the space's version."""
+
 
 class ServedEmbedder:
-    """An `Embedder` over a service. A text over the model's context is cut to it, and reported as cut.
+    """An `Embedder` over a service.
 
     Parameters:
+        options: how texts are treated and how much is asked at once.
         find: finds the service and its model; called at the first use, and again after `close` or when it failed.
+        retries: how failed requests are repeated.
+        clock: where time comes from.
     """
 
-    def __init__(self, find: Callable[[], Service]) -> None:
+    def __init__(
+        self, options: EmbeddingOptions, find: Callable[[], Service], retries: RetryPolicy, clock: Clock
+    ) -> None:
+        self._options = options
         self._find = find
+        self._retries = retries
+        self._clock = clock
+        self._meter = Meter()
+        self._rate = RateLimit(options.requests_per_minute, options.tokens_per_minute, clock)
         self._lock = Lock()
-        self._service: Service | None = None
+        self._traffic: Traffic | None = None
 
     def space(self) -> Space:
         """See `Embedder.space`."""
         return self._found().space
+
+    def facts(self) -> ModelFacts:
+        """See `Embedder.facts`."""
+        found = self._found()
+        return replace(found.service.facts, dimensions=found.space.dimensions)
+
+    def usage(self) -> Usage:
+        """See `Embedder.usage`; with the probe that finds the dimensions."""
+        return self._meter.total()
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """See `Embedder.embed_documents`."""
@@ -33,17 +70,82 @@ class ServedEmbedder:
 
     def embed_query(self, text: str) -> "Vector":
         """See `Embedder.embed_query`."""
-        return embed_one(self._found(), text)
+        return embed_one(self._found(), text, Role.QUERY)
 
     def close(self) -> None:
         """See `Embedder.close`."""
         with self._lock:
-            service, self._service = self._service, None
-        if service is not None:
-            service.close()
+            traffic, self._traffic = self._traffic, None
+        if traffic is not None:
+            traffic.service.close()
 
-    def _found(self) -> Service:
+    def _found(self) -> Traffic:
         with self._lock:
-            if self._service is None:
-                self._service = self._find()
-            return self._service
+            if self._traffic is None:
+                self._traffic = self._met()
+            return self._traffic
+
+    def _met(self) -> Traffic:
+        """Find the service and embed a first text: that loads the model, and tells how long its vectors are."""
+        if self._options.long_texts not in LONG_TEXTS:
+            message = f"Long texts cannot be treated by {self._options.long_texts!r}."
+            raise EmbeddingError(message, remedy=f"Set embedding.long_texts to one of: {', '.join(LONG_TEXTS)}.")
+        service = self._find()
+        try:
+            return self._probed(self._traffic_to(service))
+        except EmbeddingError:
+            service.close()
+            raise
+
+    def _traffic_to(self, service: Service) -> Traffic:
+        limits = service.limits
+        pace = Pace(limits.texts, limits.tokens, limits.width, self._options.timeout_seconds)
+        version = "-".join(filter(None, [service.version, recipe(self._options, service.facts)]))
+        space = Space(service.provider, service.model, 0, version)
+        pools = self._options.long_texts == "pool"
+        return Traffic(service, space, self._retries, pace, self._rate, self._meter, self._clock, pools)
+
+    def _probed(self, traffic: Traffic) -> Traffic:
+        # Loading a large model takes long, perhaps longer than a time-out: that says nothing about its pace.
+        first = replace(traffic, retries=traffic.retries.brief(), pace=Pace(1, 1, 1, self._options.timeout_seconds))
+        rows = first.ask([CANARY], Role.DOCUMENT, patient=True).rows
+        dimensions = probed_dimensions(rows, self._options.dimensions, traffic.service.source)
+        return replace(traffic, space=replace(traffic.space, dimensions=dimensions))
+
+
+def recipe(options: EmbeddingOptions, facts: ModelFacts) -> str:
+    """What our own handling of texts adds to a space's version; empty where texts are sent as they are, or cut.
+
+    A context that the service tells is left out: texts within it keep their vectors when it changes.
+
+    Parameters:
+        options: as given.
+        facts: as found, with the prefixes that are used.
+    """
+    choices = [facts.query_prefix, facts.document_prefix, options.long_texts, options.context_tokens]
+    if choices == ["", "", "cut", 0]:
+        return ""
+    return hashlib.sha256(json.dumps([_RECIPE, *choices]).encode()).hexdigest()[:8]
+
+
+def probed_dimensions(rows: Rows, wanted: int, source: str) -> int:
+    """The length of a model's vectors, from what it returned for `CANARY`.
+
+    Parameters:
+        rows: its answer.
+        wanted: the length that was asked for; 0 for the model's own.
+        source: the model's name in messages.
+
+    Raises:
+        EmbeddingError: the vector is not usable, or of another length than wanted.
+    """
+    vectors, usable = validated(rows, texts=1, dimensions=0, source=source)
+    if not usable[0]:
+        message = f"{source} returns vectors without a direction: zeros, or values that are no numbers."
+        raise EmbeddingError(message)
+    found: int = vectors.shape[1]
+    if wanted not in {0, found}:
+        message = f"{source} returns {found} dimensions, {wanted} were asked for."
+        remedy = "Set embedding.dimensions to 0, or choose a model that can shorten its vectors."
+        raise EmbeddingError(message, remedy=remedy)
+    return found

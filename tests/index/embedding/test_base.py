@@ -1,15 +1,13 @@
 """What holds for every vector and every space."""
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cqm.index.embedding.base import Embeddings, RefusedInputError, RejectedText, Space, validated
-from cqm.index.embedding.batches import BatchLimits, batches, embed_all
+from cqm.index.embedding.base import Embeddings, RejectedText, Space, validated
 from cqm.index.errors import EmbeddingError
 
 numbers = st.floats(width=64) | st.floats(-10, 10)
@@ -71,56 +69,3 @@ def test_rows_are_found_by_text() -> None:
     vectors = np.array([[1, 0], [0, 1]], dtype=np.float32)
     rows = Embeddings((0, 2), vectors, (RejectedText(1, "blank"),)).by_text()
     assert [None if row is None else row.tolist() for row in rows] == [[1, 0], None, [0, 1]]
-
-
-class PickyService:
-    """A service that refuses every request with one of some texts in it."""
-
-    source = "A service"
-    space = Space("test", "m", 2)
-
-    def __init__(self, refused: set[str], limits: BatchLimits) -> None:
-        self.refused = refused
-        self.limits = limits
-        self.accepted: list[str] = []
-
-    def embed(self, texts: Sequence[str], *, patient: bool) -> list[list[float]]:
-        del patient
-        if self.refused.intersection(texts):
-            message = "not this"
-            raise RefusedInputError(message)
-        self.accepted += texts
-        return [[float(text), 1.0] for text in texts]
-
-    def embed_beginning(self, text: str) -> list[list[float]]:
-        raise AssertionError(text)
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-limits = st.builds(BatchLimits, st.integers(1, 9), st.integers(1, 12), st.integers(0, 3))
-
-
-@given(count=st.integers(0, 30), refused=st.sets(st.integers(0, 29)), limits=limits)
-def test_exactly_the_refused_texts_are_rejected_wherever_they_stand(
-    count: int, refused: set[int], limits: BatchLimits
-) -> None:
-    service = PickyService({str(number) for number in refused}, limits)
-    embeddings = embed_all(service, [str(number) for number in range(count)])
-    assert {text.index for text in embeddings.rejected} == refused & set(range(count))
-    assert {text.reason for text in embeddings.rejected} <= {"not this"}
-    assert list(embeddings.indices) == [number for number in range(count) if number not in refused]
-    assert embeddings.vectors.shape == (len(embeddings.indices), 2)
-    for index, vector in zip(embeddings.indices, embeddings.vectors, strict=True):
-        assert vector[0] / vector[1] == pytest.approx(index, rel=1e-5)
-    assert len(service.accepted) == len(set(service.accepted)), "a text was paid for twice"
-
-
-@given(texts=st.lists(st.text(alphabet="ab ", max_size=40), max_size=40), limits=limits)
-def test_batches_hold_every_text_once_within_the_limits(texts: list[str], limits: BatchLimits) -> None:
-    found = list(batches(texts, limits))
-    assert sorted(index for batch in found for index in batch) == list(range(len(texts)))
-    for batch in found:
-        assert len(batch) <= limits.texts
-        assert len(batch) == 1 or sum(-(-len(texts[index]) // 4) for index in batch) <= limits.tokens

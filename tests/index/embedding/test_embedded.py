@@ -179,8 +179,8 @@ assert "wordllama" not in sys.modules
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(EmbeddingError, match="one of: embedded, ollama, openai, none"):
-        open_embedder(EmbeddingOptions(provider="voyage"))
+    with pytest.raises(EmbeddingError, match=r"one of: embedded, ollama, openai, voyage, jina, .*none"):
+        open_embedder(EmbeddingOptions(provider="word2vec"))
 
 
 def test_the_provider_none_opens_no_embedder() -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,7 @@ from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
-    from conftest import Reply, Request, ScriptedServer
+    from scripted_server import Reply, Request, ScriptedServer
 
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.002)
 Connect = Callable[..., Embedder]
@@ -23,8 +25,9 @@ Connect = Callable[..., Embedder]
 def connect(request: pytest.FixtureRequest) -> Connect:
     """Open embedders that end with the test."""
 
-    def open_one(url: str, model: str = "tiny") -> Embedder:
-        embedder = ollama_embedder(EmbeddingOptions("ollama", model, url, timeout_seconds=20.0), QUICK)
+    def open_one(url: str, model: str = "tiny", **options: object) -> Embedder:
+        given = EmbeddingOptions("ollama", model, url, timeout_seconds=20.0, long_texts="cut")
+        embedder = ollama_embedder(replace(given, **options), QUICK)
         request.addfinalizer(embedder.close)
         return embedder
 
@@ -134,3 +137,87 @@ def test_the_address_and_the_key_come_from_ollamas_own_variables(
 def test_a_malformed_address_is_an_error_of_the_setting(connect: Connect, address: str) -> None:
     with pytest.raises(EmbeddingError, match=r"address of Ollama is not valid.*embedding\.base_url or OLLAMA_HOST"):
         connect(address).space()
+
+
+def test_a_missing_model_is_fetched_where_that_is_configured_and_its_progress_is_logged(
+    server: "ScriptedServer", connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.missing = {"mxbai"}
+    server.pulled = [
+        {"status": "pulling manifest"},
+        *({"status": "pulling 0123", "total": 8_000_000, "completed": done * 1000} for done in range(8000)),
+        {"status": "success"},
+    ]
+    with caplog.at_level("INFO", "cqm"):
+        embedder = connect(server.url, "mxbai", pull=True)
+        assert embedder.embed_documents(["one"]).indices == (0,)
+    reports = [record.getMessage() for record in caplog.records if record.name == "cqm.index.embedding.ollama"]
+    assert reports[0] == "Ollama pulls mxbai: pulling manifest"
+    assert len(reports) < 60, "not one a step"
+    embedder.close()
+    embedder.space()
+    assert [request.path for request in server.requests].count("/api/pull") == 1
+
+
+def test_how_far_a_download_is_is_told_in_words(
+    server: "ScriptedServer", connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.missing = {"mxbai"}
+    server.pulled = [{"status": "pulling 0123", "total": 670_000_000, "completed": 335_000_000}]
+    with caplog.at_level("INFO", "cqm"):
+        connect(server.url, "mxbai", pull=True).space()
+    assert "Ollama pulls mxbai: pulling 0123, 50% of 670 MB" in caplog.messages
+
+
+def test_a_model_that_cannot_be_fetched_is_named_with_the_servers_reason(
+    server: "ScriptedServer", connect: Connect
+) -> None:
+    server.missing = {"mxbai"}
+    server.pulled = [{"status": "pulling manifest"}, {"error": "file does not exist"}]
+    with pytest.raises(EmbeddingError, match=r"cannot pull mxbai: file does not exist.*`ollama pull mxbai`") as caught:
+        connect(server.url, "mxbai", pull=True).space()
+    assert not caught.value.retryable
+
+
+def test_nothing_is_fetched_unless_that_is_configured(server: "ScriptedServer", connect: Connect) -> None:
+    server.missing = {"mxbai"}
+    with pytest.raises(EmbeddingError, match="Get it with `ollama pull mxbai`"):
+        connect(server.url, "mxbai").space()
+    assert "/api/pull" not in [request.path for request in server.requests]
+
+
+def test_a_text_over_the_context_is_pooled_without_being_cut(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    server.rule = over_context(reply, 600)
+    embeddings = connect(server.url, long_texts="pool").embed_documents(["short", "a long line\n" * 200])
+    assert (embeddings.indices, embeddings.pooled, embeddings.cut) == ((0, 1), (1,), ())
+    assert not any(request.body["truncate"] for request in server.embeddings)
+
+
+def test_texts_have_the_prefixes_that_the_model_was_trained_with(server: "ScriptedServer", connect: Connect) -> None:
+    embedder = connect(server.url, "nomic-embed-text:v1.5")
+    embedder.embed_documents(["one"])
+    assert server.embeddings[-1].texts == ["search_document: one"]
+    embedder.embed_query("two")
+    assert server.embeddings[-1].texts == ["search_query: two"]
+    plain = connect(server.url, "nomic-embed-text:v1.5", query_prefix="", document_prefix="")
+    plain.embed_query("two")
+    assert server.embeddings[-1].texts == ["two"]
+    assert plain.space() != embedder.space()
+
+
+def test_the_facts_have_the_context_that_the_server_runs_the_model_with(
+    server: "ScriptedServer", connect: Connect
+) -> None:
+    facts = connect(server.url).facts()
+    assert (facts.context_tokens, facts.dimensions, facts.usd_per_million_tokens) == (256, 4, 0.0)
+    assert connect(server.url, context_tokens=64).facts().context_tokens == 64
+
+
+def test_a_key_may_come_from_a_file(server: "ScriptedServer", connect: Connect, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("secret\n")
+    file.chmod(0o600)
+    connect(server.url, api_key_file=str(file)).space()
+    assert server.requests[-1].headers["authorization"] == "Bearer secret"

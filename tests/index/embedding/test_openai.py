@@ -11,13 +11,14 @@ import pytest
 
 from cqm.chunkers.tokens import openai_tokenizer
 from cqm.index.embedding.base import Embedder
-from cqm.index.embedding.openai import openai_embedder, retry_after
+from cqm.index.embedding.openai import openai_embedder
+from cqm.index.embedding.openai_client import retry_after
 from cqm.index.embedding.retries import RetryPolicy
 from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
-    from conftest import Reply, Request, ScriptedServer
+    from scripted_server import Reply, Request, ScriptedServer
 
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.002)
 Connect = Callable[..., Embedder]
@@ -30,7 +31,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
         monkeypatch.delenv(variable, raising=False)
 
     def open_one(url: str, retries: RetryPolicy = QUICK, **options: object) -> Embedder:
-        given = EmbeddingOptions("openai", "tiny", f"{url}/v1" if url else "", timeout_seconds=20.0)
+        given = EmbeddingOptions("openai", "tiny", f"{url}/v1" if url else "", timeout_seconds=20.0, long_texts="cut")
         embedder = openai_embedder(replace(given, **options), retries)
         request.addfinalizer(embedder.close)
         return embedder
@@ -91,6 +92,13 @@ def test_an_exhausted_quota_is_not_retried(server: "ScriptedServer", connect: Co
     assert len(server.embeddings) == 2
 
 
+def test_an_account_without_money_is_told_so(server: "ScriptedServer", connect: Connect, reply: "type[Reply]") -> None:
+    server.rule = lambda _: reply(402, json.dumps({"detail": "Insufficient account balance"}))
+    with pytest.raises(EmbeddingError, match=r"answered 402.*Insufficient account balance.*billing") as caught:
+        connect(server.url).space()
+    assert not caught.value.retryable
+
+
 def test_a_missing_model_or_path_is_told_with_what_to_check(
     server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
 ) -> None:
@@ -143,6 +151,19 @@ def test_a_text_over_the_limit_of_openais_models_is_cut_before_it_is_sent(
     assert len(sent) == 1
     assert 8000 < tokens.count(sent[0]) <= 8192
     assert text.startswith(sent[0])
+
+
+def test_a_text_over_the_limit_of_openais_models_is_pooled_from_parts_that_are_within_it(
+    server: "ScriptedServer", connect: Connect
+) -> None:
+    server.counts = False
+    text = "def f(x): return x\n" * 2000
+    embedder = connect(server.url, model="text-embedding-3-small", long_texts="pool")
+    assert embedder.embed_documents(["short", text]).pooled == (1,)
+    tokens = openai_tokenizer("text-embedding-3-small")
+    sent = [sent for request in server.embeddings for sent in request.texts if len(sent) > 1000]
+    assert sum(map(len, sent)) == len(text)
+    assert max(map(tokens.count, sent)) <= 8192
 
 
 def test_a_request_stays_under_openais_limit_of_tokens(server: "ScriptedServer", connect: Connect) -> None:

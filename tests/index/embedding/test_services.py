@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from cqm.index.embedding.base import Embedder
+from cqm.index.embedding.base import Embedder, RefusedInputError
 from cqm.index.embedding.ollama import ollama_embedder
 from cqm.index.embedding.openai import openai_embedder
 from cqm.index.embedding.retries import RetryPolicy
@@ -19,7 +19,7 @@ from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
 if TYPE_CHECKING:
-    from conftest import Reply, Request, ScriptedServer
+    from scripted_server import Reply, Request, ScriptedServer
 
 OPEN = {"ollama": ollama_embedder, "openai": openai_embedder}
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.002)
@@ -273,3 +273,83 @@ def test_a_password_in_the_address_is_not_shown(connect: Connect) -> None:
     with pytest.raises(EmbeddingError) as caught:
         connect(f"http://me:{password}@127.0.0.1:{free_port()}").space()
     assert password not in "".join(traceback.format_exception(caught.value))
+
+
+def test_texts_that_hang_together_are_sent_apart(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    embedder = connect(server.url, timeout_seconds=0.5)
+    embedder.space()
+    server.rule = lambda request: reply(hangs=True) if len(request.texts) > 3 else None
+    texts = [f"text {number}" for number in range(10)]
+    assert embedder.embed_documents(texts).indices == tuple(range(10))
+    assert len([request for request in server.embeddings if len(request.texts) > 3]) == 2, "ten, then five"
+
+
+def test_an_answer_that_trickles_without_end_is_given_up(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    embedder = connect(server.url, replace(QUICK, attempts=1), timeout_seconds=0.5)
+    embedder.space()
+    server.replies = [reply(body=" " * 1200, trickles=True)]
+    with pytest.raises(EmbeddingError, match="did not answer in time"):
+        embedder.embed_documents(["one"])
+
+
+def test_a_service_that_goes_down_in_the_middle_is_used_again_when_it_is_back(
+    serve: "Callable[..., ScriptedServer]", connect: Connect
+) -> None:
+    port = free_port()
+    first = serve(port)
+    embedder = connect(first.url, batch_size=2)
+    embedder.space()
+    texts = [f"text {number}" for number in range(9)]
+    stopped = []
+
+    def stop(_: "Request") -> "Reply | None":
+        if len(first.embeddings) == 4:
+            stopped.append(first.stop_listening())
+        return None
+
+    first.rule = stop
+    with pytest.raises(EmbeddingError) as caught:
+        embedder.embed_documents(texts)
+    assert caught.value.retryable
+    assert stopped
+    serve(port)
+    assert embedder.embed_documents(texts).indices == tuple(range(9))
+
+
+def test_texts_keep_their_places_when_several_threads_meet_faults(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    embedder = connect(server.url, replace(QUICK, attempts=10), batch_size=3, concurrency=4)
+    embedder.space()
+    texts = [f"text {number}" for number in range(60)]
+    texts[17] += " poison"
+    poison = failing_for("poison", reply(400, reason("cannot do this")))
+    odd = iter([reply(429, reason("busy"), {"Retry-After": "0"}), reply(503), reply(body='{"data"', announced=99)] * 3)
+    server.rule = lambda request: poison(request) or (next(odd, None) if "7" in "".join(request.texts) else None)
+    embeddings = embedder.embed_documents(texts)
+    assert [text.index for text in embeddings.rejected] == [17]
+    expected = np.array(server.vectors([text for index, text in enumerate(texts) if index != 17]))
+    assert embeddings.vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True))
+
+
+def test_usage_counts_what_the_service_counts(server: "ScriptedServer", connect: Connect) -> None:
+    embedder = connect(server.url, usd_per_million_tokens=10.0)
+    embedder.space()
+    before = embedder.usage()
+    embedder.embed_documents(["x" * 100, "y" * 50])
+    used = embedder.usage() - before
+    assert (used.requests, used.texts, used.tokens) == (1, 2, 150)
+    assert used.usd == pytest.approx(0.0015)
+    assert used.seconds > 0
+
+
+def test_a_question_that_cannot_be_embedded_is_told_apart_from_a_service_that_fails(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
+) -> None:
+    server.rule = failing_for("poison", reply(400, reason("cannot do this")))
+    with pytest.raises(RefusedInputError, match="cannot do this"):
+        connect(server.url).embed_query("poison")

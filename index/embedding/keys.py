@@ -1,0 +1,52 @@
+"""The key to a service: from an environment variable, or from a file that nobody else can read."""
+
+import os
+import stat
+from pathlib import Path
+
+from cqm.index.errors import EmbeddingError
+
+_NOT_THE_OWNERS = stat.S_IRWXG | stat.S_IRWXO
+_LONGEST = 8192
+"""Bytes of a key file."""
+
+
+def read_key(variable: str, file: str) -> str:
+    """The key; empty where there is none.
+
+    A file that others can read is refused, as ssh refuses such a key: a warning would be overlooked. Windows has no
+    such bits, so there the file is taken as it is.
+
+    Parameters:
+        variable: the environment variable, which wins where it is set and not blank.
+        file: holds nothing but the key; "~" is the user's home; empty for none.
+
+    Raises:
+        EmbeddingError: the file cannot be read, others can read it, or it holds something else than one key.
+    """
+    key = os.environ.get(variable, "").strip()
+    return key or (_read(Path(file).expanduser()) if file else "")
+
+
+def _read(path: Path) -> str:
+    try:
+        # The open file is looked at, so that it cannot be exchanged in between.
+        with path.open("rb") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            content = opened.read(_LONGEST + 1)
+    except OSError as error:
+        message = f"The key file {path} cannot be read: {error.strerror or 'error'}."
+        raise EmbeddingError(message, remedy="Correct api_key_file, or set the environment variable.") from error
+    if os.name == "posix" and mode & _NOT_THE_OWNERS:
+        message = f"The key file {path} can be read by others than its owner (mode {stat.S_IMODE(mode):o})."
+        raise EmbeddingError(message, remedy=f"Run `chmod 600 {path}`.")
+    return _checked(content, path)
+
+
+def _checked(content: bytes, path: Path) -> str:
+    words = content.decode("ascii", "replace").split()
+    # The content itself is named nowhere: it is a secret, whatever is wrong with it.
+    if len(words) != 1 or not words[0].isascii() or not words[0].isprintable() or len(content) > _LONGEST:
+        message = f"The key file {path} does not hold exactly one key."
+        raise EmbeddingError(message, remedy="Write the key, and nothing else, on its first line.")
+    return words[0]

@@ -1,0 +1,134 @@
+"""From options to the models of an index, in the order in which they are asked."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from cqm.index.cache import Cache
+from cqm.index.embedding import open_embedder
+from cqm.index.embedding.base import Embedder
+from cqm.index.embedding.breaker import Breaker
+from cqm.index.embedding.budget import BudgetedEmbedder
+from cqm.index.embedding.cached import CachedEmbedder
+from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.embedding.guarded import GuardedModel
+from cqm.index.embedding.presets import known_facts
+from cqm.index.embedding.routes import Route, Routes
+from cqm.index.errors import EmbeddingError
+from cqm.index.options import EmbeddingOptions, IndexOptions, RouteOptions
+
+NO_MODEL = "none"
+BY_LATENCY = "latency"
+_IN_PROCESS = "embedded"
+_UNKNOWN_COST = float("inf")
+
+
+def _by_cost(options: EmbeddingOptions) -> float:
+    price = known_facts(options).usd_per_million_tokens
+    return _UNKNOWN_COST if price is None else price
+
+
+def _by_quality(options: EmbeddingOptions) -> float:
+    return -(known_facts(options).quality or 0.0)
+
+
+ORDERS: Mapping[str, Callable[[EmbeddingOptions], float]] = {
+    "order": lambda _: 0.0,
+    "cost": _by_cost,
+    "quality": _by_quality,
+    BY_LATENCY: lambda _: 0.0,
+}
+"""What models are sorted by, the least first; equals stay as they are written. The rows of `RouteOptions.choose`.
+
+Latency can only be measured: see `Routes.order_by_latency`.
+"""
+
+
+def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
+    """The models of an index; None for lexical search alone. Loads and contacts nothing yet.
+
+    Raises:
+        EmbeddingError: an option is not valid, or there is a budget for a model whose price nobody knows.
+    """
+    orders = {route: chosen for route in Route if (chosen := in_order(options, route))}
+    if not orders:
+        return None
+    distinct = list(dict.fromkeys(one for chosen in orders.values() for one in chosen))
+    names = _distinct_names(distinct)
+    models = {one: _guarded(name, one, options.routes, cache) for name, one in zip(names, distinct, strict=True)}
+    rows = {route: tuple(models[one] for one in chosen) for route, chosen in orders.items()}
+    return Routes(rows, options.routes.query_seconds)
+
+
+def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...]:
+    """The models of a route, the preferred one first; none when the first that is named is "none".
+
+    Raises:
+        EmbeddingError: there is no such order.
+    """
+    routes = options.routes
+    first = options.embedding if route is Route.CODE or routes.prose is None else routes.prose
+    if first.provider == NO_MODEL:
+        return ()
+    order = ORDERS.get(routes.choose)
+    if order is None:
+        message = f"Models cannot be chosen by {routes.choose!r}."
+        raise EmbeddingError(message, remedy=f"Set embedding.choose to one of: {', '.join(ORDERS)}.")
+    return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
+
+
+def recipe(options: IndexOptions) -> tuple[object, ...]:
+    """What of the models shapes the vectors of a generation: the preferred ones, without how they are reached.
+
+    Any of them may turn out to be the preferred one where latency decides.
+    """
+    most = None if options.routes.choose == BY_LATENCY else 1
+    return tuple(tuple(map(_shape, in_order(options, route)[:most])) for route in Route)
+
+
+def _shape(options: EmbeddingOptions) -> EmbeddingOptions:
+    return EmbeddingOptions(
+        options.provider,
+        options.model,
+        options.base_url,
+        dimensions=options.dimensions,
+        query_prefix=options.query_prefix,
+        document_prefix=options.document_prefix,
+        context_tokens=options.context_tokens,
+        long_texts=options.long_texts,
+    )
+
+
+def _distinct_names(models: Sequence[EmbeddingOptions]) -> list[str]:
+    """What each is called where all are told apart."""
+    counts: Counter[str] = Counter()
+    names = []
+    for options in models:
+        name = model_name(options)
+        counts[name] += 1
+        names.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return names
+
+
+def _guarded(name: str, options: EmbeddingOptions, routes: RouteOptions, cache: Cache) -> GuardedModel:
+    embedder = open_embedder(options)
+    if embedder is None:
+        raise EmbeddingError(f"{options.provider!r} embeds nothing.")
+    cached = CachedEmbedder(_budgeted(embedder, options, routes.budget_usd), cache)
+    in_process = options.provider == _IN_PROCESS
+    return GuardedModel(name, cached, Breaker(routes.retry_seconds), in_process=in_process)
+
+
+def _budgeted(embedder: Embedder, options: EmbeddingOptions, usd: float) -> Embedder:
+    price = known_facts(options).usd_per_million_tokens
+    if not usd or price == 0.0:
+        return embedder
+    if price is None:
+        message = f"The price of {model_name(options)} is not known, so that no budget can hold."
+        raise EmbeddingError(message, remedy="Set usd_per_million_tokens (0 for a model of your own).")
+    return BudgetedEmbedder(embedder, usd, price)
+
+
+def model_name(options: EmbeddingOptions) -> str:
+    """What people call a model: "provider/model", and where it is when that is configured."""
+    name = f"{options.provider}/{options.model}" if options.model else options.provider
+    return f"{name} at {Endpoint(options.base_url).authority}" if options.base_url else name

@@ -1,0 +1,145 @@
+"""Endpoints of OpenAI's protocol, a row each: where they are, what they are called with, how they differ."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.embedding.models import ModelFacts, facts_of, settled
+from cqm.index.options import EmbeddingOptions
+
+Fields = Mapping[str, object]
+"""Members of a request's body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """An endpoint, or a program that serves one.
+
+    Attributes:
+        url: the base of its addresses, unless the options name another.
+        key_variable: the environment variable of its key, likewise.
+        model: the default; empty for the first one that it lists.
+        url_variable: an environment variable that names another `url`; empty for none.
+        max_texts: a request, as documented.
+        tokens: a request, by our estimate: half of what is documented, since code may have twice the estimate.
+        is_hosted: whether somebody else runs it and asks money for it: then its models are told apart by name alone.
+        query_fields, document_fields: say in a request what its texts are. Then no prefix of the table is used.
+        code_query_fields, code_document_fields: the same for a model with "code" in its name; None for no difference.
+        length_field: the name of the field that asks for shorter vectors.
+        refuse_fields: make the service refuse a text that is too long; without them some cut it silently.
+        cut_fields: make it cut such a text; empty where it cannot.
+        cuts_silently: whether it may cut a text that is too long and not say so.
+    """
+
+    url: str
+    key_variable: str
+    model: str = ""
+    url_variable: str = ""
+    max_texts: int = 2048
+    tokens: int = 150_000
+    is_hosted: bool = False
+    query_fields: Fields = field(default_factory=dict)
+    document_fields: Fields = field(default_factory=dict)
+    code_query_fields: Fields | None = None
+    code_document_fields: Fields | None = None
+    length_field: str = "dimensions"
+    refuse_fields: Fields = field(default_factory=dict)
+    cut_fields: Fields = field(default_factory=dict)
+    cuts_silently: bool = False
+
+    def fields(self, model: str, *, is_query: bool) -> Fields:
+        """What says in a request for the model whether its texts are questions."""
+        code = self.code_query_fields if is_query else self.code_document_fields
+        if code is not None and "code" in model:
+            return code
+        return self.query_fields if is_query else self.document_fields
+
+
+PRESETS: Mapping[str, Preset] = {
+    # Limits: https://platform.openai.com/docs/api-reference/embeddings/create.
+    "openai": Preset(
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        "text-embedding-3-small",
+        url_variable="OPENAI_BASE_URL",
+        is_hosted=True,
+        cuts_silently=True,  # what stands behind another base url is not known
+    ),
+    # https://docs.voyageai.com/reference/embeddings-api: 1,000 texts; 120,000 tokens, the least that a model allows.
+    "voyage": Preset(
+        "https://api.voyageai.com/v1",
+        "VOYAGE_API_KEY",
+        "voyage-code-3",
+        max_texts=1000,
+        tokens=60_000,
+        is_hosted=True,
+        query_fields={"input_type": "query"},
+        document_fields={"input_type": "document"},
+        length_field="output_dimension",
+        refuse_fields={"truncation": False},
+        cut_fields={"truncation": True},
+    ),
+    # https://api.jina.ai/redoc; the tasks of the code models: arXiv:2508.21290.
+    "jina": Preset(
+        "https://api.jina.ai/v1",
+        "JINA_API_KEY",
+        "jina-embeddings-v3",
+        max_texts=512,
+        tokens=60_000,
+        is_hosted=True,
+        query_fields={"task": "retrieval.query"},
+        document_fields={"task": "retrieval.passage"},
+        code_query_fields={"task": "nl2code.query"},
+        code_document_fields={"task": "nl2code.passage"},
+        refuse_fields={"truncate": False},
+        cut_fields={"truncate": True},
+    ),
+    # The variable is that of llama-server itself.
+    "llamacpp": Preset("http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
+    # The variable is that of vLLM itself; -1 cuts to the model's context.
+    "vllm": Preset("http://127.0.0.1:8000/v1", "VLLM_API_KEY", cut_fields={"truncate_prompt_tokens": -1}),
+    # Whether it cuts silently, and how many texts it takes, is told by its /info.
+    "tei": Preset("http://127.0.0.1:8080/v1", "TEI_API_KEY", max_texts=32, cuts_silently=True),
+}
+"""The endpoints by the provider's name in the settings."""
+
+OLLAMA_MODEL = "nomic-embed-text"
+"""What Ollama is asked for unless the options name a model."""
+_STATIC = {"": ModelFacts(0, 256, 0.0), "wordllama-256": ModelFacts(0, 256, 0.0)}
+
+
+def known_facts(options: EmbeddingOptions) -> ModelFacts:
+    """What the options and the table tell of a model. Contacts nothing; `Embedder.facts` knows more.
+
+    Parameters:
+        options: of any provider.
+    """
+    if options.provider == "embedded":
+        return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
+    preset = PRESETS.get(options.provider)
+    if preset is None:
+        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL))
+    url = options.base_url or preset.url
+    return settled(options, facts_at(options.model or preset.model, preset, is_local=Endpoint(url).is_loopback))
+
+
+def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
+    """The table's facts of a model as an endpoint has it.
+
+    Parameters:
+        model: its name there.
+        preset: the kind of endpoint.
+        is_local: whether it is on this machine: what the table has no price for costs nothing there.
+    """
+    facts = facts_of(model)
+    if preset.query_fields:
+        facts = replace(facts, query_prefix="", document_prefix="")
+    if not preset.is_hosted or (is_local and facts.usd_per_million_tokens is None):
+        facts = replace(facts, usd_per_million_tokens=0.0)
+    return facts
+
+
+def facts_at_ollama(model: str) -> ModelFacts:
+    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price."""
+    in_cloud = model.endswith(("-cloud", ":cloud"))
+    return replace(facts_of(model), usd_per_million_tokens=None if in_cloud else 0.0)

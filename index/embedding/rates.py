@@ -1,0 +1,98 @@
+"""An account's limits of requests and tokens a minute: token buckets that are waited for."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
+
+_MINUTE = 60.0
+_SHORTEST = 1e-6
+"""Seconds: less is an error of rounding."""
+_BURST = 0.1
+"""Of a minute's allowance: what may be used at once after a pause. Services measure over less than a minute."""
+
+
+class Clock(NamedTuple):
+    """Where time comes from.
+
+    Attributes:
+        monotonic: seconds that never go backwards.
+        sleep: waits so many seconds.
+    """
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """A token bucket (Turner, New directions in communications, 1986). It may be overdrawn, and then fills up first."""
+
+    per_minute: int
+    level: float
+    filled_at: float
+
+    def fill(self, now: float) -> None:
+        most = max(1.0, self.per_minute * _BURST)
+        self.level = min(most, self.level + (now - self.filled_at) * self.per_minute / _MINUTE)
+        self.filled_at = now
+
+    def wait_for(self, amount: float) -> float:
+        """Seconds until so much is there, or until it is full when the amount is more than it holds."""
+        wanted = min(amount, max(1.0, self.per_minute * _BURST))
+        return max(0.0, (wanted - self.level) * _MINUTE / self.per_minute)
+
+
+class RateLimit:
+    """Lets requests pass at the rate of an account.
+
+    Parameters:
+        requests_per_minute, tokens_per_minute: 0 for no limit.
+        clock: where time comes from.
+    """
+
+    def __init__(self, requests_per_minute: int, tokens_per_minute: int, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._held_until = 0.0
+        now = clock.monotonic()
+        self._requests, self._tokens = (
+            _Bucket(rate, max(1.0, rate * _BURST), now) if rate else None
+            for rate in (requests_per_minute, tokens_per_minute)
+        )
+
+    def take(self, tokens: int, *, waits: bool = True) -> None:
+        """Pass one request, after waiting until the limits allow it.
+
+        Parameters:
+            tokens: estimated, of the request.
+            waits: whether it may wait; else it passes at once, and the later ones wait longer.
+        """
+        while (seconds := self._taken(tokens, waits=waits)) > 0:
+            self._clock.sleep(seconds)
+
+    def settle(self, estimated: int, counted: int) -> None:
+        """Correct the tokens of a request by what the service counted."""
+        with self._lock:
+            if self._tokens:
+                self._tokens.level += estimated - counted
+
+    def hold(self, seconds: float) -> None:
+        """Let no waiting request pass for a time, because the service asked for that."""
+        with self._lock:
+            self._held_until = max(self._held_until, self._clock.monotonic() + seconds)
+
+    def _taken(self, tokens: int, *, waits: bool) -> float:
+        """Take what one request needs and return 0, or return the seconds to wait before the next try."""
+        with self._lock:
+            now = self._clock.monotonic()
+            needs = [(bucket, need) for bucket, need in ((self._requests, 1), (self._tokens, tokens)) if bucket]
+            for bucket, _ in needs:
+                bucket.fill(now)
+            wait = max([self._held_until - now, *(bucket.wait_for(need) for bucket, need in needs)])
+            if waits and wait > _SHORTEST:
+                return wait
+            for bucket, need in needs:
+                bucket.level -= need
+            return 0.0

@@ -1,0 +1,132 @@
+"""Which of several models embeds what: the first healthy one in the configured order; a question, all that are needed.
+
+Vectors of different models never mix: every answer names the space of its vectors, and nothing else may be compared
+with them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from cqm.index.embedding.base import Embeddings, Space
+from cqm.index.embedding.guarded import GuardedModel
+from cqm.index.errors import EmbeddingError
+from cqm.index.model import ModelState, Usage
+
+if TYPE_CHECKING:
+    from cqm.index.embedding.base import Vector
+
+
+class Route(StrEnum):
+    """What a text is, as far as the choice of its model goes."""
+
+    CODE = "code"
+    PROSE = "prose"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routed:
+    """What became of some texts.
+
+    Attributes:
+        space: of the vectors; None when no model embedded them.
+        embeddings: by position of the text; None with the space.
+        failure: why there are none.
+    """
+
+    space: Space | None = None
+    embeddings: Embeddings | None = None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryVectors:
+    """A question in the spaces that hold vectors.
+
+    Attributes:
+        vectors: by the name of the space's vectors.
+        missing: why there is none, by the same.
+    """
+
+    vectors: "Mapping[str, Vector]" = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+class Routes:
+    """The configured models in their order. Its methods may be called from any thread.
+
+    Parameters:
+        models: of each route in order, the preferred one first. A model may serve both.
+        query_seconds: how long a question's vector is waited for.
+    """
+
+    def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
+        self._of_route = dict(models)
+        self._query_seconds = query_seconds
+        self.models = tuple({model.name: model for row in models.values() for model in row}.values())
+
+    def order_by_latency(self) -> list[str]:
+        """Measure each model; gives their names, the quickest first."""
+        seconds = {model.name: model.latency() for model in self.models}
+        return sorted(seconds, key=lambda name: seconds[name])
+
+    def sort(self, order: Sequence[str]) -> None:
+        """Prefer models in the order of their names; those that are not in it come last, as they were."""
+        place = {name: index for index, name in enumerate(order)}
+        for route, row in self._of_route.items():
+            self._of_route[route] = tuple(sorted(row, key=lambda model: place.get(model.name, len(place))))
+
+    def preferred(self, route: Route) -> Space | None:
+        """The space of the first choice; None while it is not to be had."""
+        try:
+            return self._of_route[route][0].space()
+        except EmbeddingError:
+            return None
+
+    def embed(self, route: Route, texts: Sequence[str]) -> Routed:
+        """Embed texts by the first model of the route that works, all in one space."""
+        reasons = []
+        for model in self._of_route[route]:
+            try:
+                return Routed(*model.embed_documents(texts))
+            except EmbeddingError as error:
+                reasons.append(str(error))
+        return Routed(failure=" ".join(reasons))
+
+    def embed_question(self, text: str, spaces: Collection[str]) -> QueryVectors:
+        """Embed a question for each of the spaces, given by the names of their vectors."""
+        vectors: dict[str, Vector] = {}
+        reasons = []
+        for model in self.models:
+            try:
+                vectors |= [found] if (found := model.embed_query(text, spaces, self._query_seconds)) else []
+            except EmbeddingError as error:
+                reasons.append(str(error))
+            if vectors.keys() >= set(spaces):
+                break
+        why = " ".join(reasons) or "no configured model has vectors of that space"
+        return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
+
+    def usage(self) -> dict[str, Usage]:
+        """What each model was used for since it was opened, by its name."""
+        return {model.name: model.embedder.usage() for model in self.models}
+
+    def cached(self) -> int:
+        """How many texts of all models got their vector from the cache."""
+        return sum(model.embedder.cached for model in self.models)
+
+    def states(self) -> tuple[ModelState, ...]:
+        """Whether each model can be used."""
+        return tuple(
+            ModelState(model.name, self._first_of(model), model.breaker.reason if model.breaker.is_open else "")
+            for model in self.models
+        )
+
+    def close(self) -> None:
+        """Give back connections and memory; a later call opens them again."""
+        for model in self.models:
+            model.embedder.close()
+
+    def _first_of(self, model: GuardedModel) -> tuple[str, ...]:
+        return tuple(route for route, row in self._of_route.items() if row[0] is model)
