@@ -1,0 +1,83 @@
+"""Contexts that a language model writes: a sentence or two that say where a chunk stands in its document."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from cqm.index.contextual.health import RETRY_SECONDS, Health
+from cqm.index.contextual.models import RULES, model_of
+from cqm.index.contextual.prices import price_of
+from cqm.index.contextual.prompt import PROMPT_VERSION
+from cqm.index.contextual.spending import Spending
+from cqm.index.contextual.workers import Workers
+from cqm.index.contextual.writer import ContextWriter, Written
+from cqm.index.embedding.breaker import Breaker
+from cqm.index.embedding.retries import RetryPolicy
+from cqm.index.errors import ContextError
+from cqm.index.options import ContextOptions
+
+if TYPE_CHECKING:
+    from cqm.index.cache.base import Cache
+    from cqm.index.contextual.chat import Chat
+
+__all__ = ["CHATS", "RULES", "ContextWriter", "Written", "open_writer", "writer_name"]
+
+
+def _ollama(options: ContextOptions) -> "Chat":
+    from cqm.index.contextual.chat_ollama import OllamaChat
+
+    return OllamaChat(options)
+
+
+def _openai(options: ContextOptions) -> "Chat":
+    from cqm.index.contextual.chat_openai import OpenAIChat
+
+    return OpenAIChat(options)
+
+
+CHATS: "Mapping[str, Callable[[ContextOptions], Chat]]" = {"ollama": _ollama, "openai": _openai}
+"""Who writes, by the provider's name in the settings."""
+
+
+def open_writer(
+    options: ContextOptions,
+    cache: "Cache | None",
+    retries: RetryPolicy = RetryPolicy(attempts=3),  # noqa: B008 - frozen
+    clock: Callable[[], float] = time.monotonic,
+) -> ContextWriter | None:
+    """Who writes contexts as the options say; None for "rules". Contacts nothing yet.
+
+    Parameters:
+        options: provider, model, sizes, prices, budget.
+        cache: where contexts are kept; None to write each anew.
+        retries: how failed requests are repeated.
+        clock: seconds, by which a service that failed is left alone.
+
+    Raises:
+        ContextError: there is no such provider; or there is a budget, but no price is known.
+    """
+    if options.provider == RULES:
+        return None
+    chat = CHATS.get(options.provider)
+    if chat is None:
+        message = f"There is no provider {options.provider!r} of contexts."
+        raise ContextError(message, remedy=f"Set context.provider to one of: {', '.join([RULES, *CHATS])}.")
+    price = price_of(options)
+    if options.budget_usd and price is None:
+        message = "A budget for contexts needs the price of the model, which is not known."
+        raise ContextError(message, remedy="Set context.usd_per_million_input and context.usd_per_million_output.")
+    return ContextWriter(
+        writer_name(options),
+        options,
+        chat(options),
+        cache,
+        retries,
+        Spending(price, options.max_tokens, options.budget_usd),
+        Health(Breaker(RETRY_SECONDS, clock)),
+        Workers(options.concurrency),
+    )
+
+
+def writer_name(options: ContextOptions) -> str:
+    """Who writes, with what, asked how: texts written otherwise are other texts. Empty for "rules"."""
+    return "" if options.provider == RULES else f"{options.provider}/{model_of(options)}@{PROMPT_VERSION}"

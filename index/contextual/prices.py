@@ -1,0 +1,54 @@
+"""What the tokens of models that write cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cqm.index.contextual.models import is_openai, model_of
+from cqm.index.options import ContextOptions
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens: of prompts, of answers, and of what of a prompt the provider's cache knew."""
+
+    given: float
+    got: float
+    cached: float
+
+    def usd(self, tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """What so many tokens cost; the cached ones are among the tokens."""
+        fresh = tokens - cached_tokens
+        return (fresh * self.given + cached_tokens * self.cached + output_tokens * self.got) / _MILLION
+
+
+FREE = Price(0, 0, 0)
+PRICES: Mapping[str, Price] = {
+    "gpt-4o": Price(2.50, 10.00, 1.25),
+    "gpt-4o-mini": Price(0.15, 0.60, 0.075),
+    "gpt-4.1": Price(2.00, 8.00, 0.50),
+    "gpt-4.1-mini": Price(0.40, 1.60, 0.10),
+    "gpt-4.1-nano": Price(0.10, 0.40, 0.025),
+}
+"""By model at OpenAI's own endpoint: https://platform.openai.com/docs/pricing, the standard tier in 2025."""
+
+
+def price_of(options: ContextOptions) -> Price | None:
+    """The price of the tokens, None where none is known; the options' own prices win, each over ours.
+
+    Ollama's are free; an endpoint of OpenAI's protocol elsewhere may ask whatever it likes.
+    """
+    listed = _listed(options)
+    given, got = options.usd_per_million_input, options.usd_per_million_output
+    if listed is None:
+        return None if given is None or got is None else Price(given, got, given)
+    # A price that is set by hand says nothing of a cache: then all tokens are counted at it.
+    inputs = (listed.given, listed.cached) if given is None else (given, given)
+    return Price(inputs[0], listed.got if got is None else got, inputs[1])
+
+
+def _listed(options: ContextOptions) -> Price | None:
+    if options.provider == "ollama":
+        return FREE
+    return PRICES.get(model_of(options)) if is_openai(options) else None
