@@ -1,0 +1,230 @@
+"""A reranker behind a /rerank endpoint over HTTP."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from cqm.index.embedding.breaker import Breaker
+from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.embedding.keys import read_key
+from cqm.index.errors import EmbeddingError, RerankError
+from cqm.index.options import RerankOptions
+from cqm.index.rerank.base import MAX_CHARACTERS, Deadline, Reranker, in_time, readable
+from cqm.index.rerank.shapes import SHAPES, RerankShape, request_body, scores_in, shape_at, shape_by_url
+
+if TYPE_CHECKING:
+    import httpx
+
+RETRY_SECONDS = 60.0
+"""How long an endpoint that failed is left alone: each search with it would wait until its deadline."""
+_MAX_ANSWER = 16 << 20
+"""Bytes of an answer; one with the texts of 100 chunks in it has less than a tenth of that."""
+_KEY = re.compile(r"[!-~]*")
+"""What a header may hold; the library's own message quotes one that it refuses."""
+_SUCCESS, _REDIRECT, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER_FAULT = 200, 300, 401, 403, 429, 500
+_KEPT = 0.7
+"""How much of the texts is left when an endpoint refuses them as too long, each time."""
+_MIN_CHARACTERS = 400
+"""Texts this short are refused for another reason than their length."""
+_TOO_LARGE = re.compile(r"too large|too long|--(u)?batch-size", re.IGNORECASE)
+_CHECK = "Check rerank.url (the endpoint in full), rerank.shape and rerank.model."
+
+
+def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic) -> Reranker:
+    """A reranker over an endpoint, which is first asked when it is first used.
+
+    Parameters:
+        options: url (default: the shape's own service), shape (default: told by the url), model, key.
+        clock: seconds that only grow, for how long an endpoint that failed is left alone.
+
+    Raises:
+        RerankError: there is no such shape, or no address.
+    """
+    if options.shape and options.shape not in SHAPES:
+        message = f"There is no shape {options.shape!r} of a reranker."
+        raise RerankError(message, remedy=f"Set rerank.shape to one of: {', '.join(SHAPES)}.")
+    url = options.url or (SHAPES[options.shape].url if options.shape else "")
+    if not _is_address(url):
+        raise RerankError("The reranker has no address.", remedy="Set rerank.url to an endpoint, with http or https.")
+    shape = SHAPES[options.shape or shape_by_url(url)]
+    return HttpReranker(replace(options, url=url), shape_at(shape, url), Breaker(RETRY_SECONDS, clock))
+
+
+class HttpReranker:
+    """A `Reranker` over an endpoint; one that failed is left alone for a while.
+
+    Parameters:
+        options: url and model of the endpoint, where its key is.
+        shape: how it is asked.
+        breaker: its state.
+    """
+
+    def __init__(self, options: RerankOptions, shape: RerankShape, breaker: Breaker) -> None:
+        self._options = options
+        self._shape = shape
+        self._breaker = breaker
+        self._lock = Lock()
+        self._service: _Service | None = None
+
+    def scores(self, question: str, texts: Sequence[str], deadline_seconds: float) -> tuple[float, ...]:
+        """See `Reranker.scores`."""
+        if not texts:
+            return ()
+        source = _source(Endpoint(self._options.url))
+        if not self._breaker.admits():
+            message = f"{source} is left alone for {RETRY_SECONDS:g} s since it failed: {self._breaker.reason}"
+            raise RerankError(message, retryable=True)
+        try:
+            service = self._found()  # Before the clock starts: the first time takes this machine tenths of a second.
+            scores = in_time(deadline_seconds, source, lambda it: service.scores(question, texts, it))
+        except RerankError as error:
+            self._breaker.failed(str(error))
+            raise
+        self._breaker.worked()
+        return scores
+
+    def close(self) -> None:
+        """See `Reranker.close`."""
+        with self._lock:
+            service, self._service = self._service, None
+        if service is not None:
+            service.client.close()
+
+    def _found(self) -> "_Service":
+        with self._lock:
+            if self._service is None:
+                self._service = _connect(self._options, self._shape)
+            return self._service
+
+
+class _TooLongError(RerankError):
+    """The endpoint refuses texts of this length."""
+
+
+@dataclass(slots=True)
+class _Service:
+    client: "httpx.Client"
+    endpoint: Endpoint
+    shape: RerankShape
+    model: str
+    key_place: str
+    """Where the key is looked for, for a remedy."""
+    characters: int = MAX_CHARACTERS
+    """How much of a text it is shown; less once it has refused longer ones, as llama.cpp does from 512 tokens on."""
+
+    @property
+    def source(self) -> str:
+        return _source(self.endpoint)
+
+    def scores(self, question: str, texts: Sequence[str], deadline: Deadline) -> tuple[float, ...]:
+        """See `Reranker.scores`."""
+        while True:
+            characters = self.characters
+            shown = [readable(text, characters) for text in texts]
+            most = self.shape.most or len(shown)
+            batches = [shown[start : start + most] for start in range(0, len(shown), most)]
+            try:
+                asked = readable(question, characters)
+                return tuple(score for batch in batches for score in self._scores_of(asked, batch, deadline))
+            except _TooLongError:
+                if characters < _MIN_CHARACTERS:
+                    raise
+                self.characters = int(_KEPT * characters)
+
+    def _scores_of(self, question: str, texts: Sequence[str], deadline: Deadline) -> tuple[float, ...]:
+        body = request_body(self.shape, self.model, question, texts)
+        status, content = self._answer_to(body, deadline)
+        if not _SUCCESS <= status < _REDIRECT:
+            raise self._explained(status, content.decode(errors="replace"))
+        try:
+            return scores_in(self.shape, json.loads(content), len(texts))
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+            message = f"{self.source} answered with something else than a score for each text: {self._quoted(error)}."
+            raise RerankError(message, remedy=_CHECK) from self.endpoint.cause(error)
+
+    def _answer_to(self, body: dict[str, object], deadline: Deadline) -> tuple[int, bytes]:
+        """Status and content of the answer."""
+        import httpx
+
+        left = deadline.left()
+        try:
+            with self.client.stream("POST", self.endpoint.url, json=body, timeout=left) as response:
+                return response.status_code, self._content(response.iter_bytes(), deadline)
+        except httpx.TimeoutException as error:
+            raise deadline.missed() from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            message = f"The connection to {self.endpoint} failed: {self._quoted(error)}."
+            remedy = "Start the reranker, or correct rerank.url."
+            raise RerankError(message, remedy=remedy, retryable=True) from self.endpoint.cause(error)
+
+    def _content(self, pieces: Iterable[bytes], deadline: Deadline) -> bytes:
+        """A whole body: the time-outs of the client bound the wait for each piece only."""
+        content = bytearray()
+        for piece in pieces:
+            content += piece
+            deadline.left()
+            if len(content) > _MAX_ANSWER:
+                raise RerankError(f"{self.source} answered with more than {_MAX_ANSWER >> 20} MB.", remedy=_CHECK)
+        return bytes(content)
+
+    def _explained(self, status: int, said: str) -> RerankError:
+        quoted = self.endpoint.quoted(said)
+        message = f"{self.source} answered {status}{': ' if quoted else ''}{quoted}."
+        if _TOO_LARGE.search(said):
+            return _TooLongError(message, remedy="Start the server with an `--ubatch-size` as large as its context.")
+        if status in {_UNAUTHORIZED, _FORBIDDEN}:
+            return RerankError(message, remedy=f"Check the key: {self.key_place}.")
+        if status == _TOO_MANY or status >= _SERVER_FAULT:
+            return RerankError(message, retryable=True)
+        return RerankError(message, remedy=_CHECK)
+
+    def _quoted(self, said: object) -> str:
+        return self.endpoint.quoted(said) or type(said).__name__
+
+
+def _source(endpoint: Endpoint) -> str:
+    return f"The reranker at {endpoint}"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _connect(options: RerankOptions, shape: RerankShape) -> _Service:
+    import httpx
+
+    endpoint = Endpoint(options.url, _key(options, shape))
+    if not _KEY.fullmatch(endpoint.key):
+        message = f"The key for {endpoint} has blanks or other characters that no header holds."
+        raise RerankError(message, remedy=f"Correct {_key_place(options, shape)}.")
+    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    try:
+        # What goes to this machine must not leave it by a proxy; redirects are off anyway.
+        client = httpx.Client(headers=headers, trust_env=not endpoint.is_loopback)
+    except (ValueError, ImportError, OSError) as error:
+        message = f"A connection to {endpoint} cannot be made: {endpoint.quoted(error)}."
+        raise RerankError(message, remedy="Check the environment's proxies and certificates.") from error
+    return _Service(client, endpoint, shape, options.model, _key_place(options, shape))
+
+
+def _key(options: RerankOptions, shape: RerankShape) -> str:
+    try:
+        return read_key(options.api_key_env or shape.key_variable, options.api_key_file)
+    except EmbeddingError as error:
+        raise RerankError(error.message, remedy=error.remedy) from error
+
+
+def _key_place(options: RerankOptions, shape: RerankShape) -> str:
+    """Where the key is looked for, for a remedy."""
+    variable = options.api_key_env or shape.key_variable
+    places = [f"the environment variable {variable}" if variable else "", options.api_key_file]
+    return " and ".join(filter(None, places)) or "the one that rerank.api_key_env names"
