@@ -66,9 +66,16 @@ def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
     return known
 
 
-def dense_text(chunk: Chunk) -> str:
-    """The text that is embedded: header, then code or prose as people read it."""
-    return f"{header(chunk)}\n{chunk.content or chunk.text}"
+def dense_text(chunk: Chunk, place: str = "prefix") -> str:
+    """The text that is embedded: the header and, as people read it, the code or prose.
+
+    Parameters:
+        place: where the header stands: "prefix", "suffix" or "both".
+    """
+    told, text = header(chunk), chunk.content or chunk.text
+    before = (told,) if place != "suffix" else ()
+    after = (told,) if place != "prefix" else ()
+    return "\n".join((*before, text, *after))
 
 
 def _searched_context(chunk: Chunk) -> str:

@@ -3,23 +3,52 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cqm.index import generation as generations
-from cqm.index.embedding import open_embedder
-from cqm.index.errors import EmbeddingError, ScanError
+from cqm.index.answers import AnswerCache
+from cqm.index.cache import open_cache
+from cqm.index.contextual import open_writer
+from cqm.index.embedding.opening import BY_LATENCY, open_routes
+from cqm.index.embedding.routes import Route
+from cqm.index.errors import ScanError
+from cqm.index.estimate import estimate_update
 from cqm.index.generation import Generation
-from cqm.index.home import IndexLock, index_folder, make_private_folder, resolve_root
-from cqm.index.model import Answer, FileProblem, FileState, IndexStatus, Progress, Query, SymbolUses, UpdateSummary
+from cqm.index.home import IndexLock, cache_folder, index_folder, make_private_folder, resolve_root
+from cqm.index.improving import Improving
+from cqm.index.model import (
+    Answer,
+    Estimate,
+    FileProblem,
+    FileState,
+    Improved,
+    IndexStatus,
+    Progress,
+    Query,
+    SymbolUses,
+    UpdateSummary,
+    Usage,
+)
 from cqm.index.options import IndexOptions
+from cqm.index.plan import plan_update
 from cqm.index.prepare import Preparation
-from cqm.index.search import find
-from cqm.index.status import COMPLETE_FACT, HEAD_FACT, UPDATED_FACT, describe, git_head
-from cqm.index.update import plan_update, run_update
+from cqm.index.rerank import open_reranker
+from cqm.index.search import Searching, find
+from cqm.index.status import (
+    COMPLETE_FACT,
+    HEAD_FACT,
+    ORDER_FACT,
+    UPDATED_FACT,
+    describe,
+    git_head,
+    space_fact,
+)
+from cqm.index.storing import Target
+from cqm.index.update import Work, run_update
 from cqm.index.usages import find_usages
 from cqm.index.vectors import Vectorizer
 
@@ -36,7 +65,11 @@ class Index:
         self.folder = folder
         self._lock = IndexLock(folder)
         self._updating = threading.Lock()
-        self._embedder = open_embedder(options.embedding)
+        self._cache = open_cache(options.cache, cache_folder(options))
+        self._routes = open_routes(options, self._cache)
+        self._writer = open_writer(options.context, self._cache)
+        self._reranker = open_reranker(options.rerank)
+        self._answers = AnswerCache(self._cache, options)
         self._serving: Generation | None = None
         self._building: Generation | None = None
         self._retired: list[Generation] = []
@@ -59,7 +92,7 @@ class Index:
         try:
             (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
             name = generations.current_name(folder) or index._wanted()
-            index._serving = generations.open_generation(folder, name)
+            index._serving = generations.open_generation(folder, name, options)
         except BaseException:
             index._lock.release()
             raise
@@ -87,9 +120,17 @@ class Index:
                 if obsolete:
                     generations.remove_others(self.folder)
             finally:
-                if self._embedder:
-                    self._embedder.close()
+                self._close_services()
                 self._lock.release()
+
+    def _close_services(self) -> None:
+        if self._routes:
+            self._routes.close()
+        if self._writer:
+            self._writer.close()
+        if self._reranker:
+            self._reranker.close()
+        self._cache.close()
 
     def update(
         self,
@@ -116,6 +157,7 @@ class Index:
         with self._updating:
             below = None if paths is None else sorted({self._relative(path) for path in paths})
             target = self._target()
+            self._sort_models(target)
             if below and ("" in below or target is not self._serving or not target.manifest.fact(COMPLETE_FACT)):
                 below = None
             report(Progress("scanning"))
@@ -133,19 +175,92 @@ class Index:
         report: Callable[[Progress], None],
         cancelled: Callable[[], bool],
     ) -> UpdateSummary:
-        started = time.monotonic()
+        started, before, cached = time.monotonic(), self._usage(), self._cached()
         plan = plan_update(self.root, target, self.options, below)
-        summary = run_update(
-            target,
-            Preparation(self.root, self.options.scan, self.options.chunk),
-            plan,
-            embed=Vectorizer(self._embedder, target).embed,
-            workers=self.options.workers or os.cpu_count() or 1,
-            report=report,
-            cancelled=cancelled,
-        )
+        work = Work(self._place(target, plan.pending), self._preparation(), self._workers())
+        summary = run_update(plan, work, report=report, cancelled=cancelled)
         target.manifest.set_facts({UPDATED_FACT: str(time.time())})
-        return replace(summary, seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return replace(summary, usage=self._used_since(before), cached=self._cached() - cached, seconds=seconds)
+
+    def improve(
+        self,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Improved:
+        """Get what an update left for later: vectors of the preferred model, contexts that a model writes.
+
+        Updates and searches go on meanwhile. It ends early when a model that is needed fails, and when the index is
+        closed; a later call goes on from there.
+
+        Parameters:
+            report: called after each file.
+            cancelled: asked after each file; no further one begins when it answers true.
+
+        Raises:
+            StoreError, ManifestError: the index cannot be written.
+        """
+        started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
+        serving = self._opened()
+        target = self._place(serving, frozenset())
+
+        def is_open() -> bool:
+            return self._serving is serving
+
+        improving = Improving(target, self._preparation(), self._writer, self._updating, is_open)
+        paths = improving.paths()
+        for path in paths:
+            embedded += improving.improve(path).embedded
+            done += 1
+            report(Progress("improving", done, len(paths), path))
+            if target.vectorizer.failed or not is_open() or cancelled():
+                break
+        waiting = improving.note_lacking()
+        return Improved(done, embedded, waiting, self._used_since(before), time.monotonic() - started)
+
+    def _place(self, generation: Generation, pending: frozenset[str]) -> Target:
+        return Target(generation, Vectorizer(self._routes, generation), self.options.context.place, pending)
+
+    def _used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
+        return {name: used - before[name] for name, used in self._usage().items() if used != before[name]}
+
+    def _sort_models(self, target: Generation) -> None:
+        """Settle which model is the quickest, once a generation: its vectors would not stay in one space otherwise."""
+        if self._routes is None or self.options.routes.choose != BY_LATENCY:
+            return
+        if not target.manifest.fact(ORDER_FACT):
+            target.manifest.set_facts({ORDER_FACT: "\n".join(self._routes.order_by_latency())})
+        self._routes.sort(target.manifest.fact(ORDER_FACT).split("\n"))
+
+    def _preparation(self) -> Preparation:
+        options = self.options
+        return Preparation(self.root, options.scan, options.chunk, options.context.place, self._writer is not None)
+
+    def _workers(self) -> int:
+        return self.options.workers or os.cpu_count() or 1
+
+    def _usage(self) -> dict[str, Usage]:
+        """What each model was used for since the index was opened."""
+        usage = self._routes.usage() if self._routes else {}
+        return usage | ({self._writer.name: self._writer.usage()} if self._writer else {})
+
+    def _cached(self) -> int:
+        return self._routes.cached() if self._routes else 0
+
+    def estimate(self) -> Estimate:
+        """What an update of the whole tree would ask models for, without asking any.
+
+        Raises:
+            ScanError: the root cannot be walked.
+        """
+        with self._updating:
+            serving = self._opened()
+            # What a model has become since could only be told by asking it.
+            is_current = serving.recipe == generations.generation_name(self.options)
+            target = serving if is_current else self._target()
+            plan = plan_update(self.root, target, self.options, None)
+            return estimate_update(plan, target.manifest, self._preparation(), self.options, self._workers())
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now.
@@ -155,7 +270,15 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         serving = self._opened()
-        page = find(serving, query, self._embedder)
+        key = self._answers.key(serving, query)
+        if known := self._answers.get(key):
+            return known
+        answer = self._search(serving, query)
+        self._answers.put(key, answer)
+        return answer
+
+    def _search(self, serving: Generation, query: Query) -> Answer:
+        page = find(Searching(serving, self._routes, self._reranker, self.options.rerank), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(
@@ -189,7 +312,10 @@ class Index:
         pending = None
         if look:
             pending = plan_update(self.root, serving, self.options, None).differing
-        return describe(self.root, self.folder, serving.manifest, pending)
+        counted = self._answers.statistics(serving)
+        found = describe(self.root, self.folder, serving.manifest, pending, counted)
+        models = self._routes.states() if self._routes else ()
+        return replace(found, models=models, cache=self._cache.layers())
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""
@@ -207,19 +333,21 @@ class Index:
             return serving
         if self._building is None or self._building.name != wanted:
             self._retired += filter(None, [self._building])
-            self._building = generations.open_generation(self.folder, wanted)
+            self._building = generations.open_generation(self.folder, wanted, self.options)
         return self._building
 
     def _wanted(self) -> str:
-        """The name of the generation that the options and the embedder's space ask for."""
-        try:
-            space = self._embedder.space().name if self._embedder else ""
-        except EmbeddingError:
-            # Its service is down. What serves goes on; each file that needs a vector will tell the reason.
-            if self._serving:
-                return self._serving.name
-            space = ""
-        return generations.generation_name(self.options.chunk, space)
+        """The name of the generation that the options ask for, and what their models have become."""
+        wanted = generations.generation_name(self.options)
+        serving = self._serving
+        if serving is None or serving.recipe != wanted:
+            return wanted
+        self._sort_models(serving)
+        now = {route: self._routes.preferred(route) for route in Route} if self._routes else {}
+        known = {route: space.name for route, space in now.items() if space}
+        changed = [name for route, name in known.items() if serving.manifest.fact(space_fact(route)) not in {"", name}]
+        # Another model under the same name: what it embeds may not be compared with what is there.
+        return generations.generation_name(self.options, tuple(known.values())) if changed else serving.name
 
     def _switch(self, target: Generation) -> None:
         """Let a complete generation serve."""

@@ -7,28 +7,44 @@ Whatever changes what is stored makes another generation beside the first, in a 
 import hashlib
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cqm.chunkers.chunking import CHUNKER_VERSION
-from cqm.chunkers.model import ChunkOptions
 from cqm.index.context import TERMS_VERSION
+from cqm.index.contextual import writer_name
+from cqm.index.embedding.opening import recipe
 from cqm.index.errors import StoreError
 from cqm.index.manifest import Manifest
+from cqm.index.options import IndexOptions
 from cqm.index.store import EdgeStore
 
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _CURRENT = "current"
 _STORE_READY = "store_ready"
+_RECIPE = "recipe"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An opened generation."""
+    """An opened generation.
+
+    Attributes:
+        name: of it, and of its folder.
+        place: that folder.
+        manifest, store: its parts.
+    """
 
     name: str
+    place: Path
     manifest: Manifest
     store: EdgeStore
+
+    @property
+    def recipe(self) -> str:
+        """The name of a generation for the options that this one was begun with; see `generation_name`."""
+        return self.manifest.fact(_RECIPE)
 
     def close(self) -> None:
         """Flush and close both parts."""
@@ -36,14 +52,17 @@ class Generation:
         self.manifest.close()
 
 
-def generation_name(options: ChunkOptions, space: str) -> str:
+def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     """The name of the generation for these options: a hash of all that shapes what is stored.
 
+    Models are told by what is configured, not by what their services say, so that an index can begin while one is down.
+
     Parameters:
-        options: of chunking.
-        space: the name of the embedding space; empty without one.
+        options: of the index.
+        spaces: of the preferred models, where they are no longer those that the options led to before.
     """
-    shape = (_FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options, space)
+    context = (writer_name(options.context), options.context.place)
+    shape = (_FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
 
 
@@ -62,8 +81,13 @@ def manifest_path(folder: Path, name: str) -> Path:
     return folder / name / "manifest.db"
 
 
-def open_generation(folder: Path, name: str) -> Generation:
+def open_generation(folder: Path, name: str, options: IndexOptions) -> Generation:
     """Open a generation, or begin it.
+
+    Parameters:
+        folder: of the index.
+        name: of the generation.
+        options: what it is begun with; one that exists keeps its own.
 
     Raises:
         StoreError, ManifestError: it cannot be opened.
@@ -81,11 +105,11 @@ def open_generation(folder: Path, name: str) -> Generation:
         else:
             # Also after a kill in the middle of creating it: nothing has been stored yet.
             store.create()
-            manifest.set_facts({_STORE_READY: "1"})
+            manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options)})
     except BaseException:
         manifest.close()
         raise
-    return Generation(name, manifest, store)
+    return Generation(name, place, manifest, store)
 
 
 def switch_to(folder: Path, name: str) -> None:

@@ -38,6 +38,11 @@ def index_folder(root: Path, options: IndexOptions) -> Path:
     return home / f"{root.name or 'root'}-{key}"
 
 
+def cache_folder(options: IndexOptions) -> Path:
+    """The folder of what all indexes share: vectors and contexts by the texts that they were made of."""
+    return (options.home or user_cache_path("cqm")) / "cache"
+
+
 def make_private_folder(folder: Path) -> None:
     """Create the folder, readable by its owner alone, with a rule that keeps it out of git.
 

@@ -24,8 +24,12 @@ CREATE TABLE IF NOT EXISTS file(
 CREATE TABLE IF NOT EXISTS chunk(
     id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL) WITHOUT ROWID;
+    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
+    embedded TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
+CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space, route);
+CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
+CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
@@ -68,6 +72,11 @@ class ChunkRow:
         language, kind, symbol, defines, start_line, end_line, tokens: see `cqm.chunkers.model.Chunk`.
         digest: hash of the text alone; equal texts in different files share it.
         fingerprint: hash of all that is stored of the chunk beside its lines; equal means nothing to write.
+        route: which model should embed it: "code" or "prose".
+        space: of its vector, by `Space.vector_name`; empty without a vector.
+        embedded: what the vector shows: "whole", "pooled", "cut"; "rejected" where the model refused the text.
+        note: the context that a model wrote for it.
+        lacks_note: whether it should have a note and has none yet.
     """
 
     id: str
@@ -82,6 +91,11 @@ class ChunkRow:
     digest: str
     fingerprint: str
     defines: tuple[str, ...]
+    route: str = "code"
+    space: str = ""
+    embedded: str = ""
+    note: str = ""
+    lacks_note: bool = False
 
 
 class Manifest:
@@ -185,6 +199,38 @@ class Manifest:
         """
         return tuple(row[0] for row in self._read("SELECT path FROM unsettled WHERE written = 0", ()))
 
+    def spaces(self) -> dict[str, str]:
+        """The spaces that hold vectors: their names by the names of their vectors."""
+        return dict(self._read(_HELD_SPACES, ()))
+
+    def add_space(self, vector_name: str, name: str) -> None:
+        """Note what a space is."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
+
+    def coverage(self) -> dict[str, int]:
+        """Chunks counted by the name of their vector's space; "" for those without a vector."""
+        query = "SELECT coalesce(name, ''), count(*) FROM chunk LEFT JOIN space ON vector_name = space GROUP BY 1"
+        return dict(self._read(query, ()))
+
+    def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
+        """The paths with chunks of a route whose vector is not of a space, and how many chunks these are.
+
+        Chunks that were refused a vector are left out: asking again would not help them.
+        """
+        where = "route = ? AND space <> ? AND embedded <> 'rejected'"
+        rows = self._read(f"SELECT path, count(*) FROM chunk WHERE {where} GROUP BY path", (route, space))  # noqa: S608 - constant texts
+        return [path for path, _ in rows], sum(count for _, count in rows)
+
+    def without_note(self) -> tuple[list[str], int]:
+        """The paths with chunks that lack a written context, and how many chunks these are."""
+        rows = self._read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path", ())
+        return [path for path, _ in rows], sum(count for _, count in rows)
+
+    def revision(self) -> str:
+        """A number that grows with everything that is committed here."""
+        return self.fact(_REVISION)
+
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
         rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
@@ -194,6 +240,7 @@ class Manifest:
         """Store named values, all or none."""
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO fact VALUES(?, ?)", facts.items())
+            self._db.execute(_GROW, (_REVISION,))
 
     def begin(self, paths: Sequence[str]) -> None:
         """Note that the points of these files are about to change."""
@@ -232,6 +279,7 @@ class Manifest:
 
     def _note_written(self, paths: Iterable[str]) -> None:
         self._commits += 1
+        self._db.execute(_GROW, (_REVISION,))
         rows = ((self._commits, path) for path in paths)
         self._db.executemany("UPDATE unsettled SET written = ? WHERE path = ?", rows)
 
@@ -243,7 +291,8 @@ class Manifest:
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
         columns = ", ".join(field.name for field in fields(ChunkRow))
         for row in self._read(f"SELECT {columns} FROM chunk {where}", values):  # noqa: S608 - constant texts
-            yield ChunkRow(*row[:-1], *[tuple(json.loads(row[-1]))])
+            *head, defines, route, space, embedded, note, lacks_note = row
+            yield ChunkRow(*[*head, tuple(json.loads(defines)), route, space, embedded, note, bool(lacks_note)])
 
     def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._lock, _translated(self._path):
@@ -272,7 +321,12 @@ def _translated(path: Path) -> Iterator[None]:
         ) from error
 
 
-_INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_REVISION = "revision"
+_HELD_SPACES = (
+    "SELECT vector_name, name FROM space WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.space = space.vector_name)"
+)
+_GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value = value + 1"
 
 
 def _file_values(row: FileRow) -> tuple[object, ...]:
@@ -281,4 +335,5 @@ def _file_values(row: FileRow) -> tuple[object, ...]:
 
 def _chunk_values(row: ChunkRow) -> tuple[object, ...]:
     head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
-    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines))
+    vector = (row.route, row.space, row.embedded, row.note, row.lacks_note)
+    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

@@ -180,7 +180,7 @@ class Progress:
     """How far an update is.
 
     Attributes:
-        phase: "scanning", "indexing" or "done".
+        phase: "scanning", "indexing", "improving" or "done".
         done, total: files; total is 0 while scanning.
         path: the file last finished.
         chunks: chunks written so far.
@@ -245,6 +245,55 @@ class CacheLayer:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelState:
+    """Whether a configured model can be used.
+
+    Attributes:
+        name: "provider/model".
+        embeds: what it is the first choice for: "code", "prose"; empty for a fallback.
+        problem: why it is left alone now; empty when it is not.
+    """
+
+    name: str
+    embeds: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a model would be asked for.
+
+    Attributes:
+        name: "provider/model".
+        texts, tokens, output_tokens: how many, estimated.
+        usd: their price; None where it is not known.
+    """
+
+    name: str
+    texts: int
+    tokens: int
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What an update would do, without doing it.
+
+    Attributes:
+        files: to read.
+        chunks: of these, new or changed.
+        embedding: what each model would be asked for at most: what the cache has costs nothing.
+        contexts: what the model that writes contexts would be asked for; None without one.
+    """
+
+    files: int
+    chunks: int
+    embedding: tuple[Cost, ...] = ()
+    contexts: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UpdateSummary:
     """What an update did.
 
@@ -253,7 +302,10 @@ class UpdateSummary:
         failed: files that could not be indexed; they are retried by the next update.
         skipped: files left out, counted by reason; over the whole root, not only the paths of this update.
         chunks_written, chunks_deleted, chunks_kept: chunks of the files that were touched.
-        embedded: texts sent to the embedder.
+        embedded: texts that got a vector.
+        cached: of these, how many had theirs from the cache.
+        lacking: chunks of the whole index that wait for a vector of the preferred model, or for a written context.
+        usage: what each model was used for, by name.
         bytes_read: of the files that were chunked.
         seconds: wall time.
         cancelled: whether it stopped early at the caller's request; the index is consistent then too.
@@ -269,9 +321,31 @@ class UpdateSummary:
     chunks_deleted: int = 0
     chunks_kept: int = 0
     embedded: int = 0
+    cached: int = 0
+    lacking: int = 0
+    usage: Mapping[str, Usage] = field(default_factory=dict)
     bytes_read: int = 0
     seconds: float = 0.0
     cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """What became of chunks that waited for a model.
+
+    Attributes:
+        files: that were gone over.
+        embedded: chunks that got a vector of their preferred model.
+        lacking: chunks that wait still.
+        usage: what each model was used for, by name.
+        seconds: wall time.
+    """
+
+    files: int = 0
+    embedded: int = 0
+    lacking: int = 0
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +361,11 @@ class IndexStatus:
         languages: chunks counted by language.
         skipped: files counted by reason.
         failed: the files that failed.
-        space: the embedding space in use, as "provider/model/dimensions"; empty without an embedder.
+        space: the space of the preferred model, as "provider/model/dimensions"; empty before its first vector.
+        coverage: chunks counted by the space of their vector; "" for those without one.
+        lacking: as in `UpdateSummary`.
+        models: the configured ones, in order; empty when the index is not open.
+        cache: its layers; empty when the index is not open.
         updated_at: end of the last update, seconds since the epoch; 0 for never.
         pending: files that differ from the index on disk now; None when it was not looked at.
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
@@ -309,3 +387,7 @@ class IndexStatus:
     git_head: str
     indexed_head: str
     size_bytes: int
+    coverage: Mapping[str, int] = field(default_factory=dict)
+    lacking: int = 0
+    models: tuple[ModelState, ...] = ()
+    cache: tuple[CacheLayer, ...] = ()

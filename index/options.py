@@ -78,10 +78,10 @@ class RouteOptions:
     Attributes:
         fallback: models that take over, in this order, while those before them fail.
         prose: the model of documents, issues and other text; None for the same as of code.
-        choose: what the order of `EmbeddingOptions` and fallbacks goes by: "order" (as written), "cost", "latency" or
-            "quality".
-        budget_usd: what one run may spend on embedding; 0 for no limit.
+        choose: what the order of models goes by: "order" (as written), "cost", "latency" or "quality".
+        budget_usd: what one process may spend on each model; 0 for no limit.
         retry_seconds: how long a model that failed is left alone.
+        query_seconds: how long a search waits for the vector of its question.
     """
 
     fallback: tuple[EmbeddingOptions, ...] = ()
@@ -89,6 +89,7 @@ class RouteOptions:
     choose: str = "order"
     budget_usd: float = 0.0
     retry_seconds: float = 60.0
+    query_seconds: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class ContextOptions:
         window_tokens: how much of a long document the model is shown.
         concurrency: requests under way at once.
         usd_per_million_input, usd_per_million_output: the price of tokens; None for what our table says.
-        budget_usd: what one run may spend on contexts; 0 for no limit.
+        budget_usd: what one process may spend on contexts; 0 for no limit.
     """
 
     provider: str = "rules"

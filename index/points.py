@@ -1,28 +1,18 @@
 """What the store holds of a chunk and of a file."""
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from cqm.index.lexical import SparseTerms
 from cqm.index.prepare import PreparedChunk, PreparedFile
 from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point
-from cqm.index.vectors import Vectors
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from cqm.index.vectors import CUT, POOLED, TextVector
 
 _NO_TERMS = SparseTerms((), ())
 
 
-def chunk_points(parts: Sequence[PreparedChunk], vectors: Vectors) -> list[Point]:
-    """The points of chunks; `vectors` has a row for each of them."""
-    return [_chunk_point(part, row) for part, row in zip(parts, vectors.rows, strict=True)]
-
-
-def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Point:
+def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
+    """The point of a chunk with the vector of its text, if there is one."""
     row = part.row
     payload: dict[str, object] = {
         "path": row.path,
@@ -35,9 +25,15 @@ def _chunk_point(part: PreparedChunk, dense: "NDArray[np.float32] | None") -> Po
         payload["content"] = part.content
     payload["source_type"] = part.metadata.get("source_type", "")
     # The store knows lists alone.
-    known = part.metadata.items()
-    payload["metadata"] = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
-    return Point(row.id, payload, {TERMS: part.terms}, dense)
+    known = {**part.metadata, **_told(part, vector)}
+    payload["metadata"] = {name: list(value) if isinstance(value, tuple) else value for name, value in known.items()}
+    return Point(row.id, payload, {TERMS: part.terms}, vector.row, vector.space)
+
+
+def _told(part: PreparedChunk, vector: TextVector) -> dict[str, str]:
+    """What was done to a chunk's text before it was embedded: nothing of it is silent."""
+    shown = {"embedded": vector.embedded} if vector.embedded in {POOLED, CUT} else {}
+    return shown | ({"note": part.row.note} if part.row.note else {})
 
 
 def file_point(file: PreparedFile) -> Point:

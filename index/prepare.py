@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cqm.chunkers.chunking import chunk
+from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.context import dense_text, file_terms, metadata_fields
@@ -32,6 +33,14 @@ class PreparedChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What a file was prepared from: its text and chunks."""
+
+    text: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedFile:
     """A file ready to store.
 
@@ -39,12 +48,14 @@ class PreparedFile:
         row: its manifest row; the state says whether it was chunked, skipped for its content, or failed.
         chunks: in order; None when the bytes are those that the index already holds.
         file_terms, path_terms: sparse vectors of the file's own point; None unless it was chunked.
+        source: kept only where `Preparation.keep_source` asks for it.
     """
 
     row: FileRow
     chunks: tuple[PreparedChunk, ...] | None = ()
     file_terms: SparseTerms | None = None
     path_terms: SparseTerms | None = None
+    source: Source | None = None
 
     @property
     def is_chunked(self) -> bool:
@@ -59,11 +70,15 @@ class Preparation:
     Attributes:
         root: the indexed root.
         scan, chunk: options of both stages.
+        place: where the header stands in an embedded text; see `dense_text`.
+        keep_source: whether notes may be added later, so that text and chunks are needed again.
     """
 
     root: Path
     scan: ScanOptions
     chunk: ChunkOptions
+    place: str = "prefix"
+    keep_source: bool = False
 
 
 Task = tuple[FoundFile, str]
@@ -92,14 +107,45 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
     chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
     for part in chunks:
         check_metadata(part)
-    terms = file_terms(found.path, chunks)
     language = chunks[0].language if chunks else ""
-    prepared = tuple(_prepared_chunk(*pair) for pair in zip(chunks, terms.chunks, strict=True))
-    return PreparedFile(replace(row, language=language), prepared, terms.file, terms.path)
+    file = _prepared_file(replace(row, language=language), chunks, preparation.place)
+    if not preparation.keep_source:
+        return file
+    return with_notes(replace(file, source=Source(read.text, chunks)), {}, preparation.place)
 
 
-def _prepared_chunk(chunk: Chunk, terms: SparseTerms) -> PreparedChunk:
-    text = dense_text(chunk)
+def with_notes(file: PreparedFile, notes: Mapping[str, str], place: str) -> PreparedFile:
+    """A file whose chunks' contexts have written notes as well, in what is searched and what is embedded.
+
+    Parameters:
+        file: prepared with its source kept.
+        notes: by chunk id; an empty one says that none is needed. A chunk without any lacks its note.
+        place: as in `Preparation`.
+    """
+    if file.source is None:
+        return file
+    chunks = tuple(_noted(part, notes.get(part.id, "")) for part in file.source.chunks)
+    noted = _prepared_file(file.row, chunks, place)
+    return replace(noted, chunks=tuple(_marked(part, notes) for part in noted.chunks or ()), source=file.source)
+
+
+def _noted(chunk: Chunk, note: str) -> Chunk:
+    return replace(chunk, context="\n".join(filter(None, (chunk.context, note)))) if note else chunk
+
+
+def _marked(part: PreparedChunk, notes: Mapping[str, str]) -> PreparedChunk:
+    note = notes.get(part.row.id)
+    return replace(part, row=replace(part.row, note=note or "", lacks_note=note is None))
+
+
+def _prepared_file(row: FileRow, chunks: tuple[Chunk, ...], place: str) -> PreparedFile:
+    terms = file_terms(row.path, chunks)
+    prepared = tuple(_prepared_chunk(*pair, place) for pair in zip(chunks, terms.chunks, strict=True))
+    return PreparedFile(row, prepared, terms.file, terms.path)
+
+
+def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChunk:
+    text = dense_text(chunk, place)
     # All that the payload, the terms and the vector are made of; how they are made is in the generation's name.
     known = metadata_fields(chunk)
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), *chunk.defines))
@@ -116,6 +162,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms) -> PreparedChunk:
         tokens=chunk.tokens,
         digest=_digest(chunk.text),
         fingerprint=_digest(stored),
+        route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     return PreparedChunk(row, chunk.text, chunk.content, known, terms, text)
 

@@ -60,13 +60,14 @@ class Evidence:
     Attributes:
         candidates: the chunks to rank.
         terms: BM25 by chunk id; a missing one counts as 0.
-        dense: cosine by chunk id, of the nearest chunks; a missing one counts as the least of them.
+        dense: cosine by chunk id of the nearest chunks, in each space that holds vectors; a missing one counts as the
+            least of them.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.
     """
 
     candidates: tuple[Candidate, ...]
     terms: Mapping[str, float]
-    dense: Mapping[str, float]
+    dense: tuple[Mapping[str, float], ...]
     file_terms: Mapping[str, float]
     path_terms: Mapping[str, float]
 
@@ -135,7 +136,7 @@ def rank(question: str, evidence: Evidence, options: RankOptions = _DEFAULTS) ->
 
 
 def _scored(question: Question, evidence: Evidence, options: RankOptions) -> list[Ranked]:
-    terms, dense = _relative(evidence.terms), _above_least(evidence.dense)
+    terms, dense = _relative(evidence.terms), _fused(evidence.dense)
     prior = _file_priors(question, evidence, terms, options)
     ranked = []
     for chunk in evidence.candidates:
@@ -208,6 +209,21 @@ def _relative(scores: Mapping[str, float]) -> dict[str, float]:
     """Scores divided by the best of them."""
     best = max(scores.values(), default=0.0)
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
+
+
+def _fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The cosines of several spaces on one scale: cosines of two models say nothing about each other.
+
+    Each space's are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of many, so a
+    space counts by how many chunks it was found to have beside the largest.
+    """
+    largest = max(map(len, spaces), default=0)
+    fused: dict[str, float] = {}
+    for scores in spaces:
+        share = len(scores) / largest if largest else 0.0
+        for name, score in _above_least(scores).items():
+            fused[name] = max(share * score, fused.get(name, 0.0))
+    return fused
 
 
 def _above_least(scores: Mapping[str, float]) -> dict[str, float]:

@@ -1,21 +1,25 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cqm.index import rank
-from cqm.index.embedding.base import Embedder
-from cqm.index.errors import EmbeddingError, QueryError
+from cqm.index.embedding.routes import Routes
+from cqm.index.errors import QueryError, RerankError
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
 from cqm.index.lexical import query_terms
 from cqm.index.manifest import ChunkRow
 from cqm.index.model import Hit, Query, SearchMode
-from cqm.index.status import SPACE_FACT
+from cqm.index.options import RerankOptions
+from cqm.index.rerank import Reranker
+from cqm.index.rerank.order import reordered
 from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Found, PointFilter
 
 _MAX_LIMIT = 100
+_SHOWN = ("text", "content", "metadata")
+_READ = ("path", "text", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,24 @@ class Page:
     degraded: str
 
 
-def find(generation: Generation, query: Query, embedder: Embedder | None) -> Page:
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What a search needs.
+
+    Attributes:
+        generation: that is searched.
+        routes: the models that embed the question; None without any.
+        reranker: None for the first stage's order.
+        rerank: how much it decides.
+    """
+
+    generation: Generation
+    routes: Routes | None = None
+    reranker: Reranker | None = None
+    rerank: RerankOptions = field(default_factory=RerankOptions)
+
+
+def find(searching: Searching, query: Query) -> Page:
     """Search one generation.
 
     Raises:
@@ -40,14 +61,34 @@ def find(generation: Generation, query: Query, embedder: Embedder | None) -> Pag
         StoreError, ManifestError: the index cannot be read.
     """
     offset = _checked_offset(query)
-    keep = _point_filter(generation, query)
-    evidence, mode, degraded = _gather(generation, query, keep, embedder)
-    ranked = rank.rank(query.text, evidence)
+    keep = _point_filter(searching.generation, query)
+    evidence, mode, degraded = _gather(searching, query, keep)
+    ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence))
     page = ranked[offset : offset + query.limit]
-    payloads = generation.store.payloads([entry.candidate.id for entry in page], ["text", "content", "metadata"])
+    payloads = searching.generation.store.payloads([entry.candidate.id for entry in page], _SHOWN)
     hits = tuple(_hit(entry, payloads.get(entry.candidate.id, {})) for entry in page)
     end = offset + len(page)
-    return Page(hits, str(end) if end < len(ranked) else "", mode, degraded)
+    return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
+
+
+def _reranked(searching: Searching, question: str, ranked: Sequence[rank.Ranked]) -> tuple[Sequence[rank.Ranked], str]:
+    """The order after a second look, and why there was none although one is configured."""
+    reranker, options = searching.reranker, searching.rerank
+    head = [entry.candidate.id for entry in ranked[: options.depth]]
+    if reranker is None or not head:
+        return ranked, ""
+    payloads = searching.generation.store.payloads(head, _READ)
+    texts = [_read_text(payloads.get(name, {})) for name in head]
+    try:
+        scores = reranker.scores(question, texts, options.deadline_seconds)
+    except RerankError as error:
+        return ranked, f"The results are not reranked: {error}"
+    return reordered(ranked, scores, options.weight), ""
+
+
+def _read_text(payload: Mapping[str, Any]) -> str:
+    """What a reranker reads of a chunk: where it is, then what people read of it."""
+    return f"{payload.get('path', '')}\n{payload.get('content') or payload.get('text', '')}"
 
 
 def _checked_offset(query: Query) -> int:
@@ -81,13 +122,12 @@ def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
     return replace(base, paths=tuple(sorted(paths)), nothing=not paths)
 
 
-def _gather(
-    generation: Generation, query: Query, keep: PointFilter | None, embedder: Embedder | None
-) -> tuple[rank.Evidence, SearchMode, str]:
+def _gather(searching: Searching, query: Query, keep: PointFilter | None) -> tuple[rank.Evidence, SearchMode, str]:
     """All evidence for a query, the mode that it amounts to, and why that is less than was asked for."""
-    dense, degraded = _search_dense(generation, query, keep, embedder)
-    lexical = query.mode is not SearchMode.SEMANTIC or bool(degraded)
-    mode = SearchMode.LEXICAL if degraded or embedder is None else query.mode
+    generation = searching.generation
+    dense, degraded = _search_dense(searching, query, keep)
+    lexical = query.mode is not SearchMode.SEMANTIC or not dense
+    mode = query.mode if dense else SearchMode.LEXICAL
     store, terms = generation.store, query_terms(query.text)
     # A file's point has no kind and no source: its evidence counts whatever kind of chunk is asked for.
     of_files = replace(keep, kinds=(), sources=()) if keep else None
@@ -101,30 +141,31 @@ def _gather(
         # The paths come from searches under the same filter, so that they stand for its own.
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
         chunks |= _by_id(store.search_terms(TERMS, terms, rank.CHUNK_DEPTH, within))
-    rows = generation.manifest.chunks([*chunks, *(chunk_id for chunk_id in dense if chunk_id not in chunks)])
+    ids = dict.fromkeys([*chunks, *(chunk_id for of_space in dense for chunk_id in of_space)])
+    rows = generation.manifest.chunks(ids)
     candidates = tuple(_candidate(row) for row in rows.values())
     return replace(evidence, candidates=candidates, terms=chunks), mode, degraded
 
 
 def _search_dense(
-    generation: Generation, query: Query, keep: PointFilter | None, embedder: Embedder | None
-) -> tuple[dict[str, float], str]:
-    """Cosines by chunk id, and why there are none although they were asked for."""
+    searching: Searching, query: Query, keep: PointFilter | None
+) -> tuple[tuple[dict[str, float], ...], str]:
+    """Cosines by chunk id in each space, and why there are none, or not all, although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
-        return {}, ""
-    if embedder is None:
-        return {}, "no embedding provider is configured" if query.mode is SearchMode.SEMANTIC else ""
-    indexed = generation.manifest.fact(SPACE_FACT)
-    if not indexed:
-        return {}, "no chunk has a vector yet"
-    try:
-        space = embedder.space()
-        if space.name != indexed:
-            return {}, f"the index holds vectors of {indexed}, not of {space.name}"
-        vector = embedder.embed_query(query.text)
-    except EmbeddingError as error:
-        return {}, str(error)
-    return _by_id(generation.store.search_dense(space.vector_name, vector, rank.CHUNK_DEPTH, keep)), ""
+        return (), ""
+    if searching.routes is None:
+        return (), "no embedding provider is configured" if query.mode is SearchMode.SEMANTIC else ""
+    generation = searching.generation
+    spaces = generation.manifest.spaces()
+    if not spaces:
+        return (), "no chunk has a vector yet"
+    question = searching.routes.embed_question(query.text, spaces)
+    found = tuple(
+        _by_id(generation.store.search_dense(name, vector, rank.CHUNK_DEPTH, keep))
+        for name, vector in question.vectors.items()
+    )
+    reasons = [f"the vectors of {spaces[name]} were not searched: {why}" for name, why in question.missing.items()]
+    return found, "; ".join(reasons)
 
 
 def _by_id(found: Iterable[Found]) -> dict[str, float]:

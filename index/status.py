@@ -1,6 +1,7 @@
 """What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from cqm.index.generation import current_name, manifest_path
@@ -12,7 +13,13 @@ from cqm.index.options import IndexOptions
 COMPLETE_FACT = "complete"
 UPDATED_FACT = "updated_at"
 HEAD_FACT = "git_head"
-SPACE_FACT = "space"
+LACKING_FACT = "lacking"
+ORDER_FACT = "models"
+
+
+def space_fact(route: str) -> str:
+    """The name of the fact that tells the space of the preferred model of a route."""
+    return f"space.{route}"
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
@@ -34,26 +41,51 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
         manifest.close()
 
 
-def describe(root: Path, folder: Path, manifest: Manifest | None, pending: int | None) -> IndexStatus:
-    """The status that a manifest tells; None stands for an index that was never made."""
+Statistics = Mapping[str, Mapping[str, int]]
+"""What a manifest holds, counted: "files" by state, "languages", "skipped" by reason, "coverage" by space."""
+
+
+def count(manifest: Manifest) -> Statistics:
+    """Count what a manifest holds: as long as its revision is the same, so is this."""
+    return {
+        "files": manifest.counts("state"),
+        "languages": manifest.counts("language"),
+        "skipped": manifest.skipped_by_reason(),
+        "coverage": manifest.coverage(),
+    }
+
+
+def describe(
+    root: Path, folder: Path, manifest: Manifest | None, pending: int | None, counted: Statistics | None = None
+) -> IndexStatus:
+    """The status that a manifest tells.
+
+    Parameters:
+        manifest: None stands for an index that was never made.
+        pending: how many files differ on disk; None when nobody looked.
+        counted: what is in the manifest, where that is known; else it is counted now.
+    """
     fact = manifest.fact if manifest else lambda _: ""
-    languages = manifest.counts("language") if manifest else {}
+    counted = counted or (count(manifest) if manifest else {})
+    languages = counted.get("languages", {})
     return IndexStatus(
         root=str(root),
         location=str(folder),
         exists=bool(fact(UPDATED_FACT)),
         complete=bool(fact(COMPLETE_FACT)),
-        files=manifest.counts("state") if manifest else {},
+        files=counted.get("files", {}),
         chunks=sum(languages.values()),
         languages=languages,
-        skipped=manifest.skipped_by_reason() if manifest else {},
+        skipped=counted.get("skipped", {}),
         failed=manifest.problems(FileState.FAILED) if manifest else (),
-        space=fact(SPACE_FACT),
+        space=fact(space_fact("code")),
         updated_at=float(fact(UPDATED_FACT) or 0),
         pending=pending,
         git_head=git_head(root),
         indexed_head=fact(HEAD_FACT),
         size_bytes=_size(folder),
+        coverage=counted.get("coverage", {}),
+        lacking=int(fact(LACKING_FACT) or 0),
     )
 
 

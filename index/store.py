@@ -52,13 +52,15 @@ class Point:
         id: 32 hex digits.
         payload: JSON values; `path` is always there.
         sparse: sparse vectors by name.
-        dense: unit vector of the store's embedding space, shape (dimensions,); None for a point without one.
+        dense: unit vector, shape (dimensions,); None for a point without one.
+        space: of the dense vector, by its name in the store.
     """
 
     id: str
     payload: Mapping[str, Any]
     sparse: Mapping[str, SparseTerms]
     dense: "NDArray[np.float32] | None" = None
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,12 @@ class EdgeStore:
         create = edge.UpdateOperation.create_dense_vector
         self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
 
-    def upsert(self, points: Sequence[Point], space: str) -> None:
-        """Insert or replace points; `space` names their dense vectors."""
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
         import qdrant_edge as edge
 
         for batch in _batched(points):
-            self._update(edge.UpdateOperation.upsert_points([_edge_point(point, space) for point in batch]))
+            self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points by id; unknown ids are harmless.
@@ -200,6 +202,12 @@ class EdgeStore:
     def ids(self) -> Iterator[str]:
         """The ids of all points, in the shard's order."""
         return self._scroll(None)
+
+    def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        """The names of the dense vectors that points have, by id; unknown ids are left out."""
+        with self._translated("read"):
+            records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
+        return {_plain_id(record.id): _dense_names(record.vector) for record in records}
 
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
         import qdrant_edge as edge
@@ -303,7 +311,7 @@ def _batched(items: Sequence[T]) -> Iterator[list[T]]:
     return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
 
 
-def _edge_point(point: Point, space: str) -> "qdrant_edge.Point":
+def _edge_point(point: Point) -> "qdrant_edge.Point":
     import qdrant_edge as edge
 
     vectors: dict[str, Any] = {
@@ -314,8 +322,13 @@ def _edge_point(point: Point, space: str) -> "qdrant_edge.Point":
     if point.dense is not None:
         if not math.isfinite(float(point.dense.sum())):
             raise StoreError(f"A vector of {point.payload['path']} is not finite.")
-        vectors[space] = point.dense.tolist()
+        vectors[point.space] = point.dense.tolist()
     return edge.Point(point.id, vectors, dict(point.payload))
+
+
+def _dense_names(vectors: object) -> frozenset[str]:
+    named = vectors if isinstance(vectors, dict) else {}
+    return frozenset(name for name, vector in named.items() if isinstance(vector, list))
 
 
 def _checked(point: Point, terms: SparseTerms) -> SparseTerms:

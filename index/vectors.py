@@ -1,80 +1,108 @@
-"""Texts to dense vectors for the store: the provider's answers, its refusals, and the space they belong to."""
+"""Texts to dense vectors for the store: by the model of their route, each with its space and with what went wrong."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embedder
-from cqm.index.errors import EmbeddingError
+from cqm.index.embedding.base import Embeddings, Space
+from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generation import Generation
-from cqm.index.status import SPACE_FACT
+from cqm.index.status import space_fact
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+WHOLE, POOLED, CUT, REJECTED = "whole", "pooled", "cut", "rejected"
+"""What a vector shows of its text; see `ChunkRow.embedded`."""
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """One row a text.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextVector:
+    """What became of one text.
 
     Attributes:
-        space: the name of the vectors in the store; empty without an embedder.
-        rows: unit vectors, shape (dimensions,); None where there is none.
-        problems: why a row is missing although it was asked for; empty where nothing is wrong.
-        embedded: how many texts got a vector.
+        space: the name of its vector in the store; empty without a vector.
+        row: unit vector, shape (dimensions,).
+        embedded: see `ChunkRow.embedded`.
+        problem: why there is no vector although there should be one.
     """
 
-    space: str
-    rows: "tuple[NDArray[np.float32] | None, ...]"
-    problems: tuple[str, ...]
-    embedded: int = 0
+    space: str = ""
+    row: "NDArray[np.float32] | None" = None
+    embedded: str = ""
+    problem: str = ""
+
+
+_NONE = TextVector()
 
 
 class Vectorizer:
-    """Embeds the texts of one update into one generation's space.
-
-    A provider that fails is not asked again in the same update: every further text gets its reason.
+    """Embeds the texts of one update for one generation.
 
     Parameters:
-        embedder: None to give no vectors at all.
+        routes: None to give no vectors at all.
         generation: where the vectors will be stored.
     """
 
-    def __init__(self, embedder: Embedder | None, generation: Generation) -> None:
-        self._embedder = embedder
+    def __init__(self, routes: Routes | None, generation: Generation) -> None:
+        self._routes = routes
         self._generation = generation
-        self._space = ""
-        self._failure = ""
+        self.failed = False
+        """Whether some texts met no model that works."""
+        self._known: set[tuple[Route, str]] = set()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of the texts, with a problem for each text that has none although a provider is configured.
+    def embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
+        """A vector for each text, or a problem.
+
+        Parameters:
+            texts: each with its route.
 
         Raises:
-            StoreError, ManifestError: the generation cannot take the space.
+            StoreError, ManifestError: the generation cannot take a space.
         """
-        if self._embedder is None or not texts:
-            return _without(texts, "")
-        if self._failure:
-            return _without(texts, self._failure)
-        try:
-            self._enter_space(self._embedder)
-            embeddings = self._embedder.embed_documents(texts)
-        except EmbeddingError as error:
-            self._failure = str(error)
-            return _without(texts, self._failure)
-        reasons = {text.index: text.reason for text in embeddings.rejected}
-        problems = tuple(reasons.get(index, "") for index in range(len(texts)))
-        return Vectors(self._space, tuple(embeddings.by_text()), problems, len(embeddings.indices))
+        vectors = [_NONE] * len(texts)
+        for route in Route if self._routes else ():
+            places = [place for place, (wanted, _) in enumerate(texts) if wanted == route]
+            found = self._embed_all(route, [texts[place][1] for place in places]) if places else []
+            for place, vector in zip(places, found, strict=True):
+                vectors[place] = vector
+        return vectors
 
-    def _enter_space(self, embedder: Embedder) -> None:
-        if self._space:
+    def wanted(self, route: str) -> str:
+        """The name of the vectors that the preferred model gives; empty while it is not to be had."""
+        space = self._routes.preferred(Route(route)) if self._routes else None
+        return space.vector_name if space else ""
+
+    def wanted_spaces(self) -> dict[Route, str]:
+        """The same for every route; none where chunks are to have no vectors at all."""
+        return {route: self.wanted(route) for route in Route} if self._routes else {}
+
+    def _embed_all(self, route: Route, texts: list[str]) -> list[TextVector]:
+        routes = self._routes
+        if routes is None:
+            return []
+        routed = routes.embed(route, texts)
+        if routed.space is None or routed.embeddings is None:
+            self.failed = True
+            return [TextVector(problem=routed.failure)] * len(texts)
+        self._enter(routed.space, is_preferred=routed.space == routes.preferred(route), route=route)
+        return _by_text(routed.space, routed.embeddings)
+
+    def _enter(self, space: Space, *, is_preferred: bool, route: Route) -> None:
+        if (route, space.name) in self._known:
             return
-        space = embedder.space()
+        manifest = self._generation.manifest
         self._generation.store.ensure_space(space.vector_name, space.dimensions)
-        self._generation.manifest.set_facts({SPACE_FACT: space.name})
-        self._space = space.vector_name
+        manifest.add_space(space.vector_name, space.name)
+        if is_preferred:
+            manifest.set_facts({space_fact(route): space.name})
+        self._known.add((route, space.name))
 
 
-def _without(texts: Sequence[str], problem: str) -> Vectors:
-    return Vectors("", (None,) * len(texts), (problem,) * len(texts))
+def _by_text(space: Space, embeddings: Embeddings) -> list[TextVector]:
+    shown = dict.fromkeys(embeddings.cut, CUT) | dict.fromkeys(embeddings.pooled, POOLED)
+    found = {text.index: TextVector(embedded=REJECTED, problem=text.reason) for text in embeddings.rejected}
+    for index, row in zip(embeddings.indices, embeddings.vectors, strict=True):
+        found[index] = TextVector(space.vector_name, row, shown.get(index, WHOLE))
+    return [found[index] for index in range(len(found))]

@@ -239,7 +239,7 @@ def test_a_provider_that_is_down_leaves_files_searchable_by_words_and_listed_as_
 def test_another_process_is_told_who_has_the_index(index: Index, tree: Path, options: IndexOptions) -> None:
     script = (
         "import sys; from pathlib import Path; from cqm.index.engine import Index\n"
-        "from cqm.index.model import IndexOptions\n"
+        "from cqm.index.options import IndexOptions\n"
         "from cqm.index.errors import IndexInUseError\n"
         "try: Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2])))\n"
         "except IndexInUseError as error: print(error)\n"

@@ -41,7 +41,7 @@ def evidence(
     return Evidence(
         candidates=tuple(dict.fromkeys([*terms, *by_cosine])),
         terms={each.id: score for each, score in terms.items() if score},
-        dense={each.id: score for each, score in by_cosine.items()},
+        dense=({each.id: score for each, score in by_cosine.items()},),
         file_terms=files or {},
         path_terms=paths or {},
     )

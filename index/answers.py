@@ -1,0 +1,64 @@
+"""Answers and counts of a while ago: they hold as long as the index has not changed since."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from cqm.index.cache import Cache
+from cqm.index.generation import Generation
+from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.index.options import IndexOptions
+from cqm.index.status import Statistics, count
+
+_ANSWERS, _STATISTICS = "answers", "statistics"
+_VERSION = 1
+"""Grows with every change of ranking or of what an answer holds."""
+
+
+class AnswerCache:
+    """Answers by question, and counts, by the state of the index.
+
+    A change of any document makes all of them old: it moves every score.
+
+    Parameters:
+        cache: where they are kept.
+        options: of the index, of which some shape an answer.
+    """
+
+    def __init__(self, cache: Cache, options: IndexOptions) -> None:
+        self._cache = cache
+        self._shape = repr((_VERSION, options.rerank))
+
+    def key(self, generation: Generation, query: Query) -> str:
+        """What an answer depends on."""
+        return repr((generation.place, generation.manifest.revision(), self._shape, query))
+
+    def get(self, key: str) -> Answer | None:
+        """The answer to a question, if it was given before."""
+        found = self._cache.get(_ANSWERS, [key]).get(key)
+        return _answer(json.loads(found)) if found else None
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keep an answer, unless it could be better: then it is to be found anew."""
+        if not answer.degraded:
+            self._cache.put(_ANSWERS, {key: json.dumps(asdict(answer)).encode()})
+
+    def statistics(self, generation: Generation) -> Statistics:
+        """What a generation holds, counted at most once a state of it."""
+        key = repr((generation.place, generation.manifest.revision()))
+        if found := self._cache.get(_STATISTICS, [key]).get(key):
+            known: Statistics = json.loads(found)
+            return known
+        counted = count(generation.manifest)
+        self._cache.put(_STATISTICS, {key: json.dumps(counted).encode()})
+        return counted
+
+
+def _answer(values: Mapping[str, Any]) -> Answer:
+    return Answer(**{**values, "hits": tuple(_hit(hit) for hit in values["hits"]), "mode": SearchMode(values["mode"])})
+
+
+def _hit(values: Mapping[str, Any]) -> Hit:
+    metadata = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in values["metadata"].items()}
+    return Hit(**{**values, "metadata": metadata})

@@ -1,0 +1,89 @@
+"""What an update has to do: the tree compared with the manifest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from cqm.index.generation import Generation
+from cqm.index.manifest import FileRow
+from cqm.index.model import FileState
+from cqm.index.options import IndexOptions
+from cqm.index.prepare import Task
+from cqm.index.scan import FoundFile, scan
+
+# A write within this time of the reading may leave the same size and time stamp behind: such a file is read again,
+# as git does with racily clean entries. Two seconds is the coarsest time stamp in use (FAT).
+_RACY_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an update has to do.
+
+    Attributes:
+        todo: files to read, each with the hash the index holds.
+        skipped: manifest rows of files that are left out without being read.
+        vanished: paths in the index that are no longer there or no longer in scope.
+        unchanged: number of files that need nothing.
+        known: the manifest's rows of the paths in question.
+        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+    """
+
+    todo: tuple[Task, ...]
+    skipped: tuple[FileRow, ...]
+    vanished: tuple[str, ...]
+    unchanged: int
+    known: Mapping[str, FileRow]
+    pending: frozenset[str]
+
+    @property
+    def differing(self) -> int:
+        """How many files differ from the index by their size or time, are new, or have vanished."""
+        return len(self.vanished) + sum(not _is_same(found, self.known.get(found.path)) for found, _ in self.todo)
+
+    def may_hold(self, path: str) -> bool:
+        """Whether the index may hold something of a path."""
+        return path in self.known or path in self.pending
+
+
+def plan_update(root: Path, generation: Generation, options: IndexOptions, below: Sequence[str] | None) -> Plan:
+    """Compare the tree with the manifest, by size and modification time.
+
+    Parameters:
+        below: paths relative to the root to look at, files or folders; they are read whatever their time stamp says.
+            None for the whole tree.
+
+    Raises:
+        ScanError: the root cannot be walked.
+    """
+    known = generation.manifest.files(below)
+    pending = frozenset(generation.manifest.pending())
+    todo: list[Task] = []
+    skipped: list[FileRow] = []
+    seen: set[str] = set()
+    unchanged = 0
+    for found in scan(root, options.scan, below=below):
+        seen.add(found.path)
+        row = known.get(found.path)
+        if found.skip is not None:
+            skip = FileRow(found.path, FileState.SKIPPED, found.skip.value, found.size, found.mtime_ns)
+            if row is None or found.path in pending or (row.state, row.reason) != (skip.state, skip.reason):
+                skipped.append(skip)
+        elif row and below is None and found.path not in pending and _is_unchanged(found, row):
+            unchanged += row.state is FileState.INDEXED
+        else:
+            held = row.hash if row and row.state is FileState.INDEXED and found.path not in pending else ""
+            todo.append((found, held))
+    gone = (known.keys() | (pending if below is None else set())) - seen
+    closed = {found.path for found, _ in todo if not found.size and (root / found.path).is_dir()}
+    vanished = [path for path in gone if not any(str(above) in closed for above in PurePosixPath(path).parents)]
+    return Plan(tuple(todo), tuple(skipped), tuple(sorted(vanished)), unchanged, known, pending)
+
+
+def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
+    settled = row.state is not FileState.FAILED and row.mtime_ns < row.read_at_ns - _RACY_NS
+    return settled and _is_same(found, row)
+
+
+def _is_same(found: FoundFile, row: FileRow | None) -> bool:
+    return row is not None and (found.size, found.mtime_ns) == (row.size, row.mtime_ns)
