@@ -1,5 +1,6 @@
 """The `cqm` command: what its commands and options are. Everything heavier is imported when a command runs."""
 
+import logging
 import os
 import sys
 import time
@@ -54,6 +55,8 @@ class Commands(click.Group):
 def main() -> None:
     """Run the command line."""
     prepare_streams()
+    # It warns of every request that is repeated, without a word on which.
+    logging.getLogger("stamina").setLevel(logging.ERROR)
     app(prog_name="cqm")
 
 
@@ -89,14 +92,16 @@ def app() -> None:
 
 @app.command()
 @_path_argument
+@click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
 @_as_json
 @_set
-def index(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+def index(path: Path | None, *, dry_run: bool, as_json: bool, overrides: dict[str, str]) -> int:
     """Bring the index of PATH up to date, making it first if there is none."""
     from cqm.server import commands  # start-up time, here and below
 
     root = _root(path)
-    return commands.index(root, _settings(root, overrides), as_json=as_json)
+    command = commands.estimate if dry_run else commands.index
+    return command(root, _settings(root, overrides), as_json=as_json)
 
 
 @app.command()
@@ -202,6 +207,21 @@ def status(path: Path | None, *, failed: bool, skipped: bool, as_json: bool, ove
 
     root = _root(path)
     return commands.status(root, _settings(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
+
+
+@app.command()
+@_path_argument
+@_as_json
+@_set
+def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Try out all that is configured for PATH, and say how to mend what does not work.
+
+    Each model and service gets one small request, with a text of CQM's own.
+    """
+    from cqm.server import doctor
+
+    root = _root(path)
+    return doctor.doctor(root, lambda: _settings(root, overrides), as_json=as_json)
 
 
 @app.command()

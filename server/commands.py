@@ -2,27 +2,28 @@
 
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
-from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary
+from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary, Usage
 from cqm.server.batch import answer_batch
 from cqm.server.console import emit, say, visible
 from cqm.server.errors import SettingsError
 from cqm.server.objects import answer_object, status_object
 from cqm.server.progress import interruptible, progress_shown
 from cqm.server.render import render_answer
-from cqm.server.reports import problem_lines, status_lines, summary_lines, watch_lines
+from cqm.server.reports import estimate_lines, problem_lines, status_lines, summary_lines, watch_lines
 from cqm.server.settings import Settings
 from cqm.server.times import parse_when
 from cqm.server.usages import usage_lines
 
 if TYPE_CHECKING:
     from cqm.index.engine import Index
+    from cqm.server.improver import Improver
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,24 @@ def index(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Bring an index up to date and say what that did."""
     with _opened(root, settings) as opened:
         summary = _bring_up_to_date(opened)
+        if summary.lacking:
+            summary = _improve(opened, summary)
     if as_json:
         emit(summary)
     else:
         _print(summary_lines(str(root), summary))
     return 1 if summary.failed else 0
+
+
+def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Say what an update would ask models for, without asking any."""
+    with _opened(root, settings) as opened:
+        found = opened.estimate()
+    if as_json:
+        emit(found)
+    else:
+        _print(estimate_lines(str(root), found))
+    return 0
 
 
 def search(root: Path, settings: Settings, asked: Asked) -> int:
@@ -96,7 +110,7 @@ def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, as_js
 
 def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, saying what each change did."""
-    from cqm.server.following import watcher_of
+    from cqm.server.following import improver_of, watcher_of
     from cqm.server.watch import WatchReport
 
     def report(said: WatchReport) -> None:
@@ -106,8 +120,14 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             _print(watch_lines(said.message, said.paths, said.summary))
 
     with _opened(root, settings) as opened:
-        report(WatchReport(summary=_bring_up_to_date(opened)))
-        watcher = watcher_of(opened, settings, report=report)
+        improver = improver_of(opened, settings)
+        report(WatchReport(summary=improver.after(_bring_up_to_date(opened))))
+        watcher = watcher_of(
+            opened,
+            settings,
+            report=report,
+            update=lambda paths, stop: improver.after(opened.update(paths, cancelled=stop)),
+        )
         if watcher is None:
             raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
         watcher.start()
@@ -116,7 +136,14 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
                 # A wait without end could not be interrupted on Windows.
                 time.sleep(1)
         finally:
+            improver.stop()
             watcher.stop()
+
+
+def _update_and_improve(
+    opened: "Index", improver: "Improver", paths: frozenset[str] | None, cancelled: Callable[[], bool]
+) -> UpdateSummary:
+    return improver.after(opened.update(paths, cancelled=cancelled))
 
 
 def _opened(root: Path, settings: Settings) -> "Index":
@@ -156,6 +183,23 @@ def _bring_up_to_date(opened: "Index") -> UpdateSummary:
         say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
         raise KeyboardInterrupt
     return summary
+
+
+def _improve(opened: "Index", summary: UpdateSummary) -> UpdateSummary:
+    """Get what waits for a model; the summary with what is left, and what it took."""
+    with interruptible() as cancelled, progress_shown() as report:
+        improved = opened.improve(report=report, cancelled=cancelled)
+    names = summary.usage.keys() | improved.usage.keys()
+    usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}
+    status = opened.status()
+    return replace(
+        summary,
+        failed=status.failed,
+        embedded=summary.embedded + improved.embedded,
+        lacking=improved.lacking,
+        usage=usage,
+        seconds=summary.seconds + improved.seconds,
+    )
 
 
 def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:

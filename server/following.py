@@ -1,10 +1,11 @@
-"""The watcher of an index, as its settings want it."""
+"""What keeps an index in step with its folder and improves it, as its settings want it."""
 
 from collections.abc import Callable
 
 from cqm.index.engine import Index
 from cqm.index.folders import folders
 from cqm.index.model import UpdateSummary
+from cqm.server.improver import Improver
 from cqm.server.settings import Settings
 from cqm.server.watch import Update, Watcher, WatchReport
 
@@ -32,4 +33,13 @@ def watcher_of(
         folders=lambda top: folders(index.root, index.options.scan, top),
         report=report,
         options=settings.watch_options(),
+    )
+
+
+def improver_of(index: Index, settings: Settings) -> Improver:
+    """What improves an index while it is open; it begins with the first update that leaves something waiting."""
+    return Improver(
+        lambda cancelled: index.improve(cancelled=cancelled),
+        settings.embedding.retry_seconds,
+        name=f"improve {index.root.name}",
     )

@@ -1,27 +1,32 @@
 """Layers of configuration to one validated model: later layers win, every problem is named by where it is written."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from cqm.server.errors import SettingsError
-from cqm.server.sources import Layer, Name, nearest
+from cqm.server.sources import ANY, Layer, Name, as_written, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 
+_PASSWORD = re.compile(r"(?<=://)\S*@")
+
 
 def option_names(model: type[BaseModel]) -> dict[Name, bool]:
-    """Every option of a model of sections, and whether it is a list."""
+    """Every option of a model of sections, and whether it is a list; `ANY` stands for the name of a block."""
     names: dict[Name, bool] = {}
     for key, field in model.model_fields.items():
         kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if get_origin(kind) is dict:
+            names |= {(key, ANY, *name): is_list for name, is_list in option_names(get_args(kind)[1]).items()}
+        elif isinstance(kind, type) and issubclass(kind, BaseModel):
             names |= {(key, *name): is_list for name, is_list in option_names(kind).items()}
         else:
-            names[key,] = getattr(kind, "__origin__", None) is tuple
+            names[key,] = get_origin(kind) is tuple
     return names
 
 
@@ -39,7 +44,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
             return model.model_validate_json(text, strict=True, context=context)
         return model.model_validate(layer.values, context=context)
     except ValidationError as error:
-        names = [".".join(name) for name in option_names(model)]
+        names = list(option_names(model))
         places = list(layer.origins)
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
         lines = [_problem(detail, layer, names) for detail in details]
@@ -47,12 +52,14 @@ def validated(model: type[Model], layer: Layer) -> Model:
 
 
 def given(model: BaseModel) -> dict[str, object]:
-    """The options that were set on a model, by section, without defaults."""
-    return {
-        key: given(value) if isinstance(value, BaseModel) else value
-        for key in model.model_fields_set
-        for value in [getattr(model, key)]
-    }
+    """The options that were set on a model, by section and block, without defaults."""
+    return {key: _given(getattr(model, key)) for key in model.model_fields_set}
+
+
+def _given(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _given(block) for name, block in value.items()}
+    return given(value) if isinstance(value, BaseModel) else value
 
 
 def merged(model: type[Model], layers: Iterable[BaseModel]) -> Model:
@@ -72,27 +79,28 @@ def _update(values: dict[str, object], newer: Mapping[str, object]) -> None:
             values[key] = value
 
 
-def _problem(detail: ErrorDetails, layer: Layer, names: list[str]) -> str:
-    name = ".".join(_name(detail))
-    origin = layer.origin(_name(detail))
+def _problem(detail: ErrorDetails, layer: Layer, names: Iterable[Name]) -> str:
+    parts = _name(detail)
+    name = ".".join(parts)
+    origin = layer.origin(parts)
     match detail["type"]:
         case "extra_forbidden":
-            return f'{origin}: unknown option "{name}".{nearest(name, _with_sections(names))}'
-        case "model_type":
+            sections = dict.fromkeys(section for section, *_ in names)
+            return f'{origin}: unknown option "{name}".{nearest(name, [*as_written(names, parts), *sections])}'
+        case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
         case _:
             message = detail["msg"].removeprefix("Value error, ")
-            return f'{origin}: bad value for "{name}": {message} (got {_short(detail["input"])}).'
+            got = "" if name.endswith("_env") else f" (got {_short(detail['input'])})"
+            return f'{origin}: bad value for "{name}": {message}{got}.'
 
 
 def _name(detail: ErrorDetails) -> Name:
-    return tuple(str(part) for part in detail["loc"])
-
-
-def _with_sections(names: list[str]) -> list[str]:
-    return [*names, *dict.fromkeys(name.partition(".")[0] for name in names)]
+    # pydantic's own mark of a key that is refused, here the name of a block.
+    return tuple(str(part) for part in detail["loc"] if part != "[key]")
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value, default=str, ensure_ascii=False)
+    """A refused value; where it may be a secret, in an address, it is left out, as what stands for a variable is."""
+    text = _PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False))
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

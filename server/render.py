@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.model import Answer, Hit, Query
+from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.server.times import ago
 
 _LEAST_EXCERPT = 40
@@ -42,7 +42,8 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
     yield f"{count} for {_quoted(query.text)} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
     if answer.degraded:
-        yield f"Note: searched by words alone: {answer.degraded.rstrip('.')}."
+        what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
+        yield f"Note: {what}{answer.degraded.rstrip('.')}."
     if not answer.complete:
         yield "Note: the index is not complete yet; what is missing from it cannot be found."
     if answer.failed_files:

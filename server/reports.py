@@ -3,11 +3,12 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cqm.index.model import FileProblem, IndexStatus, UpdateSummary
+from cqm.index.model import Cost, Estimate, FileProblem, IndexStatus, UpdateSummary, Usage
 from cqm.server.times import ago
 
 _MOST_LISTED = 10
 _KILO = 1024
+_LEAST_USD = 0.0001
 
 
 def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
@@ -20,10 +21,35 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     }
     yield f"{root}: {_counted(counts)} files in {summary.seconds:.1f} s"
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
-    yield f"chunks: {_counted(chunks)}"
+    yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
+    if summary.lacking:
+        yield f"{summary.lacking:,} chunks wait for their model; `cqm index`, `cqm watch` and the server try again"
+    yield from usage_lines(summary.usage)
     if summary.skipped:
         yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
     yield from problem_lines("failed", summary.failed)
+
+
+def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
+    """What services took; nothing of models that run in this process."""
+    for name, used in usage.items():
+        if used.requests:
+            written = f", {used.output_tokens:,} written" if used.output_tokens else ""
+            price = f", {usd_text(used.usd)}" if used.usd else ""
+            yield f"{name}: {used.texts:,} texts, {used.tokens:,} tokens{written} in {used.requests:,} requests{price}"
+
+
+def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
+    """What an update would read, and what it would ask of models at most: what the cache has is asked for only once."""
+    yield f"{root}: an update would read {estimate.files:,} files, with {estimate.chunks:,} new or changed chunks"
+    costs = [("embed", cost) for cost in estimate.embedding]
+    if estimate.contexts:
+        costs.append(("write contexts", estimate.contexts))
+    yield from (f"  {cost.name} to {task}: {_cost(cost)}" for task, cost in costs)
+    known = [cost.usd for _, cost in costs if cost.usd is not None]
+    if any(known):
+        unknown = "" if len(known) == len(costs) else " and what has no known price"
+        yield f"  {usd_text(sum(known))} in all{unknown} at most; what the cache has costs nothing"
 
 
 def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[str]:
@@ -42,10 +68,11 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield f"  {fresh}"
     yield f"  files: {_counted(status.files)}"
     yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
-    yield f"  vectors: {status.space or 'none, lexical search only'}"
+    yield f"  vectors: {_vectors(status)}"
+    yield from (f"  {line}" for line in _service_lines(status))
     yield f"  commit: {_commits(status)}"
     yield f"  skipped: {_counted(status.skipped)}"
-    yield f"  kept in {status.location}, {_size(status.size_bytes)}"
+    yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
     most = None if all_failed else _MOST_LISTED
     yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
 
@@ -74,10 +101,40 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
         yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
 
 
+def _cost(cost: Cost) -> str:
+    written = f", {cost.output_tokens:,} written" if cost.output_tokens else ""
+    price = "price not known" if cost.usd is None else usd_text(cost.usd)
+    return f"{cost.texts:,} texts, about {cost.tokens:,} tokens{written}, {price}"
+
+
 def _counted(counts: Mapping[str, int]) -> str:
     """Names with their counts, the largest first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count:,} {name}" for name, count in ordered if count) or "none"
+
+
+def _vectors(status: IndexStatus) -> str:
+    """The spaces that chunks have a vector in, and how many have none."""
+    held = {space: count for space, count in status.coverage.items() if space}
+    if not held:
+        return "none, lexical search only"
+    without = status.coverage.get("", 0)
+    counts = [f"{count:,} in {space}" for space, count in sorted(held.items(), key=lambda item: -item[1])]
+    return ", ".join([*counts, *([f"{without:,} chunks without"] if without else [])])
+
+
+def _service_lines(status: IndexStatus) -> Iterator[str]:
+    """What waits, which models fail and why, and what the cache did."""
+    if status.lacking:
+        yield f"{status.lacking:,} chunks wait for their preferred model or a written context"
+    for model in status.models:
+        if model.problem:
+            yield f"{model.name} is left alone for a while: {model.problem}"
+    for layer in status.cache:
+        asked = layer.hits + layer.misses
+        if asked or layer.problem:
+            share = f"{100 * layer.hits / asked:.0f} % of {asked:,} found" if asked else "not asked"
+            yield f"cache in {layer.name}: {share}" + (f"; {layer.problem}" if layer.problem else "")
 
 
 def _commits(status: IndexStatus) -> str:
@@ -87,7 +144,15 @@ def _commits(status: IndexStatus) -> str:
     return indexed if status.indexed_head == status.git_head else f"{indexed}, checked out {status.git_head[:10]}"
 
 
-def _size(count: float) -> str:
+def usd_text(usd: float) -> str:
+    """An amount of US dollars for people."""
+    if not usd:
+        return "free"
+    return f"${usd:,.4f}" if usd >= _LEAST_USD else f"under ${_LEAST_USD}"
+
+
+def size_text(count: float) -> str:
+    """A number of bytes for people."""
     for unit in ("bytes", "KiB", "MiB"):
         if count < _KILO:
             return f"{count:.0f} {unit}"

@@ -1,7 +1,7 @@
 """How the sources of configuration become one `Settings`, for a project or for none."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +10,17 @@ from pydantic import PrivateAttr
 
 from cqm.index.options import IndexOptions
 from cqm.server.errors import SettingsError
-from cqm.server.layering import merged, option_names, validated
+from cqm.server.layering import given, merged, option_names, validated
 from cqm.server.options import Options
-from cqm.server.sources import Layer, command_line_layer, environment_layer, yaml_layer
+from cqm.server.sources import (
+    Layer,
+    Name,
+    command_line_layer,
+    environment_layer,
+    environment_variable,
+    nearest,
+    yaml_layer,
+)
 from cqm.server.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
 
 FILE_NAME = "cqm.yml"
@@ -31,7 +39,7 @@ class Settings(Options):
         Raises:
             SettingsError: that file is not valid, or decides what an untrusted project may not decide.
         """
-        sources = self._sources or _Sources(Options(), user_file(), (self,), os.environ)
+        sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),), os.environ)
         return _settle(sources, root)
 
     def index_options(self, root: Path) -> IndexOptions:
@@ -46,7 +54,19 @@ class Settings(Options):
             scan=settings.scan_options(),
             chunk=settings.chunk_options(),
             embedding=settings.embedding_options(),
+            routes=settings.route_options(),
+            cache=settings.cache_options(),
+            context=settings.context_options(),
+            rerank=settings.rerank_options(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One source of configuration: what it gives, and how that is written (nowhere, of options made in code)."""
+
+    options: Options
+    layer: Layer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +80,28 @@ class _Sources:
         trusts_all: whether every project may decide everything.
     """
 
-    user: Options
+    user: _Source
     user_file: Path
-    stronger: tuple[Options, ...]
+    stronger: tuple[_Source, ...]
     environment: Mapping[str, str]
     trusts_all: bool = False
 
     def trusts(self, folder: Path) -> bool:
         """Whether the project in `folder` may decide everything."""
-        return self.trusts_all or any(not outside(folder, it) for it in self.merged(Options()).trusted_projects)
+        return self.trusts_all or any(not outside(folder, it) for it in self.merged().trusted_projects)
 
-    def merged(self, project: Options) -> Settings:
+    def merged(self, project: _Source = _Source(Options())) -> Settings:  # noqa: B008 - frozen
         """All sources together, with this as the project's file."""
-        return merged(Settings, (self.user, project, *self.stronger))
+        return merged(Settings, (source.options for source in self._ordered(project)))
+
+    def origin(self, name: Name, project: _Source) -> str:
+        """Where an option is set that is set somewhere."""
+        deciding = (source for source in reversed(self._ordered(project)) if _sets(source.options, name))
+        layer = next(deciding).layer
+        return layer.origin(name) if layer else "settings"
+
+    def _ordered(self, project: _Source) -> tuple[_Source, ...]:
+        return (self.user, project, *self.stronger)
 
 
 def user_file() -> Path:
@@ -101,30 +130,44 @@ def load_settings(
     environment = os.environ if environment is None else environment
     user = user_file() if user is None else user
     names = option_names(Options)
-    own = yaml_layer(user)
-    mine = validated(Options, own) if own else Options()
-    # The user may have given the variable of a key a name that begins as ours do.
-    keys = [environment.get(name, "") for name in ("CQM_EMBEDDING_API_KEY_ENV", "CQM_LATE_API_KEY_ENV")]
-    others = (*OTHER_VARIABLES, mine.embedding.api_key_env, mine.late.api_key_env, *keys)
-    stronger = (environment_layer(environment, names, others), command_line_layer(overrides or {}, names))
+    overrides = overrides or {}
+    mine = _source(yaml_layer(user))
+    others = (*OTHER_VARIABLES, *_secret_variables(mine.options, environment, overrides, names))
+    stronger = (environment_layer(environment, names, others), command_line_layer(overrides, names))
     sources = _Sources(
         user=mine,
         user_file=user,
-        stronger=tuple(validated(Options, layer) for layer in stronger),
+        stronger=tuple(map(_source, stronger)),
         environment=environment,
         trusts_all=trusts_every_project(environment),
     )
     return _settle(sources, root)
 
 
+def _source(layer: Layer | None) -> _Source:
+    return _Source(validated(Options, layer), layer) if layer else _Source(Options())
+
+
+def _secret_variables(
+    mine: Options, environment: Mapping[str, str], overrides: Mapping[str, object], names: Iterable[Name]
+) -> Iterator[str]:
+    """The variables that hold the user's keys: they may have been given names that begin as ours do."""
+    for _, section in mine.sections():
+        yield from (str(value) for key, value in section if key.endswith("_env"))
+    yield from (environment.get(environment_variable(name), "") for name in names if name[-1].endswith("_env"))
+    yield from (str(value) for key, value in overrides.items() if key.endswith("_env"))
+
+
 def _settle(sources: _Sources, root: Path | None) -> Settings:
     folder = root.parent if root and not root.is_dir() else root
-    layer = _project_layer(folder) if folder else None
-    project = validated(Options, layer) if layer else Options()
-    if layer and folder and not sources.trusts(folder):
-        _refuse_untrusted(layer, project, sources, folder)
+    project = _source(_project_layer(folder) if folder else None)
+    if folder and not sources.trusts(folder):
+        _refuse_untrusted(project, sources, folder)
     settings = sources.merged(project)
     _check_sizes(settings)
+    problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
+    if problems:
+        raise SettingsError("\n".join(problems), remedy="README.md shows such blocks under Configuration.")
     settings._sources = sources  # noqa: SLF001 - our own class
     return settings
 
@@ -136,17 +179,19 @@ def _project_layer(folder: Path) -> Layer | None:
     return yaml_layer(path)
 
 
-def _refuse_untrusted(layer: Layer, project: Options, sources: _Sources, folder: Path) -> None:
+def _refuse_untrusted(project: _Source, sources: _Sources, folder: Path) -> None:
     refused = refusals(
-        project,
+        project.options,
         folder,
         settled=sources.merged(project),
-        without=sources.merged(Options()),
+        without=sources.merged(),
         environment=sources.environment,
     )
-    if not refused:
+    if not refused or not project.layer:
         return
-    lines = [f'{layer.origin(name)}: "{".".join(name)}" is refused: {why}.' for name, why in refused.items()]
+    layer, places = project.layer, list(project.layer.origins)
+    ordered = sorted(refused, key=lambda name: places.index(layer.place(name)))
+    lines = [f'{layer.origin(name)}: "{".".join(name)}" is refused: {refused[name]}.' for name in ordered]
     raise SettingsError(
         "\n".join(lines),
         remedy=f"Set it in {sources.user_file}, or trust the project: list {folder} under trusted_projects there, or "
@@ -161,3 +206,28 @@ def _check_sizes(settings: Settings) -> None:
             f'"chunk.min_tokens" ({least}) is over "chunk.max_tokens" ({most}).',
             remedy="Lower the first or raise the second.",
         )
+
+
+def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterator[str]:
+    """What is wrong between the blocks under `providers` and the options that name them."""
+    embedding = settings.embedding
+    named = [("fallback", name) for name in embedding.fallback]
+    if embedding.prose:
+        named.append(("prose", embedding.prose))
+    for key, name in named:
+        if name not in settings.providers:
+            hint = nearest(name, settings.providers)
+            yield f'{origin(("embedding", key))}: "embedding.{key}" names "{name}", not a block of "providers".{hint}'
+    for name, block in settings.providers.items():
+        if "provider" not in block.model_fields_set or block.provider == "none":
+            yield f'{origin(("providers", name))}: "providers.{name}" needs a "provider" that embeds.'
+
+
+def _sets(options: Options, name: Name) -> bool:
+    """Whether these options give a value to an option, or to something in a section or block."""
+    values: object = given(options)
+    for part in name:
+        if not isinstance(values, dict) or part not in values:
+            return False
+        values = values[part]
+    return True

@@ -11,11 +11,17 @@ import yaml
 from cqm.server.errors import SettingsError
 
 Name = tuple[str, ...]
-"""An option's place: `("chunk", "max_tokens")`."""
+"""An option's place: `("chunk", "max_tokens")`, or in a block `("providers", "backup", "model")`."""
+
+ANY = "*"
+"""In the place of an option that is declared for every block: the name that the user gave to the block."""
 
 MAX_FILE_BYTES = 64 * 1024
 _MAX_DEPTH = 8
 _ENVIRONMENT_PREFIX = "CQM_"
+_BESIDE = 0.54
+"""How alike, by `difflib`, names in one section must be: as much as "base_url" and "url"."""
+_NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -36,22 +42,26 @@ class Layer:
     typed: bool
 
     def place(self, name: Name) -> Name:
-        """The option itself, or the nearest section around it, that the source writes."""
-        while name not in self.origins:
+        """The option itself, what the source writes first in it, or the nearest section around it that it writes."""
+        while True:
+            within = (written for written in self.origins if written[: len(name)] == name)
+            if (found := next(within, None)) is not None:
+                return found
             name = name[:-1]
-        return name
 
     def origin(self, name: Name) -> str:
-        """Where an option, or the nearest section around it, is written."""
+        """Where that place is written."""
         return self.origins[self.place(name)]
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """A suggestion for a name that does not exist: " Did you mean ...?", or nothing."""
     known = list(names)
-    last = name.rpartition(".")[2]
+    section, _, last = name.rpartition(".")
+    beside = [other.rpartition(".")[2] for other in known if section and other.rpartition(".")[0] == section]
+    in_section = [f"{section}.{other}" for other in get_close_matches(last, beside, 1, _BESIDE)]
     same_last_part = [other for other in known if other.rpartition(".")[2] == last]
-    close = same_last_part or get_close_matches(name, known, n=1, cutoff=0.6)
+    close = in_section or same_last_part or get_close_matches(name, known, 1)
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
@@ -83,40 +93,55 @@ def environment_layer(environment: Mapping[str, str], options: Mapping[Name, boo
     Parameters:
         environment: all variables.
         options: the options there are, and whether each is a list. A list is written as in YAML, `[a, b]`; one
-            value needs no brackets.
+            value needs no brackets. Those of blocks have no variable: it could not tell where a block's name ends.
         others: variables with our prefix that are no options.
 
     Raises:
         SettingsError: a variable with our prefix is no option.
     """
-    variables = {environment_variable(name): name for name in options}
+    variables = {environment_variable(name): name for name in options if ANY not in name}
     given = {key: text for key, text in environment.items() if key.startswith(_ENVIRONMENT_PREFIX) and text}
     unknown = sorted(given.keys() - variables.keys() - set(others))
     if unknown:
-        lines = [f"{key}: there is no such option.{nearest(key, variables)}" for key in unknown]
+        in_blocks = tuple(f"{environment_variable(name[:1])}_" for name in options if ANY in name)
+        hints = [_NO_VARIABLE if key.startswith(in_blocks) else nearest(key, variables) for key in unknown]
+        lines = [f"{key}: there is no such option.{hint}" for key, hint in zip(unknown, hints, strict=True)]
         raise SettingsError("\n".join(lines), remedy="Unset the variable or correct its name.")
     entries = {variables[key]: (text, key) for key, text in given.items() if key in variables}
     return _flat_layer(entries, options)
 
 
 def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, bool]) -> Layer:
-    """The options given on the command line, by dotted name ("chunk.max_tokens").
+    """The options given on the command line, by dotted name ("chunk.max_tokens", "providers.backup.model").
 
     Raises:
         SettingsError: there is no such option.
     """
-    names = {".".join(name): name for name in options}
-    unknown = sorted(overrides.keys() - names.keys())
+    lists = {tuple(key.split(".")): _is_list(tuple(key.split(".")), options) for key in overrides}
+    unknown = sorted(name for name, is_list in lists.items() if is_list is None)
     if unknown:
-        lines = [f'command line: unknown option "{key}".{nearest(key, names)}' for key in unknown]
+        dotted = [(".".join(name), as_written(options, name)) for name in unknown]
+        lines = [f'command line: unknown option "{key}".{nearest(key, known)}' for key, known in dotted]
         raise SettingsError("\n".join(lines))
-    entries = {names[key]: (value, f"command line: {key}") for key, value in overrides.items()}
-    return _flat_layer(entries, options)
+    entries = {tuple(key.split(".")): (value, f"command line: {key}") for key, value in overrides.items()}
+    return _flat_layer(entries, {name: bool(is_list) for name, is_list in lists.items()})
+
+
+def as_written(options: Iterable[Name], near: Name) -> list[str]:
+    """The options as one would write them in the place of `near`: those of blocks in the block that it is in."""
+    block = near[1] if len(near) > 1 else ""
+    concrete = (tuple(block if part == ANY else part for part in name) for name in options)
+    return [".".join(name) for name in concrete if all(name)]
 
 
 def environment_variable(name: Name) -> str:
     """The variable that sets an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
     return _ENVIRONMENT_PREFIX + "_".join(name).upper()
+
+
+def _is_list(name: Name, options: Mapping[Name, bool]) -> bool | None:
+    """Whether an option is a list; None when there is no such option."""
+    return options.get(name, options.get((name[0], ANY, *name[2:])))
 
 
 def _flat_layer(entries: Mapping[Name, tuple[object, str]], options: Mapping[Name, bool]) -> Layer:
@@ -171,26 +196,18 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def _unfold(node: yaml.Node, path: Path) -> tuple[dict[str, object], dict[Name, str]]:
+def _unfold(node: yaml.Node, path: Path, above: Name = ()) -> tuple[dict[str, object], dict[Name, str]]:
     values: dict[str, object] = {}
     origins: dict[Name, str] = {}
-    for key, section, value in _entries(node, path):
-        origins[key,] = section
-        if not isinstance(value, yaml.MappingNode):
-            _put(values, key, value)
-            continue
-        inner: dict[str, object] = {}
-        values[key] = inner
-        for name, origin, leaf in _entries(value, path):
-            origins[key, name] = origin
-            _put(inner, name, leaf)
+    for key, origin, value in _entries(node, path):
+        name = (*above, key)
+        origins[name] = origin
+        if isinstance(value, yaml.MappingNode):
+            values[key], within = _unfold(value, path, name)
+            origins |= within
+        elif (plain := _plain(value)) is not None:
+            values[key] = plain
     return values, origins
-
-
-def _put(values: dict[str, object], key: str, node: yaml.Node) -> None:
-    value = _plain(node)
-    if value is not None:
-        values[key] = value
 
 
 def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]]:

@@ -1,21 +1,38 @@
 """What a project's own cqm.yml may not decide.
 
-A cloned repository must not send code away, widen what is readable, or write outside of itself.
+A cloned repository must not send code away, choose the secrets that are sent, widen what is readable, write outside of
+itself, have models loaded that came with it, or spend the user's money.
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cqm.index.embedding.presets import PRESETS
 from cqm.server.errors import SettingsError
-from cqm.server.options import EmbeddingSettings, Options
+from cqm.server.options import Options
+from cqm.server.services import (
+    CacheSettings,
+    ContextSettings,
+    EmbeddingSettings,
+    LateSettings,
+    ProviderSettings,
+    RerankSettings,
+)
 from cqm.server.sources import Name
+from cqm.server.values import Section
 
 TRUST_VARIABLE = "CQM_TRUST_PROJECT"
 
-_DEFAULT_URLS = {"ollama": "http://127.0.0.1:11434", "openai": "https://api.openai.com/v1"}
-_URL_VARIABLES = {"ollama": "OLLAMA_HOST", "openai": "OPENAI_BASE_URL"}
+_NO_SERVICE = frozenset({"embedded", "rules", "none"})
+_OLLAMA_URL, _OLLAMA_VARIABLE = "http://127.0.0.1:11434", "OLLAMA_HOST"
+_SECRETS = frozenset({"api_key_env", "api_key_file", "redis_password_env"})
+_ADDRESSES = ("base_url", "url", "redis_url", "encoder", "provider", "shape", "model")
+"""Options that decide where a section sends text, the most telling first."""
+_PAID = (EmbeddingSettings, ContextSettings)
+"""Sections with a limit of what a process may spend."""
 
 
 def trusts_every_project(environment: Mapping[str, str]) -> bool:
@@ -30,6 +47,24 @@ def trusts_every_project(environment: Mapping[str, str]) -> bool:
     return word in {"1", "true", "yes"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What there is to judge.
+
+    Attributes:
+        project: what the project's file gives.
+        root: the project's folder.
+        settled, without: all sources together, and all but the project's file.
+        environment: variables that name the default address of a service.
+    """
+
+    project: Options
+    root: Path
+    settled: Options
+    without: Options
+    environment: Mapping[str, str]
+
+
 def refusals(
     project: Options, root: Path, *, settled: Options, without: Options, environment: Mapping[str, str]
 ) -> dict[Name, str]:
@@ -41,34 +76,23 @@ def refusals(
         settled, without: all sources together, and all but the project's file.
         environment: variables that name the default address of a service.
     """
-    refused: dict[Name, str] = {}
-    if project.index.home is not None:
-        refused["index", "home"] = "it could write outside of the project"
-    if any(outside(folder, root) for folder in project.server.roots):
-        refused["server", "roots"] = "it opens folders outside of the project"
-    if project.server.http:
-        refused["server", "http"] = "it opens a port of this machine"
-    if project.trusted_projects:
-        refused["trusted_projects",] = "no project can trust itself"
-    for section in ("embedding", "late"):
-        if getattr(project, section).api_key_env:
-            refused[section, "api_key_env"] = "it chooses which of your secrets is sent"
-    if is_elsewhere(project.late.encoder) and project.late.encoder != without.late.encoder:
-        refused["late", "encoder"] = "it sends your code to a service that you did not configure"
-    if _redirects(settled.embedding, without.embedding, environment):
-        keys = [key for key in ("base_url", "provider", "model") if key in project.embedding.model_fields_set]
-        refused["embedding", keys[0]] = "it sends your code to a service that you did not configure"
-    return refused
+    case = _Case(project, root, settled, without, environment)
+    return {name: why for refused, why in _RULES for name in refused(case)}
 
 
-def sends_away(embedding: EmbeddingSettings, environment: Mapping[str, str]) -> bool:
-    """Whether text to embed leaves this machine: a service that is not on a loopback address, or Ollama's cloud."""
-    if embedding.provider not in _DEFAULT_URLS:
-        return False
-    if embedding.provider == "ollama" and embedding.model.endswith(("-cloud", ":cloud")):
-        return True
-    url = embedding.base_url or environment.get(_URL_VARIABLES[embedding.provider], "")
-    return not is_loopback(url or _DEFAULT_URLS[embedding.provider])
+def destination(section: Section, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The service away from this machine that a section has text sent to, as it is configured; empty for none."""
+    match section:
+        case ProviderSettings() | ContextSettings() if _sends_away(section, environment):
+            return (section.provider, section.base_url)
+        case RerankSettings(provider="http", url=url, shape=shape) if (url or shape) and not is_loopback(url):
+            return (shape, url)
+        case LateSettings(encoder=encoder) if is_elsewhere(encoder):
+            return (encoder,)
+        case CacheSettings(redis_url=url) if url and not url.startswith("unix:") and not is_loopback(url):
+            return (url,)
+        case _:
+            return ()
 
 
 def is_elsewhere(place: str) -> bool:
@@ -97,8 +121,119 @@ def outside(path: Path, root: Path) -> bool:
     return not path.resolve().is_relative_to(root.resolve())
 
 
-def _redirects(settled: EmbeddingSettings, without: EmbeddingSettings, environment: Mapping[str, str]) -> bool:
-    if not sends_away(settled, environment):
+def _sends_away(section: ProviderSettings | ContextSettings, environment: Mapping[str, str]) -> bool:
+    """Whether text for a model leaves this machine: a service that is not on a loopback address, or Ollama's cloud."""
+    if section.provider in _NO_SERVICE:
         return False
-    same_service = (settled.provider, settled.base_url) == (without.provider, without.base_url)
-    return not (same_service and sends_away(without, environment))
+    if section.provider == "ollama" and section.model.endswith(("-cloud", ":cloud")):
+        return True
+    return not is_loopback(section.base_url or _default_url(section.provider, environment))
+
+
+def _default_url(provider: str, environment: Mapping[str, str]) -> str:
+    """Where a service is unless the settings say; empty when that is not known, which counts as away."""
+    if provider == "ollama":
+        return environment.get(_OLLAMA_VARIABLE) or _OLLAMA_URL
+    preset = PRESETS.get(provider)
+    return environment.get(preset.url_variable) or preset.url if preset else ""
+
+
+def _home(case: _Case) -> Iterator[Name]:
+    if case.project.index.home is not None:
+        yield ("index", "home")
+    if case.project.cache.folder is not None:
+        yield ("cache", "folder")
+
+
+def _roots(case: _Case) -> Iterator[Name]:
+    if any(outside(folder, case.root) for folder in case.project.server.roots):
+        yield ("server", "roots")
+
+
+def _port(case: _Case) -> Iterator[Name]:
+    if case.project.server.http:
+        yield ("server", "http")
+
+
+def _trust(case: _Case) -> Iterator[Name]:
+    if case.project.trusted_projects:
+        yield ("trusted_projects",)
+
+
+def _secrets(case: _Case) -> Iterator[Name]:
+    for place, section in case.project.sections():
+        yield from ((*place, key) for key, value in section if key in _SECRETS and value)
+
+
+def _services(case: _Case) -> Iterator[Name]:
+    """Sections and blocks that lead to a service away from here which they would not lead to without the project."""
+    settled, without = dict(case.settled.sections()), dict(case.without.sections())
+    for place, section in case.project.sections():
+        leads_to = destination(settled[place], case.environment)
+        if leads_to and leads_to != destination(without.get(place, Section()), case.environment):
+            given = [key for key in _ADDRESSES if key in section.model_fields_set]
+            yield (*place, given[0])
+
+
+def _routes(case: _Case) -> Iterator[Name]:
+    """Blocks of services away from here that only the project has embed its text."""
+    own, asked = case.without.embedding, case.project.embedding
+    for key, names in (("fallback", asked.fallback), ("prose", (asked.prose,))):
+        added = set(names) - {*own.fallback, own.prose}
+        blocks = (block for name, block in case.settled.providers.items() if name in added)
+        if any(destination(block, case.environment) for block in blocks):
+            yield ("embedding", key)
+
+
+def _models(case: _Case) -> Iterator[Name]:
+    if case.project.rerank.folder:
+        yield ("rerank", "folder")
+    encoder = case.project.late.encoder
+    if encoder and not encoder.startswith(("http://", "https://")):
+        yield ("late", "encoder")
+
+
+def _downloads(case: _Case) -> Iterator[Name]:
+    """Leave to download, and another model where the user gives that leave."""
+    settled, without = dict(case.settled.sections()), dict(case.without.sections())
+    for place, section in case.project.sections():
+        if not isinstance(section, ProviderSettings):
+            continue
+        if section.pull:
+            yield (*place, "pull")
+        elif "model" in section.model_fields_set and _pulled(settled[place]) != _pulled(without.get(place)):
+            yield (*place, "model")
+
+
+def _pulled(section: Section | None) -> str:
+    """The model that a section has fetched; empty for none."""
+    return section.model if isinstance(section, ProviderSettings) and section.pull else ""
+
+
+def _money(case: _Case) -> Iterator[Name]:
+    """A limit that is raised or lifted, and prices, which could make any limit large enough."""
+    limits = {key: section.budget_usd for (key, *_), section in case.without.sections() if isinstance(section, _PAID)}
+    for place, section in case.project.sections():
+        if isinstance(section, _PAID) and "budget_usd" in section.model_fields_set:
+            limit = limits[place[0]]
+            if limit and not 0 < section.budget_usd <= limit:
+                yield (*place, "budget_usd")
+        if any(limits.values()):
+            yield from ((*place, key) for key in sorted(section.model_fields_set) if key.startswith("usd_per_million"))
+
+
+_Rule = Callable[[_Case], Iterator[Name]]
+
+_RULES: tuple[tuple[_Rule, str], ...] = (
+    (_home, "it could write outside of the project"),
+    (_roots, "it opens folders outside of the project"),
+    (_port, "it opens a port of this machine"),
+    (_trust, "no project can trust itself"),
+    (_secrets, "it chooses which of your secrets is sent"),
+    (_services, "it sends your code to a service that you did not configure"),
+    (_routes, "it sends your code to a service that you did not choose to embed it"),
+    (_models, "a model that came with a project is not safe to load"),
+    (_downloads, "it downloads a model"),
+    (_money, "it spends more than the limit that you set"),
+)
+"""What finds refused options, and why they are refused."""

@@ -10,7 +10,7 @@ from cqm.index.generation import current_name
 from cqm.index.home import index_folder
 from cqm.index.model import IndexStatus, UpdateSummary
 from cqm.index.status import read_status
-from cqm.server.following import watcher_of
+from cqm.server.following import improver_of, watcher_of
 from cqm.server.jobs import Cancelled, Job, Report
 from cqm.server.roots import PROJECT_MARKS
 from cqm.server.settings import Settings
@@ -31,6 +31,7 @@ class OpenIndex:
         self.index = index
         self.settings = settings
         self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
+        self._improver = improver_of(index, settings)
         self._lock = Lock()
         self._job: Job | None = None
         self._compared = False
@@ -71,6 +72,7 @@ class OpenIndex:
             self._closing = True
         if job := self.running_job():
             job.end()
+        self._improver.stop()
         if self.watcher:
             self.watcher.stop()
         self.index.close()
@@ -82,11 +84,11 @@ class OpenIndex:
                 self._compared = True
                 if self.watcher:
                     self.watcher.start()
-        return summary
+        return self._improver.after(summary)
 
     def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:
         if paths is not None:
-            return self.index.update(paths, cancelled=cancelled)
+            return self._improver.after(self.index.update(paths, cancelled=cancelled))
         # A job that runs already may have passed what changed before the watch began.
         if job := self.running_job():
             job.end()

@@ -9,6 +9,7 @@ import click
 from cqm.server.cli import app
 from cqm.server.layering import option_names
 from cqm.server.options import Options
+from cqm.server.settings import load_settings
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -56,3 +57,11 @@ def test_every_setting_that_the_readme_names_exists() -> None:
     sections = {name[0] for name in option_names(Options)}
     named = {tuple(text.split(".")) for text in re.findall(r"`([a-z]+\.[a-z_]+)`", README)}
     assert {name for name in named if name[0] in sections} <= set(option_names(Options))
+
+
+def test_the_configuration_that_the_readme_shows_is_accepted(tmp_path: Path) -> None:
+    shown = re.search(r"```yaml\n(embedding:.+?)```", README, re.DOTALL)
+    assert shown
+    (tmp_path / "cqm.yml").write_text(shown[1], encoding="utf-8")
+    settings = load_settings(environment={}, user=tmp_path / "cqm.yml")
+    assert settings.route_options().prose

@@ -63,7 +63,11 @@ def test_the_header_says_what_was_searched_how_and_how_fresh_it_is() -> None:
 @pytest.mark.parametrize(
     ("answer", "note"),
     [
-        (replace(ANSWER, degraded="Ollama is down."), "Note: searched by words alone: Ollama is down."),
+        (replace(ANSWER, degraded="Ollama is down."), "Note: Ollama is down."),
+        (
+            replace(ANSWER, degraded="Ollama is down.", mode=SearchMode.LEXICAL),
+            "Note: searched by words alone: Ollama is down.",
+        ),
         (replace(ANSWER, complete=False), "Note: the index is not complete yet"),
         (replace(ANSWER, failed_files=3), "Note: 3 file(s) could not be indexed"),
     ],

@@ -1,0 +1,78 @@
+"""What waits for a model is taken up beside the work, again until nothing waits."""
+
+from collections.abc import Callable
+from queue import Queue
+from threading import Event
+
+import pytest
+
+from cqm.index.errors import StoreError
+from cqm.index.model import Improved, UpdateSummary
+from cqm.server.improver import Improver
+
+WAITING, SETTLED = UpdateSummary(lacking=3), UpdateSummary()
+
+
+class Work:
+    """Improving that a test watches: what each run leaves waiting, or raises."""
+
+    def __init__(self, *outcomes: int | Exception) -> None:
+        self.begun: Queue[Callable[[], bool]] = Queue()
+        self.may_end = Event()
+        self.may_end.set()
+        self._outcomes = list(outcomes)
+
+    def __call__(self, cancelled: Callable[[], bool]) -> Improved:
+        self.begun.put(cancelled)
+        self.may_end.wait(20)
+        outcome = self._outcomes.pop(0) if self._outcomes else 0
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Improved(lacking=outcome)
+
+
+def test_it_begins_with_the_first_update_that_leaves_something_waiting() -> None:
+    work = Work()
+    improver = Improver(work, 600, "improve")
+    assert improver.after(SETTLED) is SETTLED
+    assert work.begun.empty()
+    assert improver.after(WAITING) is WAITING
+    work.begun.get(timeout=20)
+    improver.stop()
+
+
+def test_while_something_waits_still_it_tries_again_and_then_no_more() -> None:
+    work = Work(2, 1, 0)
+    improver = Improver(work, 0.01, "improve")
+    improver.after(WAITING)
+    for _ in range(3):
+        work.begun.get(timeout=20)
+    improver.after(WAITING)
+    work.begun.get(timeout=20)
+    assert work.begun.empty()
+    improver.stop()
+
+
+@pytest.mark.parametrize("failure", [StoreError("full"), RuntimeError("odd")])
+def test_a_failure_is_logged_and_tried_again(failure: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    work = Work(failure, 0)
+    improver = Improver(work, 0.01, "improve")
+    improver.after(WAITING)
+    work.begun.get(timeout=20)
+    work.begun.get(timeout=20)
+    assert str(failure) in caplog.text
+    improver.stop()
+
+
+def test_stopping_does_not_wait_for_a_model_and_begins_nothing_more() -> None:
+    work = Work(5)
+    work.may_end.clear()
+    improver = Improver(work, 0.0, "improve")
+    improver.after(WAITING)
+    cancelled = work.begun.get(timeout=20)
+    assert not cancelled()
+    improver.stop()
+    assert cancelled()
+    work.may_end.set()
+    improver.after(WAITING)
+    assert work.begun.empty()
