@@ -63,7 +63,8 @@ def find(searching: Searching, query: Query) -> Page:
     offset = _checked_offset(query)
     keep = _point_filter(searching.generation, query)
     evidence, mode, degraded = _gather(searching, query, keep)
-    ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence))
+    weights = rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS
+    ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence, weights))
     page = ranked[offset : offset + query.limit]
     payloads = searching.generation.store.payloads([entry.candidate.id for entry in page], _SHOWN)
     hits = tuple(_hit(entry, payloads.get(entry.candidate.id, {})) for entry in page)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.question import read_question
-from cqm.index.rank import FILL_FILES, Candidate, Evidence, RankOptions, fill_paths, rank
+from cqm.index.rank import BY_MEANING, DEFAULTS, FILL_FILES, Candidate, Evidence, RankOptions, fill_paths, rank
 
 NOTHING_BUT_TERMS = RankOptions(dense=0, file=0, matches=0, path=0, stem=0, defines=0, name=0, repeat=1)
 
@@ -118,6 +118,36 @@ def test_better_terms_come_first() -> None:
 def test_vectors_alone_are_enough() -> None:
     near, far = chunk("a.py"), chunk("b.py")
     assert order("anything", evidence({}, dense={far: 0.1, near: 0.4})) == [near.id, far.id]
+
+
+def test_by_meaning_the_nearest_vector_wins_over_a_name_that_says_a_word_of_the_question() -> None:
+    near, named = chunk("a.py", "weigh"), chunk("b.py", "read_table_header")
+    found = evidence({}, dense={near: 0.9, named: 0.1})
+    question = "how is a table header read"
+    assert order(question, found, DEFAULTS) == [named.id, near.id]
+    assert order(question, found, BY_MEANING) == [near.id, named.id]
+
+
+def test_the_vectors_of_two_spaces_are_compared_with_their_own_kind_only() -> None:
+    low, lower, high, higher = (chunk(f"{name}.py") for name in "abcd")
+    found = dataclasses.replace(
+        evidence({}, dense=dict.fromkeys((low, lower, high, higher), 0.0)),
+        dense=({low.id: 0.2, lower.id: 0.1}, {high.id: 0.8, higher.id: 0.9}),
+    )
+    ranked = rank("anything", found)
+    assert {entry.candidate.id for entry in ranked[:2]} == {low.id, higher.id}
+    assert ranked[0].score == ranked[1].score
+
+
+def test_a_space_of_few_vectors_says_less_than_one_of_many() -> None:
+    many, few = [chunk(f"{n}.py") for n in range(10)], chunk("z.py")
+    of_many = {each.id: n / 10 for n, each in enumerate(many)}
+    found = dataclasses.replace(
+        evidence({}, dense=dict.fromkeys([*many, few], 0.0)), dense=(of_many, {few.id: 0.99, many[0].id: 0.5})
+    )
+    ranked = [entry.candidate.id for entry in rank("anything", found)]
+    assert ranked[0] == many[-1].id
+    assert ranked.index(few.id) > 5
 
 
 def test_no_evidence_gives_nothing() -> None:

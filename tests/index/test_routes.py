@@ -344,3 +344,24 @@ def test_an_estimate_tells_texts_tokens_and_money_and_contacts_nobody(
         assert [cost.usd for cost in estimate.embedding] == [cost.tokens * 3e-6 for cost in estimate.embedding]
         assert index.update().chunks_written == estimate.chunks
         assert index.estimate().chunks == 0
+
+
+def test_a_search_does_not_wait_for_a_model_that_hangs(tree: Path, options: Options, server: ScriptedServer) -> None:
+    with Index.open(tree, options(model_of(server), query_seconds=0.3)) as index:
+        index.update()
+        server.rule = lambda _: Reply(hangs=True)
+        answer = index.search(Query("gather_2"))
+        assert answer.hits[0].path == "part_2.py"
+        assert "did not answer within 0.3 s" in answer.degraded
+
+
+@pytest.mark.parametrize(("long_texts", "told"), [("pool", "pooled"), ("cut", "cut")])
+def test_a_chunk_says_when_its_text_was_too_long_for_the_model(
+    tree: Path, options: Options, server: ScriptedServer, long_texts: str, told: str
+) -> None:
+    refusal = Reply(400, json.dumps({"error": {"message": "too long", "code": "context_length_exceeded"}}))
+    server.rule = lambda request: refusal if any(len(text) > 600 for text in request.texts) else None
+    with Index.open(tree, options(model_of(server, long_texts=long_texts))) as index:
+        assert index.update().failed == ()
+        assert index.search(Query("gather_2")).hits[0].metadata["embedded"] == told
+        assert "embedded" not in index.search(Query("guide in plain words")).hits[0].metadata

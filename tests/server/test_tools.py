@@ -387,6 +387,13 @@ async def test_a_preview_of_what_is_never_indexed_is_refused(
     assert "hunter2" not in reply
 
 
+async def test_the_status_tells_how_often_the_cache_knew_the_answer(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        for _ in range(2):
+            await call(client, "search", query="limit retries")
+        assert re.search(r"cache in memory: \d+ % of \d+ found", await call(client, "index_status"))
+
+
 @pytest.mark.parametrize("tool", ["search", "usages", "index_path", "index_status", "chunk_preview"])
 async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
     connect: Connect, project: Path, tmp_path: Path, tool: str
