@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cqm.chunkers.metadata import metadata_of
 from cqm.chunkers.model import Chunk, Document, Piece
+from cqm.chunkers.thawing import thawed
 
 _ID_DIGITS = 32
 
@@ -39,7 +40,7 @@ def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
         if piece.start > done and not text[done : piece.start].isspace():
             yield Piece(done, piece.start, "code")
         if piece.end > done:
-            yield replace(piece, start=max(piece.start, done)) if piece.start < done else piece
+            yield piece._replace(start=max(piece.start, done)) if piece.start < done else piece
             done = piece.end
     yield Piece(done, len(text), "code")
 
@@ -58,10 +59,10 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
             # A piece that repeats nothing but blank lines repeats nothing.
             repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
             overlap = piece.overlap + start if repeats else 0
-            piece = replace(piece, start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
+            piece = piece._replace(start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
         if piece.overlap and kept and piece.start - piece.overlap <= kept[-1].start - kept[-1].overlap:
             # The one before it was mostly blank lines: all of what is left of that would be repeated.
-            piece = replace(piece, overlap=0)  # noqa: PLW2901
+            piece = piece._replace(overlap=0)  # noqa: PLW2901
         kept.append(piece)
     return kept
 
@@ -76,9 +77,16 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     for index, parent in enumerate(parents):
         if parent >= 0:
             children.setdefault(parent, []).append(ids[index])
-    for index, (piece, (start, byte, line)) in enumerate(zip(pieces, _places(text, pieces), strict=True)):
+    position, byte, line = 0, 0, 1
+    make = thawed(Chunk)
+    for index, piece in enumerate(pieces):
+        start = piece.start - piece.overlap
+        if start != position:
+            byte += _bytes_between(text, position, start)
+            line += _lines_between(text, position, start)
         own = text[start : piece.end]
-        yield Chunk(
+        size, breaks = byte_count(own), own.count("\n")
+        made: Chunk = make(
             id=ids[index],
             path=document.path,
             language=outline.language,
@@ -87,9 +95,9 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             start=start,
             end=piece.end,
             start_byte=byte,
-            end_byte=byte + byte_count(own),
+            end_byte=byte + size,
             start_line=line,
-            end_line=line + own.count("\n") - own.endswith("\n"),
+            end_line=line + breaks - own.endswith("\n"),
             tokens=outline.count(own),
             kind=piece.kind,
             symbol=piece.symbol,
@@ -106,18 +114,10 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             metadata=metadata_of(document, outline.language, piece),
             symbols=piece.symbols,
         )
-
-
-def _places(text: str, pieces: Iterable[Piece]) -> Iterator[tuple[int, int, int]]:
-    """Where each piece begins with what it repeats: character, byte and line."""
-    position, byte, line = 0, 0, 1
-    for piece in pieces:
-        start = piece.start - piece.overlap
-        # Starts never go back by more than an overlap.
-        byte += _bytes_between(text, position, start)
-        line += _lines_between(text, position, start)
-        position = start
-        yield position, byte, line
+        made.__class__ = Chunk
+        yield made
+        # The next one may begin further above, but not before this one does with what it repeats.
+        position, byte, line = piece.end, byte + size, line + breaks
 
 
 def utf8(text: str) -> bytes:

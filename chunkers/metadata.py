@@ -8,6 +8,7 @@ from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece
 from cqm.chunkers.natural import natural_language, natural_language_of_comments
+from cqm.chunkers.thawing import thawed
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 
@@ -76,29 +77,30 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         piece: what the chunker knows.
     """
     own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
+    declared = own.pop("natural_language", "")
     content_type = own.get("content_type") or language
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
     # What the text shows is surer than what a page declares, which may be its template's.
-    natural = _natural_language_of(document.text, piece, source_type) or _declared(own.get("natural_language", ""))
-    package = own.get("package", "")
-    names = names_of(piece.kind, piece.symbol, package) if source_type == CODE else _NO_NAMES
-    return Metadata(
-        source=own.get("source") or document.source,
-        url=own.get("url") or document.url,
-        created_at=own.get("created_at") or document.created_at,
+    natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
+    names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
+    made: Metadata = thawed(Metadata)(
+        source=document.source,
+        url=document.url,
+        created_at=document.created_at,
         source_type=source_type,
         content_type=content_type,
         natural_language=natural,
-        title=own.get("title", ""),
         headings=piece.headings,
-        has_code=own.get("has_code", False),
-        package=package,
-        module=own.get("module", ""),
-        class_name=own.get("class_name") or names.class_name,
-        fqcn=own.get("fqcn") or names.fqcn,
-        member=own.get("member") or names.member,
+        class_name=names.class_name,
+        fqcn=names.fqcn,
+        member=names.member,
         facts=facts,
     )
+    for name, value in own.items():
+        if value:
+            setattr(made, name, value)
+    made.__class__ = Metadata
+    return made
 
 
 def source_type_of(content_type: str) -> str:

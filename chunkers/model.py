@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +104,10 @@ class SymbolFacts:
     methods: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+_NO_FACTS: Mapping[str, Fact] = {}
+
+
+class Piece(NamedTuple):
     """A chunk in the making, as a chunker cuts it: a span of the text and what is known of it.
 
     Attributes:
@@ -132,7 +134,7 @@ class Piece:
     level: int = 0
     content: str = ""
     headings: tuple[str, ...] = ()
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = _NO_FACTS
     symbols: tuple[SymbolFacts, ...] = ()
 
 

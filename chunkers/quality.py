@@ -152,8 +152,7 @@ def _joined(text: str, before: Piece, after: Piece) -> Piece:
     """Both as one, called what the larger of them is called."""
     larger = max(before, after, key=lambda piece: piece.end - piece.start)
     parts = [piece.content or text[piece.start : piece.end] for piece in (before, after)]
-    return replace(
-        larger,
+    return larger._replace(
         start=before.start,
         end=after.end,
         overlap=before.overlap,

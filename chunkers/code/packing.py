@@ -1,6 +1,7 @@
 """Packing small units with their neighbours, and naming what a group of units is."""
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,13 +48,14 @@ class Scope(NamedTuple):
     declared: str = ""
 
 
-class Pack(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Pack:
     """Units that make one piece: their rows and size in quarters of a token, and whether all is loose, an import ...
 
-    Comments count as imports too.
+    It grows while units are packed. Comments count as imports too.
     """
 
-    units: "tuple[Unit, ...]"
+    units: "list[Unit]"
     first: int
     end: int
     size: int
@@ -69,17 +71,18 @@ def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
         pack = _pack(unit, source)
         size = source.size(packs[-1].first, pack.end) if packs else 0
         if packs and _belong_together(packs[-1], pack, size, source):
-            packs[-1] = _merged(packs[-1], pack, size)
+            _add(packs[-1], pack, size)
         else:
             packs.append(pack)
     return _without_small(packs, source)
 
 
 def _pack(unit: "Unit", source: "Source") -> Pack:
-    imports = all(map(_is_import, unit.marks))
-    comments = imports and all(mark.kind == COMMENT for mark in unit.marks)
+    kinds = {mark.kind for mark in unit.marks}
+    imports = kinds <= _IMPORTING or (GROUP in kinds and all(map(_is_import, unit.marks)))
+    comments = kinds <= _COMMENTS
     size = source.size(unit.first, unit.end)
-    return Pack((unit,), unit.first, unit.end, size, unit.loose, imports, comments)
+    return Pack([unit], unit.first, unit.end, size, unit.loose, imports, comments)
 
 
 def _is_import(mark: Mark) -> bool:
@@ -89,18 +92,15 @@ def _is_import(mark: Mark) -> bool:
 
 
 _IMPORTING = frozenset({IMPORTS, COMMENT})
+_COMMENTS = frozenset({COMMENT})
 
 
-def _merged(before: Pack, after: Pack, size: int) -> Pack:
-    return Pack(
-        before.units + after.units,
-        before.first,
-        after.end,
-        size,
-        before.loose and after.loose,
-        before.imports and after.imports,
-        before.comments and after.comments,
-    )
+def _add(pack: Pack, after: Pack, size: int) -> None:
+    pack.units += after.units
+    pack.end, pack.size = after.end, size
+    pack.loose &= after.loose
+    pack.imports &= after.imports
+    pack.comments &= after.comments
 
 
 def _belong_together(before: Pack, after: Pack, size: int, source: "Source") -> bool:
@@ -132,9 +132,10 @@ def _without_small(packs: list[Pack], source: "Source") -> list[Pack]:
         if not (fits_after or fits_before):
             result.append(pack)
         elif after is not None and fits_after and not (fits_before and _prefers_before(result[-1], pack, after)):
-            waiting[-1] = _merged(pack, after, source.size(pack.first, after.end))
+            _add(pack, after, source.size(pack.first, after.end))
+            waiting[-1] = pack
         else:
-            result[-1] = _merged(result[-1], pack, source.size(result[-1].first, pack.end))
+            _add(result[-1], pack, source.size(result[-1].first, pack.end))
     return result
 
 

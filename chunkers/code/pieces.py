@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.outline import Place
@@ -70,6 +69,6 @@ def _with_symbols(pieces: list[Piece], located: "list[Located]") -> list[Piece]:
     for start, facts in located:
         symbols[max(bisect_right(starts, start) - 1, 0)].append(facts)
     return [
-        replace(piece, symbols=tuple(symbols[index])) if index in symbols else piece
+        piece._replace(symbols=tuple(symbols[index])) if index in symbols else piece
         for index, piece in enumerate(pieces)
     ]

@@ -1,5 +1,6 @@
 """A text as lines: where each begins, how long it is, and which are blank. The code chunker counts in rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -16,6 +17,7 @@ class Source:
         data: what was parsed: the text as UTF-8, with what its grammar does not know blanked.
         lines: without their ends.
         starts: the character where each row begins, and the length of the text at the end.
+        offsets: the byte of the data where each row begins, and a place behind all of them at the end.
         sizes: quarters of a token before each row, and of the whole text at the end.
         limit, least: `ChunkOptions.max_tokens` and `min_tokens` in quarters of a token.
         apart: see `ChunkOptions`; nothing is too small then.
@@ -25,6 +27,7 @@ class Source:
     data: bytes
     lines: list[str]
     starts: list[int]
+    offsets: list[int]
     sizes: list[int]
     limit: int
     least: int
@@ -49,9 +52,15 @@ class Source:
 def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
     """Count the lines of a text that was parsed as the data."""
     lines = text.split("\n")
-    starts = list(accumulate([len(line) + 1 for line in lines], initial=0))
+    offsets = _begins(map(len, lines if text.isascii() else data.split(b"\n")))
+    starts = offsets.copy() if text.isascii() else _begins(map(len, lines))
     starts[-1] = len(text)
     # The estimate is additive, so that a sum over rows is that of their text.
-    sizes = starts if text.isascii() else list(accumulate([quarters(line) + 1 for line in lines], initial=0))
+    sizes = starts if text.isascii() else _begins(map(quarters, lines))
     least = 0 if options.apart else options.min_tokens * QUARTERS
-    return Source(text, data, lines, starts, sizes, options.max_tokens * QUARTERS, least, options.apart)
+    return Source(text, data, lines, starts, offsets, sizes, options.max_tokens * QUARTERS, least, options.apart)
+
+
+def _begins(lengths: Iterable[int]) -> list[int]:
+    """Where each line begins, and the place behind the last one's end; lengths are without the line ends."""
+    return list(accumulate([length + 1 for length in lengths], initial=0))

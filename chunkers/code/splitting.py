@@ -40,30 +40,32 @@ class Rows(NamedTuple):
     end: int
 
 
-def spans_of_rows(nodes: "Iterable[Node]", rows: Rows, source: "Source") -> list[Span]:
+def spans_of_rows(nodes: "list[Node]", rows: Rows, source: "Source") -> list[Span]:
     """Cut rows into spans of characters within the limit, of about the same size.
 
     Parameters:
-        nodes: of the syntax tree, that the rows show.
+        nodes: of the syntax tree, that the rows show; in order.
         rows: what to cut.
         source: the text.
     """
     first, core, kept, end = rows
-    costs = _costs(nodes, first, end)
+    costs = _costs(nodes, first, end, source.offsets)
     for row in range(first + 1, core + 1):
         costs[row - first] += _COMMENT_COST
+    costs[end - first] = 0
     columns: Columns = [], [], []
     ends, sizes, strengths = columns
-    for row in range(first, kept):
-        below, size = row + 1, source.sizes[row + 1] - source.sizes[row]
+    starts, sums = source.starts, source.sizes
+    for row, line in enumerate(source.lines[first:kept], first):
+        size = sums[row + 1] - sums[row]
         if size > source.limit:
-            span = source.starts[row], source.starts[below]
+            span = starts[row], starts[row + 1]
             _add(line_units(source.text, span, source.limit, lambda _line, _following: 0), columns)
             continue
-        bonus = _BLANK_BONUS if source.lines[row].strip() in _EMPTY else 0
-        ends.append(source.starts[below])
+        bonus = _BLANK_BONUS if line.strip() in _EMPTY else 0
+        ends.append(starts[row + 1])
         sizes.append(size)
-        strengths.append(bonus - costs[below - first] if below < end else bonus)
+        strengths.append(bonus - costs[row + 1 - first])
     if kept < end:
         _add([Unit(source.starts[end], source.size(kept, end), 0)], columns)
     return even_spans_of(source.starts[first], columns, source.limit)
@@ -75,25 +77,31 @@ def _add(units: "Iterable[Unit]", columns: Columns) -> None:
             column.append(value)
 
 
-def _costs(nodes: "Iterable[Node]", first: int, end: int) -> list[int]:
+def _costs(nodes: "list[Node]", first: int, end: int, offsets: list[int]) -> list[int]:
     """The cost of a cut before each row: how much of the syntax is open there."""
     changes = [0] * (end - first + 2)
     begins = bytearray(end - first + 1)
-    waiting = [nodes]
+    waiting = [(nodes, nodes[0].start_point[0] if nodes else first)]
     while waiting:
-        for node in waiting.pop():
-            above = node.start_point[0]
+        siblings, above = waiting.pop()
+        for node in siblings:
+            # Most nodes are in one row, and points take four times as long to ask for as bytes.
+            start = node.start_byte
+            while offsets[above + 1] <= start:
+                above += 1
             if above >= end:
                 break
             if above >= first:
                 begins[above - first] = 1
+            if node.end_byte < offsets[above + 1]:
+                continue
             below = node.end_point[0]
-            if above == below or below < first:
+            if below < first:
                 continue
             weight = _weight(node.type)
             changes[max(above + 1, first) - first] += weight
             changes[min(below + 1, end) - first] -= weight
-            waiting.append(node.named_children)
+            waiting.append((node.named_children, above))
     return _summed(changes, begins)
 
 

@@ -1,7 +1,8 @@
 """From marks to units: whole rows that are never taken apart, each symbol with its comments and attributes."""
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.outline import Mark, is_loose
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING
@@ -17,8 +18,9 @@ _DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
 _CLOSING = re.compile(r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end|fi|done|esac)\b)")
 
 
-class Unit(NamedTuple):
-    """Rows that stay together.
+@dataclass(slots=True, eq=False)
+class Unit:
+    """Rows that stay together; it grows while units are found.
 
     Attributes:
         first, end: its rows, half-open; blank rows around it belong to none.
@@ -53,7 +55,7 @@ def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, sour
     for mark in _ungrouped(marks, source):
         if mark.kind == COMMENT and _is_trailing(mark, source):
             if units:
-                units[-1] = units[-1]._replace(end=max(units[-1].end, mark.last + 1))
+                units[-1].end = max(units[-1].end, mark.last + 1)
         elif mark.kind in _ATTACHED:
             pending.append(mark)
         elif pending:
@@ -68,13 +70,12 @@ def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, sour
 
 
 def _ungrouped(marks: list[Mark], source: "Source") -> list[Mark]:
-    # A small group stays whole, such as a guarded import; in a larger one each symbol counts by itself.
+    # A small group stays whole, such as a guarded import; in a larger one each symbol counts by itself. The outline
+    # bounds how deep groups nest.
     result: list[Mark] = []
-    waiting = list(reversed(marks))
-    while waiting:
-        mark = waiting.pop()
+    for mark in marks:
         if mark.kind == GROUP and _must_ungroup(mark, source):
-            waiting.extend(reversed(mark.members))
+            result += _ungrouped(mark.members, source)
         else:
             result.append(mark)
     return result
@@ -95,7 +96,7 @@ def _stands_alone(mark: Mark, source: "Source") -> bool:
 
 
 def _is_trailing(mark: Mark, source: "Source") -> bool:
-    column = mark.node.start_point[1]
+    column = mark.node.start_byte - source.offsets[mark.first]
     return column > 0 and not source.lines[mark.first][:column].isspace()
 
 
@@ -128,7 +129,7 @@ def _add_comments(units: list[Unit], comments: list[Mark], source: "Source") -> 
     for comment in comments:
         if last >= 0 and comment.first <= last + 1:
             units[-1].marks.append(comment)
-            units[-1] = units[-1]._replace(end=comment.last + 1)
+            units[-1].end = comment.last + 1
         else:
             _add(units, Unit(comment.first, comment.last + 1, comment.first, [comment]), source)
         last = comment.last
@@ -144,9 +145,11 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
         end = max(before.end, unit.end)
         if source.size(before.first, end) <= source.limit or end == before.end:
             before.marks.extend(unit.marks)
-            units[-1] = before._replace(end=end)
+            before.end = end
             return
-    units.append(unit._replace(first=before.end, core=max(unit.core, before.end)) if shares_row else unit)
+    if shares_row:
+        unit.first, unit.core = before.end, max(unit.core, before.end)
+    units.append(unit)
 
 
 def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
@@ -183,17 +186,17 @@ def _without_gaps(units: list[Unit], first: int, end: int, opening: Mark | None,
     if not units:
         return [Unit(first, end, first, header, header=bool(header))]
     start = _first_used(first, units[0].first, source)
-    result: list[Unit] = []
+    opened: list[Unit] = []
     if opening and start < units[0].first:
-        result.append(Unit(start, source.trimmed(start, units[0].first), start, header, header=True))
+        opened.append(Unit(start, source.trimmed(start, units[0].first), start, header, header=True))
         start = units[0].first
     for unit, following in zip(units, [*units[1:], None], strict=True):
         limit = following.first if following else end
-        closed = _closed(unit.end, limit, source) if following else source.trimmed(unit.end, end)
-        changed = start < unit.first or closed > unit.end
-        result.append(unit._replace(first=min(start, unit.first), end=max(closed, unit.end)) if changed else unit)
-        start = _first_used(result[-1].end, limit, source)
-    return result
+        unit.first = min(start, unit.first)
+        if unit.end < limit:
+            unit.end = _closed(unit.end, limit, source) if following else source.trimmed(unit.end, end)
+        start = _first_used(unit.end, limit, source)
+    return [*opened, *units]
 
 
 def _first_used(first: int, end: int, source: "Source") -> int:

@@ -1,6 +1,7 @@
 """The symbols of a document in order, local ones included, each with what stands above and around it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.outline import Mark, Place, outline
@@ -81,7 +82,7 @@ def _joined(symbols: list[Symbol]) -> Iterator[Symbol]:
     before: Symbol | None = None
     for symbol in symbols:
         if before is not None and before.mark.name == symbol.mark.name and before.parent is symbol.parent:
-            before = before._replace(mark=before.mark._replace(last=max(before.mark.last, symbol.mark.last)))
+            before = before._replace(mark=replace(before.mark, last=max(before.mark.last, symbol.mark.last)))
             continue
         if before is not None:
             yield before

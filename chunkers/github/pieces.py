@@ -40,7 +40,7 @@ def pieces_of_github(text: str, _language: str, options: ChunkOptions) -> Cut | 
         if before is not None and not _stands_alone(record, body.text, before):
             joined = f"{pieces[-1].content.rstrip()}\n\n{content}"
             if quarters(joined) <= limit:
-                pieces[-1] = replace(pieces[-1], content=joined)
+                pieces[-1] = pieces[-1]._replace(content=joined)
                 continue
         pieces.extend(_pieces(text, record, body, options))
         before = record
@@ -66,16 +66,16 @@ def _pieces(text: str, record: Record, body: Encoded, options: ChunkOptions) -> 
     heading, start = heading_of(record), line_start(text, _start(record))
     whole = Piece(start, start, record.kind, symbol_of(record), facts=facts_of(record))
     if record.kind in (ISSUE, PULL_REQUEST):
-        whole = replace(whole, defines=(whole.symbol,))
+        whole = whole._replace(defines=(whole.symbol,))
     else:
-        whole = replace(whole, headings=tuple(filter(None, (name_of(record),))))
+        whole = whole._replace(headings=tuple(filter(None, (name_of(record),))))
     for first, last in pairwise(_divisions(heading, body.text, options)):
         content = _readable(body.text[first:last])
         if first == 0:
-            yield replace(whole, content=f"{heading}{content}".rstrip() + "\n")
+            yield whole._replace(content=f"{heading}{content}".rstrip() + "\n")
         else:
             at = body.source_of(first)
-            yield replace(whole, start=at, end=at, content=content, defines=())
+            yield whole._replace(start=at, end=at, content=content, defines=())
 
 
 def _divisions(heading: str, body: str, options: ChunkOptions) -> list[int]:
@@ -90,7 +90,7 @@ def _divisions(heading: str, body: str, options: ChunkOptions) -> list[int]:
 def _gapless(text: str, pieces: list[Piece]) -> list[Piece]:
     starts = [0, *(piece.start for piece in pieces[1:]), len(text)]
     spans = zip(pieces, pairwise(starts), strict=True)
-    return [replace(piece, start=start, end=end) for piece, (start, end) in spans if start < end]
+    return [piece._replace(start=start, end=end) for piece, (start, end) in spans if start < end]
 
 
 def _readable(body: str) -> str:

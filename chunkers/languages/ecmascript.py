@@ -209,9 +209,10 @@ def _exported(target: str, value: "Node", source: bytes) -> Found | None:
 def _call(node: "Node", source: bytes) -> Found | None:
     if _is_require(node, source):
         return Found(IMPORTS)
-    callee = node.child_by_field_name("function") if _holds_function(node, source) else None
-    if callee is None or not _holds(b"{", node, source):
-        return None  # a block has braces
+    has_block = _holds(b"{", node, source) and _holds_function(node, source)
+    callee = node.child_by_field_name("function") if has_block else None
+    if callee is None:
+        return None
     arguments = _arguments(node)
     bodies = tuple(filter(None, map(_body, (*_functions(callee), *arguments))))
     if not bodies:

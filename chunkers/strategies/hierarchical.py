@@ -1,7 +1,7 @@
 """A tree of chunks by headings: parents that are read, and small children inside them that are found."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cqm.chunkers.cutting import Span
 from cqm.chunkers.model import Cut, Piece
@@ -108,10 +108,10 @@ class _Tree:
         own = self._children(first, level + 1) if fits else self._parents(first, level + 1)
         inside = self._packed([*own, *below])
         if len(inside) == 1:
-            return [replace(node, end=inside[0][0].end)]
+            return [node._replace(end=inside[0][0].end)]
         if self.options.summaries:
             content = summary(self.text, self.sections[first:end], self.options.child_tokens * QUARTERS)
-            node = replace(node, kind=SUMMARY, content=content)
+            node = node._replace(kind=SUMMARY, content=content)
         return _flat([[node], *inside])
 
     def _parents(self, section: int, level: int) -> list[Branch]:
@@ -189,11 +189,11 @@ class _Tree:
 
 
 def _joined(before: Piece, after: Piece) -> Piece:
-    return replace(before, end=after.end, defines=before.defines + after.defines)
+    return before._replace(end=after.end, defines=before.defines + after.defines)
 
 
 def _lowered(branch: Branch) -> Branch:
-    return [replace(piece, level=piece.level + 1) for piece in branch]
+    return [piece._replace(level=piece.level + 1) for piece in branch]
 
 
 def _flat(branches: Iterable[Branch]) -> Branch:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
@@ -66,7 +65,7 @@ def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:
     drafts = drafts_of(text, root, Shape(_opens, _is_apart), options)
     pieces = [_piece(text, draft, title, operations) for draft in drafts]
     if language == JSON:
-        pieces = [replace(piece, content=_readable(text, draft)) for piece, draft in zip(pieces, drafts, strict=True)]
+        pieces = [piece._replace(content=_readable(text, draft)) for piece, draft in zip(pieces, drafts, strict=True)]
     return pieces, warnings
 
 
@@ -129,13 +128,13 @@ def _piece(text: str, draft: Draft, title: str, operations: dict[Path, _Operatio
     path = next((path for path in (subject[:3], subject[:2]) if path in operations), ())
     if not path:
         above = title if draft.start else ""
-        return replace(piece, context="\n".join(filter(None, (above, context_of(draft.outer)))))
+        return piece._replace(context="\n".join(filter(None, (above, context_of(draft.outer)))))
     name, own = operations[path]
     begins = len(draft.outer) < len(path)
     context = "\n".join(filter(None, (title, name, "" if begins else str(own.get("summary", "")))))
     defines = tuple(filter(None, (name, str(own.get("operation_id", ""))))) if begins else ()
     facts = {**piece.facts, **own, **({"key_path": path_text(path)} if begins else {})}
-    return replace(piece, kind="operation", symbol=name, context=context, defines=defines, facts=facts)
+    return piece._replace(kind="operation", symbol=name, context=context, defines=defines, facts=facts)
 
 
 def _readable(text: str, draft: Draft) -> str:

@@ -1,6 +1,8 @@
 import hashlib
 import json
+import pickle
 from collections.abc import Iterable
+from dataclasses import FrozenInstanceError, fields, replace
 from itertools import pairwise
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk, chunks_of
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.model import Chunk, ChunkOptions, Document
+from cqm.chunkers.model import Chunk, ChunkOptions, Document, Metadata
 
 SMALL = ChunkOptions(max_tokens=64, min_tokens=16)
 
@@ -194,3 +196,14 @@ def test_a_header_of_cpp_is_said_to_be_cpp() -> None:
     header = "#pragma once\n\nnamespace shapes {\ntemplate <typename T>\nclass Circle {\n public:\n  T area();\n};\n}\n"
     assert {piece.language for piece in chunk(Document("shape.h", header)).chunks} == {"cpp"}
     assert {piece.language for piece in chunk(Document("list.h", "int length(void);\n")).chunks} == {"c"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_chunks_and_their_metadata_are_frozen_and_can_be_copied_and_pickled(path: str) -> None:
+    for part in chunk(Document(path, "# a\nx = 1\n")).chunks:
+        for it in (part, part.metadata):
+            with pytest.raises(FrozenInstanceError):
+                setattr(it, fields(it)[0].name, "")
+        assert (type(part), type(part.metadata)) == (Chunk, Metadata)
+        assert part == pickle.loads(pickle.dumps(part)) == replace(part)
+        assert part != replace(part, path="other")

@@ -27,7 +27,7 @@ def pieces(*texts: str, **of_all: object) -> tuple[str, list[Piece]]:
     text, cut = "".join(texts), []
     for part in texts:
         start = cut[-1].end if cut else 0
-        cut.append(replace(Piece(start, start + len(part), "code"), **of_all))  # type: ignore[arg-type]
+        cut.append(Piece(start, start + len(part), "code")._replace(**of_all))  # type: ignore[arg-type]
     return text, cut
 
 
@@ -53,7 +53,7 @@ def test_q1_a_small_piece_joins_a_neighbour() -> None:
 
 def test_q1_a_heading_joins_its_section() -> None:
     text, cut = pieces(LONG, "# Use\n", LONG)
-    cut[1], cut[2] = replace(cut[1], symbol="Use"), replace(cut[2], symbol="Use > More", defines=("Use > More",))
+    cut[1], cut[2] = cut[1]._replace(symbol="Use"), cut[2]._replace(symbol="Use > More", defines=("Use > More",))
     joined = without_small(text, cut, OPTIONS)
     assert texts_of(text, joined) == [LONG, f"# Use\n{LONG}"]
     assert joined[1].symbol == "Use > More"
@@ -61,14 +61,14 @@ def test_q1_a_heading_joins_its_section() -> None:
 
 def test_q1_what_joins_keeps_all_names_and_is_called_what_the_larger_is_called() -> None:
     text, cut = pieces(LONG, "x = 1\n")
-    cut = [replace(cut[0], kind="function", symbol="f", defines=("f",)), replace(cut[1], symbol="x", defines=("x",))]
+    cut = [cut[0]._replace(kind="function", symbol="f", defines=("f",)), cut[1]._replace(symbol="x", defines=("x",))]
     (joined,) = without_small(text, cut, OPTIONS)
     assert (joined.kind, joined.symbol, joined.defines) == ("function", "f", ("f", "x"))
 
 
 def test_q1_nothing_joins_across_the_documents_of_a_text() -> None:
     text, cut = pieces(LONG, "Fixed, thanks.\n", LONG)
-    cut = [replace(piece, facts={"number": number}) for number, piece in enumerate(cut)]
+    cut = [piece._replace(facts={"number": number}) for number, piece in enumerate(cut)]
     assert without_small(text, cut, OPTIONS) == cut
 
 
@@ -86,13 +86,13 @@ def test_q1_symbols_that_options_keep_apart_stay_apart() -> None:
 
 def test_q1_the_tree_of_pieces_stays_a_tree() -> None:
     text, cut = pieces("# A\n", LONG, "# B\n", LONG)
-    tree = [replace(piece, level=index % 2) for index, piece in enumerate(cut)]
+    tree = [piece._replace(level=index % 2) for index, piece in enumerate(cut)]
     assert without_small(text, tree, OPTIONS) == tree
 
 
 def test_q1_joined_pieces_show_what_people_read_of_both() -> None:
     text, cut = pieces('{"body": "One\\n"}', f'{{"body": "{LONG}"}}')
-    (joined,) = without_small(text, [replace(cut[0], content="One"), replace(cut[1], content=LONG)], OPTIONS)
+    (joined,) = without_small(text, [cut[0]._replace(content="One"), cut[1]._replace(content=LONG)], OPTIONS)
     assert joined.content == f"One\n{LONG}"
 
 
@@ -103,7 +103,7 @@ def test_q1_joined_pieces_show_what_people_read_of_both() -> None:
 )
 def test_q1_joining_loses_nothing_and_keeps_the_order(parts: list[tuple[str, int]]) -> None:
     text, cut = pieces(*(part for part, _ in parts))
-    cut = [replace(piece, level=level) for piece, (_, level) in zip(cut, parts, strict=True)]
+    cut = [piece._replace(level=level) for piece, (_, level) in zip(cut, parts, strict=True)]
     joined = without_small(text, cut, ChunkOptions(max_tokens=64, min_tokens=16))
     assert "".join(texts_of(text, joined)) == text
     assert [piece.start for piece in joined] == sorted({piece.start for piece in joined})
@@ -184,7 +184,7 @@ def test_a_small_section_that_joins_a_larger_one_keeps_its_code_and_languages() 
 
 def test_facts_of_joined_pieces_are_lists_united_in_order_and_the_larger_ones_others() -> None:
     text, cut = pieces("x\n", LONG)
-    cut[0] = replace(cut[0], facts={"has_code": True, "tags": ("b", "a"), "key_path": "x", "rows": 1})
-    cut[1] = replace(cut[1], facts={"has_code": False, "tags": ("a", "c"), "key_path": "y"})
+    cut[0] = cut[0]._replace(facts={"has_code": True, "tags": ("b", "a"), "key_path": "x", "rows": 1})
+    cut[1] = cut[1]._replace(facts={"has_code": False, "tags": ("a", "c"), "key_path": "y"})
     (joined,) = without_small(text, cut, OPTIONS)
     assert joined.facts == {"has_code": True, "tags": ("b", "a", "c"), "key_path": "y"}
