@@ -17,8 +17,9 @@ class CqmError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        """The message, and the remedy after it when there is one."""
-        return f"{self.message} {self.remedy}".rstrip()
+        """The message, and the remedy after it when there is one, as sentences."""
+        end = "" if not self.remedy or self.message.endswith((".", "!", "?", ":")) else "."
+        return f"{self.message}{end} {self.remedy}".rstrip()
 
 
 class ChunkOptionError(CqmError):

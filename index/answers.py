@@ -1,15 +1,17 @@
 """Answers and counts of a while ago: they hold as long as the index has not changed since."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
 from cqm.index.generation import Generation
 from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.index.options import IndexOptions
 from cqm.index.status import Statistics, count
+
+Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
 _VERSION = 1
@@ -32,12 +34,11 @@ class AnswerCache:
 
     def key(self, generation: Generation, query: Query) -> str:
         """What an answer depends on."""
-        return repr((generation.place, generation.manifest.revision(), self._shape, query))
+        return repr((generation.manifest.state(), self._shape, query))
 
     def get(self, key: str) -> Answer | None:
         """The answer to a question, if it was given before."""
-        found = self._cache.get(_ANSWERS, [key]).get(key)
-        return _answer(json.loads(found)) if found else None
+        return _read(_answer, self._cache.get(_ANSWERS, [key]).get(key))
 
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer, unless it could be better: then it is to be found anew."""
@@ -46,17 +47,31 @@ class AnswerCache:
 
     def statistics(self, generation: Generation) -> Statistics:
         """What a generation holds, counted at most once a state of it."""
-        key = repr((generation.place, generation.manifest.revision()))
-        if found := self._cache.get(_STATISTICS, [key]).get(key):
-            known: Statistics = json.loads(found)
+        key = generation.manifest.state()
+        known = _read(_statistics, self._cache.get(_STATISTICS, [key]).get(key))
+        if known is not None:
             return known
         counted = count(generation.manifest)
         self._cache.put(_STATISTICS, {key: json.dumps(counted).encode()})
         return counted
 
 
+def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:
+    """A value that was kept; None for nothing, and for what others may have put there."""
+    try:
+        return make(json.loads(found)) if found else None
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None
+
+
+def _statistics(values: Mapping[str, Mapping[str, Any]]) -> Statistics:
+    counted = {name: {key: int(number) for key, number in counts.items()} for name, counts in values.items()}
+    return {name: counted[name] for name in ("files", "languages", "skipped", "coverage")}
+
+
 def _answer(values: Mapping[str, Any]) -> Answer:
-    return Answer(**{**values, "hits": tuple(_hit(hit) for hit in values["hits"]), "mode": SearchMode(values["mode"])})
+    hits = tuple(_hit(hit) for hit in values["hits"])
+    return Answer(**{**values, "hits": hits, "mode": SearchMode(values["mode"])})
 
 
 def _hit(values: Mapping[str, Any]) -> Hit:

@@ -4,22 +4,25 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
 from cqm.index import generation as generations
 from cqm.index.answers import AnswerCache
 from cqm.index.cache import open_cache
+from cqm.index.choosing import settle_order, use_order, wanted_name
 from cqm.index.contextual import open_writer
-from cqm.index.embedding.opening import BY_LATENCY, open_routes
-from cqm.index.embedding.routes import Route
+from cqm.index.deadline import StoppedError
+from cqm.index.embedding.opening import open_routes
 from cqm.index.errors import ScanError
 from cqm.index.estimate import estimate_update
 from cqm.index.generation import Generation
 from cqm.index.home import IndexLock, cache_folder, index_folder, make_private_folder, resolve_root
-from cqm.index.improving import Improving
+from cqm.index.improving import Improving, ModelGoneError, lacking
 from cqm.index.model import (
     Answer,
     Estimate,
@@ -41,16 +44,14 @@ from cqm.index.search import Searching, find
 from cqm.index.status import (
     COMPLETE_FACT,
     HEAD_FACT,
-    ORDER_FACT,
     UPDATED_FACT,
     describe,
     git_head,
-    space_fact,
 )
 from cqm.index.storing import Target
 from cqm.index.update import Work, run_update
 from cqm.index.usages import find_usages
-from cqm.index.vectors import Vectorizer
+from cqm.index.vectors import wanted_spaces
 
 
 class Index:
@@ -82,6 +83,7 @@ class Index:
             ScanError: the root does not exist.
             IndexInUseError: another process has the index open.
             StoreError, ManifestError: it cannot be read or made.
+            EmbeddingError, ContextError, RerankError: an option of a model is not valid.
         """
         options = options or IndexOptions()
         root = resolve_root(root)
@@ -91,9 +93,11 @@ class Index:
         index._lock.acquire()
         try:
             (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
-            name = generations.current_name(folder) or index._wanted()
+            name = generations.current_name(folder) or generations.generation_name(options)
             index._serving = generations.open_generation(folder, name, options)
+            use_order(index._routes, index._serving)
         except BaseException:
+            index._close_services()
             index._lock.release()
             raise
         return index
@@ -114,14 +118,13 @@ class Index:
             opened = [*self._retired, *filter(None, [self._building, self._serving])]
             obsolete = self._building is None and self._serving is not None
             self._retired, self._building, self._serving = [], None, None
-            try:
-                for generation in opened:
-                    generation.close()
+            with ExitStack() as closing:
+                closing.callback(self._lock.release)
+                closing.callback(self._close_services)
                 if obsolete:
-                    generations.remove_others(self.folder)
-            finally:
-                self._close_services()
-                self._lock.release()
+                    closing.callback(generations.remove_others, self.folder)
+                for generation in opened:
+                    closing.callback(generation.close)
 
     def _close_services(self) -> None:
         if self._routes:
@@ -154,10 +157,12 @@ class Index:
             ScanError: the root cannot be walked, or a path is outside of it.
             StoreError, ManifestError: the index cannot be written.
         """
+        if self._routes:
+            self._routes.refresh()
         with self._updating:
             below = None if paths is None else sorted({self._relative(path) for path in paths})
             target = self._target()
-            self._sort_models(target)
+            settle_order(self._routes, self.options, target)
             if below and ("" in below or target is not self._serving or not target.manifest.fact(COMPLETE_FACT)):
                 below = None
             report(Progress("scanning"))
@@ -177,7 +182,7 @@ class Index:
     ) -> UpdateSummary:
         started, before, cached = time.monotonic(), self._usage(), self._cached()
         plan = plan_update(self.root, target, self.options, below)
-        work = Work(self._place(target, plan.pending), self._preparation(), self._workers())
+        work = Work(self._target_for(target, plan.pending), self._preparation(), self._workers())
         summary = run_update(plan, work, report=report, cancelled=cancelled)
         target.manifest.set_facts({UPDATED_FACT: str(time.time())})
         seconds = time.monotonic() - started
@@ -203,35 +208,33 @@ class Index:
         """
         started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
         serving = self._opened()
-        target = self._place(serving, frozenset())
 
         def is_open() -> bool:
             return self._serving is serving
 
-        improving = Improving(target, self._preparation(), self._writer, self._updating, is_open)
-        paths = improving.paths()
-        for path in paths:
-            embedded += improving.improve(path).embedded
+        if self._routes:
+            self._routes.refresh()
+        wanted = wanted_spaces(self._routes, serving.manifest)
+        target = self._target_for(serving, frozenset())
+        improving = Improving(target, self._preparation(), self._writer, self._updating, is_open, wanted, cancelled)
+        tasks = improving.tasks()
+        for path, writes in tasks:
+            try:
+                embedded += improving.improve(path, writes=writes).embedded
+            except (ModelGoneError, StoppedError):
+                break
             done += 1
-            report(Progress("improving", done, len(paths), path))
-            if target.vectorizer.failed or not is_open() or cancelled():
+            report(Progress("improving", done, len(tasks), path))
+            if not is_open() or cancelled():
                 break
         waiting = improving.note_lacking()
         return Improved(done, embedded, waiting, self._used_since(before), time.monotonic() - started)
 
-    def _place(self, generation: Generation, pending: frozenset[str]) -> Target:
-        return Target(generation, Vectorizer(self._routes, generation), self.options.context.place, pending)
+    def _target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
+        return Target(generation, self._routes, self.options.context.place, pending)
 
     def _used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
         return {name: used - before[name] for name, used in self._usage().items() if used != before[name]}
-
-    def _sort_models(self, target: Generation) -> None:
-        """Settle which model is the quickest, once a generation: its vectors would not stay in one space otherwise."""
-        if self._routes is None or self.options.routes.choose != BY_LATENCY:
-            return
-        if not target.manifest.fact(ORDER_FACT):
-            target.manifest.set_facts({ORDER_FACT: "\n".join(self._routes.order_by_latency())})
-        self._routes.sort(target.manifest.fact(ORDER_FACT).split("\n"))
 
     def _preparation(self) -> Preparation:
         options = self.options
@@ -257,10 +260,19 @@ class Index:
         with self._updating:
             serving = self._opened()
             # What a model has become since could only be told by asking it.
-            is_current = serving.recipe == generations.generation_name(self.options)
-            target = serving if is_current else self._target()
-            plan = plan_update(self.root, target, self.options, None)
-            return estimate_update(plan, target.manifest, self._preparation(), self.options, self._workers())
+            if serving.recipe == generations.generation_name(self.options):
+                return self._estimate(serving)
+            # Another generation would be built: nothing of it is there, and nothing is begun by asking.
+            with TemporaryDirectory() as nowhere:
+                empty = generations.open_generation(Path(nowhere), "empty", self.options)
+                try:
+                    return self._estimate(empty)
+                finally:
+                    empty.close()
+
+    def _estimate(self, target: Generation) -> Estimate:
+        plan = plan_update(self.root, target, self.options, None)
+        return estimate_update(plan, target.manifest, self._preparation(), self.options, self._workers())
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now.
@@ -314,8 +326,12 @@ class Index:
             pending = plan_update(self.root, serving, self.options, None).differing
         counted = self._answers.statistics(serving)
         found = describe(self.root, self.folder, serving.manifest, pending, counted)
-        models = self._routes.states() if self._routes else ()
-        return replace(found, models=models, cache=self._cache.layers())
+        noted = {state.name: state.problem for state in found.models} if found.lacking else {}
+        states = self._routes.states() if self._routes else ()
+        # What another process met is worth knowing as long as something waits for it.
+        models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
+        waiting = lacking(serving.manifest, dict.fromkeys(self._routes.routes if self._routes else (), ""))
+        return replace(found, models=models, lacking=waiting, cache=self._cache.layers())
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""
@@ -328,26 +344,23 @@ class Index:
 
     def _target(self) -> Generation:
         """The generation that the options ask for: the one that serves, or one that is built beside it."""
-        serving, wanted = self._opened(), self._wanted()
+        serving = self._opened()
+        wanted = wanted_name(self._routes, self.options, serving)
         if serving.name == wanted:
             return serving
         if self._building is None or self._building.name != wanted:
             self._retired += filter(None, [self._building])
-            self._building = generations.open_generation(self.folder, wanted, self.options)
+            self._building = self._brought_back(wanted) or generations.open_generation(
+                self.folder, wanted, self.options
+            )
         return self._building
 
-    def _wanted(self) -> str:
-        """The name of the generation that the options ask for, and what their models have become."""
-        wanted = generations.generation_name(self.options)
-        serving = self._serving
-        if serving is None or serving.recipe != wanted:
-            return wanted
-        self._sort_models(serving)
-        now = {route: self._routes.preferred(route) for route in Route} if self._routes else {}
-        known = {route: space.name for route, space in now.items() if space}
-        changed = [name for route, name in known.items() if serving.manifest.fact(space_fact(route)) not in {"", name}]
-        # Another model under the same name: what it embeds may not be compared with what is there.
-        return generations.generation_name(self.options, tuple(known.values())) if changed else serving.name
+    def _brought_back(self, name: str) -> Generation | None:
+        """A generation that was given up in this process: it is open still."""
+        found = next((generation for generation in self._retired if generation.name == name), None)
+        if found:
+            self._retired.remove(found)
+        return found
 
     def _switch(self, target: Generation) -> None:
         """Let a complete generation serve."""

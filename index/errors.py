@@ -1,6 +1,11 @@
 """What indexing and searching can raise, beside the errors of chunking."""
 
+from typing import TYPE_CHECKING
+
 from cqm.chunkers.errors import CqmError
+
+if TYPE_CHECKING:
+    from cqm.index.embedding.base import Embeddings
 
 
 class ScanError(CqmError):
@@ -29,6 +34,9 @@ class QueryError(CqmError):
 
 class EmbeddingError(CqmError):
     """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""
+
+    partial: "Embeddings | None" = None
+    """What was embedded before it failed: paid for, and worth keeping."""
 
 
 class BudgetError(EmbeddingError):

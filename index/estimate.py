@@ -14,6 +14,7 @@ from cqm.index.model import Cost, Estimate
 from cqm.index.options import ContextOptions, IndexOptions
 from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, PreparedChunk, PreparedFile, prepare_files
+from cqm.index.storing import with_held_notes
 
 
 def estimate_update(
@@ -32,7 +33,7 @@ def estimate_update(
     texts: Counter[str] = Counter()
     sizes = []
     for file in (file for batch in prepare_files(plan.todo, preparation, workers) for file in batch):
-        fresh = list(_fresh(file, manifest))
+        fresh = list(_fresh(file, manifest, preparation.place))
         for part in fresh:
             texts[part.row.route] += 1
             tokens[part.row.route] += estimate(part.dense_text)
@@ -54,9 +55,13 @@ def _together(first: Cost | None, second: Cost) -> Cost:
     return Cost(first.name, first.texts + second.texts, first.tokens + second.tokens, usd=usd)
 
 
-def _fresh(file: PreparedFile, manifest: Manifest) -> Iterator[PreparedChunk]:
+def _fresh(file: PreparedFile, manifest: Manifest, place: str) -> Iterator[PreparedChunk]:
     """The chunks that the index does not have as they are."""
-    held = {row.id: row.fingerprint for row in manifest.chunks_of(file.row.path)} if file.is_chunked else {}
+    if not file.is_chunked:
+        return
+    rows = manifest.chunks_of(file.row.path)
+    held = {row.id: row.fingerprint for row in rows}
+    file = with_held_notes(file, rows, place)
     yield from (part for part in file.chunks or () if held.get(part.row.id) != part.row.fingerprint)
 
 

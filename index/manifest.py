@@ -5,6 +5,7 @@ noted as pending; a process that dies in between leaves it so, and the next upda
 """
 
 import json
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from cqm.index.errors import ManifestError
+from cqm.index.migration import bring_up_to_date, has_spaces
 from cqm.index.model import FileProblem, FileState
 
 _SCHEMA = """
@@ -25,9 +27,10 @@ CREATE TABLE IF NOT EXISTS chunk(
     id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
-    embedded TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
+    embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
-CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space, route);
+CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
+CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);
 CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
 CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
@@ -74,7 +77,8 @@ class ChunkRow:
         fingerprint: hash of all that is stored of the chunk beside its lines; equal means nothing to write.
         route: which model should embed it: "code" or "prose".
         space: of its vector, by `Space.vector_name`; empty without a vector.
-        embedded: what the vector shows: "whole", "pooled", "cut"; "rejected" where the model refused the text.
+        embedded: what the vector shows: "whole", "pooled", "cut"; empty without one.
+        refused: the space whose model refused the text, which it will do again; empty for none.
         note: the context that a model wrote for it.
         lacks_note: whether it should have a note and has none yet.
     """
@@ -94,6 +98,7 @@ class ChunkRow:
     route: str = "code"
     space: str = ""
     embedded: str = ""
+    refused: str = ""
     note: str = ""
     lacks_note: bool = False
 
@@ -124,7 +129,9 @@ class Manifest:
                 # WAL with NORMAL: a commit survives kill -9 at once; a power cut may take back the last commits, whole.
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute("PRAGMA synchronous=NORMAL")
+                bring_up_to_date(database)
                 database.executescript(_SCHEMA + _RECOVERY)
+                database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
         return cls(path, database)
 
     def close(self) -> None:
@@ -203,6 +210,10 @@ class Manifest:
         """The spaces that hold vectors: their names by the names of their vectors."""
         return dict(self._read(_HELD_SPACES, ()))
 
+    def all_spaces(self) -> dict[str, str]:
+        """The spaces that ever held vectors here, likewise."""
+        return dict(self._read("SELECT vector_name, name FROM space", ()))
+
     def add_space(self, vector_name: str, name: str) -> None:
         """Note what a space is."""
         with self._transaction():
@@ -210,26 +221,27 @@ class Manifest:
 
     def coverage(self) -> dict[str, int]:
         """Chunks counted by the name of their vector's space; "" for those without a vector."""
-        query = "SELECT coalesce(name, ''), count(*) FROM chunk LEFT JOIN space ON vector_name = space GROUP BY 1"
-        return dict(self._read(query, ()))
+        if not has_spaces(self._db):
+            return {}
+        names = self.all_spaces()
+        return {names.get(space, ""): count for space, count in self._read(_COVERAGE, ())}
 
     def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
         """The paths with chunks of a route whose vector is not of a space, and how many chunks these are.
 
-        Chunks that were refused a vector are left out: asking again would not help them.
+        Chunks that the space's model refused are left out: asking again would not help them.
         """
-        where = "route = ? AND space <> ? AND embedded <> 'rejected'"
-        rows = self._read(f"SELECT path, count(*) FROM chunk WHERE {where} GROUP BY path", (route, space))  # noqa: S608 - constant texts
-        return [path for path, _ in rows], sum(count for _, count in rows)
+        rows = self._read(_ELSEWHERE, (route, space, space) * 2)
+        return list(dict.fromkeys(path for path, _ in rows)), sum(count for _, count in rows)
 
     def without_note(self) -> tuple[list[str], int]:
         """The paths with chunks that lack a written context, and how many chunks these are."""
         rows = self._read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path", ())
         return [path for path, _ in rows], sum(count for _, count in rows)
 
-    def revision(self) -> str:
-        """A number that grows with everything that is committed here."""
-        return self.fact(_REVISION)
+    def state(self) -> str:
+        """What tells this manifest, as it is now, from every other one and from what it was before a commit."""
+        return f"{self.fact(_IDENTITY)} {self.fact(_REVISION)}"
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
@@ -291,8 +303,10 @@ class Manifest:
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
         columns = ", ".join(field.name for field in fields(ChunkRow))
         for row in self._read(f"SELECT {columns} FROM chunk {where}", values):  # noqa: S608 - constant texts
-            *head, defines, route, space, embedded, note, lacks_note = row
-            yield ChunkRow(*[*head, tuple(json.loads(defines)), route, space, embedded, note, bool(lacks_note)])
+            *head, defines, route, space, embedded, refused, note, lacks_note = row
+            yield ChunkRow(
+                *[*head, tuple(json.loads(defines)), route, space, embedded, refused, note, bool(lacks_note)]
+            )
 
     def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._lock, _translated(self._path):
@@ -321,8 +335,15 @@ def _translated(path: Path) -> Iterator[None]:
         ) from error
 
 
-_INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _REVISION = "revision"
+_IDENTITY = "identity"
+_COVERAGE = "SELECT space, count(*) FROM chunk GROUP BY space"
+# Two ranges of the index: "<>" would look at every chunk.
+_ELSEWHERE = " UNION ALL ".join(
+    f"SELECT path, count(*) FROM chunk WHERE route = ? AND space {side} ? AND refused <> ? GROUP BY path"  # noqa: S608 - constant texts
+    for side in "<>"
+)
 _HELD_SPACES = (
     "SELECT vector_name, name FROM space WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.space = space.vector_name)"
 )
@@ -335,5 +356,5 @@ def _file_values(row: FileRow) -> tuple[object, ...]:
 
 def _chunk_values(row: ChunkRow) -> tuple[object, ...]:
     head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
-    vector = (row.route, row.space, row.embedded, row.note, row.lacks_note)
+    vector = (row.route, row.space, row.embedded, row.refused, row.note, row.lacks_note)
     return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

@@ -251,7 +251,7 @@ class ModelState:
     Attributes:
         name: "provider/model".
         embeds: what it is the first choice for: "code", "prose"; empty for a fallback.
-        problem: why it is left alone now; empty when it is not.
+        problem: why it failed when it was asked the last time; empty when it did not.
     """
 
     name: str
@@ -305,7 +305,8 @@ class UpdateSummary:
         embedded: texts that got a vector.
         cached: of these, how many had theirs from the cache.
         lacking: chunks of the whole index that wait for a vector of the preferred model, or for a written context.
-        usage: what each model was used for, by name.
+        usage: what each model was used for, by name, searches of the time included.
+        models: the configured ones, in order.
         bytes_read: of the files that were chunked.
         seconds: wall time.
         cancelled: whether it stopped early at the caller's request; the index is consistent then too.
@@ -324,6 +325,7 @@ class UpdateSummary:
     cached: int = 0
     lacking: int = 0
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    models: tuple[ModelState, ...] = ()
     bytes_read: int = 0
     seconds: float = 0.0
     cancelled: bool = False
@@ -364,7 +366,7 @@ class IndexStatus:
         space: the space of the preferred model, as "provider/model/dimensions"; empty before its first vector.
         coverage: chunks counted by the space of their vector; "" for those without one.
         lacking: as in `UpdateSummary`.
-        models: the configured ones, in order; empty when the index is not open.
+        models: the configured ones, in order; only those with a problem when the index is not open.
         cache: its layers; empty when the index is not open.
         updated_at: end of the last update, seconds since the epoch; 0 for never.
         pending: files that differ from the index on disk now; None when it was not looked at.

@@ -27,7 +27,7 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
     # The store knows lists alone.
     known = {**part.metadata, **_told(part, vector)}
     payload["metadata"] = {name: list(value) if isinstance(value, tuple) else value for name, value in known.items()}
-    return Point(row.id, payload, {TERMS: part.terms}, vector.row, vector.space)
+    return Point(row.id, payload, {TERMS: part.terms}, vector.row, vector.space_name)
 
 
 def _told(part: PreparedChunk, vector: TextVector) -> dict[str, str]:

@@ -1,20 +1,29 @@
 """What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
 
+import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from cqm.index.embedding.routes import Routes
 from cqm.index.generation import current_name, manifest_path
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
-from cqm.index.model import FileState, IndexStatus
+from cqm.index.model import FileState, IndexStatus, ModelState
 from cqm.index.options import IndexOptions
 
 COMPLETE_FACT = "complete"
 UPDATED_FACT = "updated_at"
 HEAD_FACT = "git_head"
 LACKING_FACT = "lacking"
+PROBLEMS_FACT = "problems"
 ORDER_FACT = "models"
+
+
+def problems_of(routes: Routes | None) -> str:
+    """What is wrong with models, as it is noted in a manifest."""
+    states = routes.states() if routes else ()
+    return json.dumps({state.name: state.problem for state in states if state.problem})
 
 
 def space_fact(route: str) -> str:
@@ -86,6 +95,7 @@ def describe(
         size_bytes=_size(folder),
         coverage=counted.get("coverage", {}),
         lacking=int(fact(LACKING_FACT) or 0),
+        models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
     )
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from cqm.index.deadline import StoppedError
 from cqm.index.improving import lacking
 from cqm.index.manifest import FileRow
 from cqm.index.model import FileProblem, FileState, Progress, UpdateSummary
 from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, prepare_files
-from cqm.index.status import LACKING_FACT
+from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of
 from cqm.index.storing import Rows, Stored, Target, remove_files, store_files
+from cqm.index.vectors import wanted_spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def run_update(
         plan: what there is to do.
         work: how it is done.
         report: called after each batch of files.
-        cancelled: asked between batches; the update stops early when it answers true.
+        cancelled: asked between batches, and while a service works; the update stops early when it answers true.
 
     Raises:
         StoreError, ManifestError: the index cannot be written; what was committed stays.
@@ -67,8 +69,8 @@ def run_update(
     tally.deleted += remove_files(target, plan.vanished)
     _skip(target, plan, tally)
     stopped = _store_all(work, plan, tally, report, cancelled)
-    waiting = lacking(manifest, target.vectorizer.wanted_spaces())
-    manifest.set_facts({LACKING_FACT: str(waiting)})
+    waiting = lacking(manifest, wanted_spaces(target.routes, manifest))
+    manifest.set_facts({LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(target.routes)})
     # What was committed after the last write has to be settled by a flush of its own.
     target.generation.store.flush_later()
     return UpdateSummary(
@@ -83,6 +85,7 @@ def run_update(
         chunks_kept=tally.kept,
         embedded=tally.embedded,
         lacking=waiting,
+        models=target.routes.states() if target.routes else (),
         bytes_read=tally.bytes_read,
         cancelled=stopped,
     )
@@ -96,7 +99,10 @@ def _store_all(
     for batch in prepare_files(plan.todo, work.preparation, work.workers):
         skipped = [file.row.path for file in batch if file.row.state is FileState.SKIPPED]
         tally.deleted += remove_files(work.target, [path for path in skipped if plan.may_hold(path)])
-        stored = store_files(work.target, batch)
+        try:
+            stored = store_files(work.target, batch, cancelled)
+        except StoppedError:
+            return True
         tally.count(stored)
         _count_files(stored.rows, plan, tally)
         done += len(batch)

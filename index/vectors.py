@@ -1,19 +1,20 @@
 """Texts to dense vectors for the store: by the model of their route, each with its space and with what went wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cqm.index.deadline import unless
 from cqm.index.embedding.base import Embeddings, Space
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.generation import Generation
+from cqm.index.manifest import Manifest
 from cqm.index.status import space_fact
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WHOLE, POOLED, CUT, REJECTED = "whole", "pooled", "cut", "rejected"
+WHOLE, POOLED, CUT = "whole", "pooled", "cut"
 """What a vector shows of its text; see `ChunkRow.embedded`."""
 
 
@@ -22,87 +23,107 @@ class TextVector:
     """What became of one text.
 
     Attributes:
-        space: the name of its vector in the store; empty without a vector.
+        space: of its vector; None without one.
         row: unit vector, shape (dimensions,).
         embedded: see `ChunkRow.embedded`.
+        refused: see `ChunkRow.refused`.
         problem: why there is no vector although there should be one.
     """
 
-    space: str = ""
+    space: Space | None = None
     row: "NDArray[np.float32] | None" = None
     embedded: str = ""
+    refused: str = ""
     problem: str = ""
+
+    @property
+    def space_name(self) -> str:
+        """The name of its vectors in the store; empty without one."""
+        return self.space.vector_name if self.space else ""
 
 
 _NONE = TextVector()
 
 
 class Vectorizer:
-    """Embeds the texts of one update for one generation.
+    """Embeds the texts of one update.
 
     Parameters:
         routes: None to give no vectors at all.
-        generation: where the vectors will be stored.
+        cancelled: asked while a service works; when it answers true, `embed` stops.
+        fallbacks: whether others stand in for the preferred models.
     """
 
-    def __init__(self, routes: Routes | None, generation: Generation) -> None:
+    def __init__(
+        self, routes: Routes | None, cancelled: Callable[[], bool] = lambda: False, *, fallbacks: bool = True
+    ) -> None:
         self._routes = routes
-        self._generation = generation
+        self._cancelled = cancelled
+        self._fallbacks = fallbacks
         self.failed = False
         """Whether some texts met no model that works."""
-        self._known: set[tuple[Route, str]] = set()
 
     def embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
-        """A vector for each text, or a problem.
+        """A vector for each text, or a problem; neither where its route has no model.
 
         Parameters:
             texts: each with its route.
 
         Raises:
-            StoreError, ManifestError: the generation cannot take a space.
+            StoppedError: somebody cancelled it.
         """
+        if self._routes is None or self._routes.in_process:
+            return self._embed(texts)
+        return unless(self._cancelled, lambda: self._embed(texts))
+
+    def _embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
         vectors = [_NONE] * len(texts)
-        for route in Route if self._routes else ():
+        for route in self._routes.routes if self._routes else ():
             places = [place for place, (wanted, _) in enumerate(texts) if wanted == route]
             found = self._embed_all(route, [texts[place][1] for place in places]) if places else []
             for place, vector in zip(places, found, strict=True):
                 vectors[place] = vector
         return vectors
 
-    def wanted(self, route: str) -> str:
-        """The name of the vectors that the preferred model gives; empty while it is not to be had."""
-        space = self._routes.preferred(Route(route)) if self._routes else None
-        return space.vector_name if space else ""
-
-    def wanted_spaces(self) -> dict[Route, str]:
-        """The same for every route; none where chunks are to have no vectors at all."""
-        return {route: self.wanted(route) for route in Route} if self._routes else {}
-
     def _embed_all(self, route: Route, texts: list[str]) -> list[TextVector]:
-        routes = self._routes
-        if routes is None:
-            return []
-        routed = routes.embed(route, texts)
-        if routed.space is None or routed.embeddings is None:
+        routed = self._routes.embed(route, texts, fallbacks=self._fallbacks) if self._routes else None
+        if routed is None or routed.embeddings is None:
             self.failed = True
-            return [TextVector(problem=routed.failure)] * len(texts)
-        self._enter(routed.space, is_preferred=routed.space == routes.preferred(route), route=route)
-        return _by_text(routed.space, routed.embeddings)
+            return [TextVector(problem=routed.failure if routed else "")] * len(texts)
+        return _by_text(routed.embeddings)
 
-    def _enter(self, space: Space, *, is_preferred: bool, route: Route) -> None:
-        if (route, space.name) in self._known:
-            return
-        manifest = self._generation.manifest
-        self._generation.store.ensure_space(space.vector_name, space.dimensions)
-        manifest.add_space(space.vector_name, space.name)
-        if is_preferred:
+
+def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
+    """The names of the vectors that chunks should have, by route; a route without a model is left out.
+
+    A name is empty while the preferred model is not to be had; and when it has become another than the one that the
+    vectors of the generation are of: then another generation is to be built, and nothing changed in this one.
+    """
+    wanted = {}
+    for route in routes.routes if routes else ():
+        space = routes.preferred(route) if routes else None
+        is_same = space is not None and manifest.fact(space_fact(route)) in {"", space.name}
+        wanted[str(route)] = space.vector_name if space and is_same else ""
+    return wanted
+
+
+def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[tuple[str, TextVector]]) -> None:
+    """Note the space of a route once its preferred model has given a first vector.
+
+    Parameters:
+        vectors: that are about to be stored, each with its route.
+    """
+    given = {(route, vector.space.name) for route, vector in vectors if vector.space}
+    for route in routes.routes if routes else ():
+        space = routes.preferred(route) if routes and not manifest.fact(space_fact(route)) else None
+        if space and (route, space.name) in given:
             manifest.set_facts({space_fact(route): space.name})
-        self._known.add((route, space.name))
 
 
-def _by_text(space: Space, embeddings: Embeddings) -> list[TextVector]:
+def _by_text(embeddings: Embeddings) -> list[TextVector]:
+    space = embeddings.space
     shown = dict.fromkeys(embeddings.cut, CUT) | dict.fromkeys(embeddings.pooled, POOLED)
-    found = {text.index: TextVector(embedded=REJECTED, problem=text.reason) for text in embeddings.rejected}
+    found = {text.index: TextVector(refused=space.vector_name, problem=text.reason) for text in embeddings.rejected}
     for index, row in zip(embeddings.indices, embeddings.vectors, strict=True):
-        found[index] = TextVector(space.vector_name, row, shown.get(index, WHOLE))
+        found[index] = TextVector(space, row, shown.get(index, WHOLE))
     return [found[index] for index in range(len(found))]

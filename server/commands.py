@@ -14,7 +14,7 @@ from cqm.server.batch import answer_batch
 from cqm.server.console import emit, say, visible
 from cqm.server.errors import SettingsError
 from cqm.server.objects import answer_object, status_object
-from cqm.server.progress import interruptible, progress_shown
+from cqm.server.progress import Report, interruptible, progress_shown
 from cqm.server.render import render_answer
 from cqm.server.reports import estimate_lines, problem_lines, status_lines, summary_lines, watch_lines
 from cqm.server.settings import Settings
@@ -46,10 +46,10 @@ class Asked:
 
 def index(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Bring an index up to date and say what that did."""
-    with _opened(root, settings) as opened:
-        summary = _bring_up_to_date(opened)
+    with _opened(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
+        summary = _update(opened, report, cancelled)
         if summary.lacking:
-            summary = _improve(opened, summary)
+            summary = _improve(opened, summary, report, cancelled)
     if as_json:
         emit(summary)
     else:
@@ -120,7 +120,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             _print(watch_lines(said.message, said.paths, said.summary))
 
     with _opened(root, settings) as opened:
-        improver = improver_of(opened, settings)
+        improver = improver_of(opened, settings, report)
         report(WatchReport(summary=improver.after(_bring_up_to_date(opened))))
         watcher = watcher_of(
             opened,
@@ -178,23 +178,30 @@ def _ask(opened: "Index", query: Query) -> Answer:
 
 def _bring_up_to_date(opened: "Index") -> UpdateSummary:
     with interruptible() as cancelled, progress_shown() as report:
-        summary = opened.update(report=report, cancelled=cancelled)
-    if summary.cancelled:
+        return _update(opened, report, cancelled)
+
+
+def _update(opened: "Index", report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
+    summary = opened.update(report=report, cancelled=cancelled)
+    if summary.cancelled or cancelled():
         say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
         raise KeyboardInterrupt
     return summary
 
 
-def _improve(opened: "Index", summary: UpdateSummary) -> UpdateSummary:
+def _improve(opened: "Index", summary: UpdateSummary, report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
     """Get what waits for a model; the summary with what is left, and what it took."""
-    with interruptible() as cancelled, progress_shown() as report:
-        improved = opened.improve(report=report, cancelled=cancelled)
+    improved = opened.improve(report=report, cancelled=cancelled)
+    if cancelled():
+        say(f"Stopped; {improved.lacking:,} chunks wait still for their model, and are searchable as they are.")
+        raise KeyboardInterrupt
     names = summary.usage.keys() | improved.usage.keys()
     usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}
     status = opened.status()
     return replace(
         summary,
         failed=status.failed,
+        models=status.models,
         embedded=summary.embedded + improved.embedded,
         lacking=improved.lacking,
         usage=usage,
@@ -220,7 +227,10 @@ def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProb
         return found, ()
     try:
         with _opened(root, settings) as opened:
-            return opened.status(look=True), opened.skipped()
+            found = opened.status(look=True)
+            # What a cache did is a matter of processes that live; this one has asked it for nothing.
+            cache = tuple(layer for layer in found.cache if layer.problem)
+            return replace(found, cache=cache), opened.skipped()
     except IndexInUseError as error:
         say(f"{error.message} This is what it last wrote.")
         return found, ()

@@ -4,13 +4,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Thread
 
 from cqm.chunkers.errors import CqmError
+from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.server.checks import ALWAYS, CONFIGURED, Case, Found, Row, Verdict, bad, good
 from cqm.server.console import emit, visible
 from cqm.server.errors import SettingsError
@@ -75,27 +74,13 @@ def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIM
         rows += [(name, partial(check, case)) for name, check in CONFIGURED]
         rows += [row for service in SERVICES for row in service(case)]
     began = time.monotonic()
-    running = [(name, _started(check)) for name, check in rows]
+    running = [(name, begun(partial(_run, check), "check")) for name, check in rows]
     for name, future in running:
         try:
-            found, seconds = future.result(max(0.0, began + limit_seconds - time.monotonic()))
-        except TimeoutError:
+            found, seconds = awaited(future, max(0.0, began + limit_seconds - time.monotonic()))
+        except DeadlineError:
             found, seconds = bad(f"not done after {limit_seconds:g} s"), limit_seconds
         yield Checked(name, found.verdict, found.detail, found.remedy, round(seconds, 3))
-
-
-def _started(check: Callable[[], Found]) -> Future[tuple[Found, float]]:
-    """Run a check in a thread that neither the end of the program nor Ctrl-C waits for."""
-    future: Future[tuple[Found, float]] = Future()
-
-    def settle() -> None:
-        try:
-            future.set_result(_run(check))
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits, in the other thread
-            future.set_exception(error)
-
-    Thread(target=settle, name="check", daemon=True).start()
-    return future
 
 
 def _run(check: Callable[[], Found]) -> tuple[Found, float]:

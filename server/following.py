@@ -6,6 +6,7 @@ from cqm.index.engine import Index
 from cqm.index.folders import folders
 from cqm.index.model import UpdateSummary
 from cqm.server.improver import Improver
+from cqm.server.reports import improved_line
 from cqm.server.settings import Settings
 from cqm.server.watch import Update, Watcher, WatchReport
 
@@ -36,10 +37,11 @@ def watcher_of(
     )
 
 
-def improver_of(index: Index, settings: Settings) -> Improver:
+def improver_of(index: Index, settings: Settings, report: Callable[[WatchReport], None]) -> Improver:
     """What improves an index while it is open; it begins with the first update that leaves something waiting."""
     return Improver(
         lambda cancelled: index.improve(cancelled=cancelled),
         settings.embedding.retry_seconds,
         name=f"improve {index.root.name}",
+        report=lambda improved: report(WatchReport(improved_line(improved))),
     )

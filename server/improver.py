@@ -18,12 +18,16 @@ class Improver:
 
     Parameters:
         improve: does the work; called from one thread.
+        report: told of what became better.
         retry_seconds: time to the next try, while something waits still.
         name: of the thread.
     """
 
-    def __init__(self, improve: Improve, retry_seconds: float, name: str) -> None:
+    def __init__(
+        self, improve: Improve, retry_seconds: float, name: str, report: Callable[[Improved], None] = lambda _: None
+    ) -> None:
         self._improve = improve
+        self._report = report
         self._retry_seconds = retry_seconds
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._lock = Lock()
@@ -56,9 +60,13 @@ class Improver:
     def _improved(self) -> bool:
         """Improve once; whether something waits still."""
         try:
-            return self._improve(self._stopped.is_set).lacking > 0
+            improved = self._improve(self._stopped.is_set)
         except CqmError as error:
             _log.warning("%s", error)
         except Exception:  # noqa: BLE001 - this thread's boundary: one failure must not end the improving
             _log.exception("Improving failed.")
+        else:
+            if improved.files:
+                self._report(improved)
+            return improved.lacking > 0
         return True

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cqm.index.model import Cost, Estimate, FileProblem, IndexStatus, UpdateSummary, Usage
+from cqm.index.model import Cost, Estimate, FileProblem, Improved, IndexStatus, UpdateSummary, Usage
 from cqm.server.times import ago
 
 _MOST_LISTED = 10
@@ -24,6 +24,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
     if summary.lacking:
         yield f"{summary.lacking:,} chunks wait for their model; `cqm index`, `cqm watch` and the server try again"
+    yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
     yield from usage_lines(summary.usage)
     if summary.skipped:
         yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
@@ -87,6 +88,14 @@ def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | Non
         yield f"  and {len(listed) - most:,} more; the status can list all"
 
 
+def improved_line(improved: Improved) -> str:
+    """What became of chunks that waited for a model."""
+    rest = f", {improved.lacking:,} wait still" if improved.lacking else ""
+    return (
+        f"{improved.embedded:,} chunks that waited for their model are embedded anew, in {improved.files:,} files{rest}"
+    )
+
+
 def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | None) -> Iterator[str]:
     """What a watcher reports: a problem or news, and what an update did; nothing of one that changed nothing.
 
@@ -129,7 +138,7 @@ def _service_lines(status: IndexStatus) -> Iterator[str]:
         yield f"{status.lacking:,} chunks wait for their preferred model or a written context"
     for model in status.models:
         if model.problem:
-            yield f"{model.name} is left alone for a while: {model.problem}"
+            yield f"{model.name} failed: {model.problem}"
     for layer in status.cache:
         asked = layer.hits + layer.misses
         if asked or layer.problem:

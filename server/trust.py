@@ -4,12 +4,11 @@ A cloned repository must not send code away, choose the secrets that are sent, w
 itself, have models loaded that came with it, or spend the user's money.
 """
 
-import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from cqm.index.embedding.addresses import is_loopback, ollama_url
 from cqm.index.embedding.presets import PRESETS
 from cqm.server.errors import SettingsError
 from cqm.server.options import Options
@@ -27,7 +26,6 @@ from cqm.server.values import Section
 TRUST_VARIABLE = "CQM_TRUST_PROJECT"
 
 _NO_SERVICE = frozenset({"embedded", "rules", "none"})
-_OLLAMA_URL, _OLLAMA_VARIABLE = "http://127.0.0.1:11434", "OLLAMA_HOST"
 _SECRETS = frozenset({"api_key_env", "api_key_file", "redis_password_env"})
 _ADDRESSES = ("base_url", "url", "redis_url", "encoder", "provider", "shape", "model")
 """Options that decide where a section sends text, the most telling first."""
@@ -100,22 +98,6 @@ def is_elsewhere(place: str) -> bool:
     return place.startswith(("http://", "https://")) and not is_loopback(place)
 
 
-def is_loopback(url: str) -> bool:
-    """Whether a URL, or a host with or without a port, is on this machine."""
-    try:
-        host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    # 0.0.0.0 as a target is this machine; OLLAMA_HOST is often set to it for the service.
-    return address.is_loopback or address.is_unspecified
-
-
 def outside(path: Path, root: Path) -> bool:
     """Whether `path` is not in `root` once links are followed."""
     return not path.resolve().is_relative_to(root.resolve())
@@ -127,15 +109,15 @@ def _sends_away(section: ProviderSettings | ContextSettings, environment: Mappin
         return False
     if section.provider == "ollama" and section.model.endswith(("-cloud", ":cloud")):
         return True
-    return not is_loopback(section.base_url or _default_url(section.provider, environment))
+    return not is_loopback(_url_of(section, environment))
 
 
-def _default_url(provider: str, environment: Mapping[str, str]) -> str:
-    """Where a service is unless the settings say; empty when that is not known, which counts as away."""
-    if provider == "ollama":
-        return environment.get(_OLLAMA_VARIABLE) or _OLLAMA_URL
-    preset = PRESETS.get(provider)
-    return environment.get(preset.url_variable) or preset.url if preset else ""
+def _url_of(section: ProviderSettings | ContextSettings, environment: Mapping[str, str]) -> str:
+    """Where a service is; empty when that is not known, which counts as away."""
+    if section.provider == "ollama":
+        return ollama_url(section.base_url, environment)
+    preset = PRESETS.get(section.provider)
+    return preset.at(section.base_url, environment) if preset else section.base_url
 
 
 def _home(case: _Case) -> Iterator[Name]:

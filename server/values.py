@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
+from cqm.index.embedding.addresses import is_address
+
 
 def _absolute(path: Path, info: ValidationInfo) -> Path:
     try:
@@ -29,8 +31,14 @@ Place = Annotated[str, AfterValidator(_place)]
 """A file or folder in the same way, or empty."""
 
 
+def _reachable(url: str) -> str:
+    if url and not is_address(url):
+        raise ValueError("expected http:// or https://, a host, and perhaps a port and a path")
+    return url
+
+
 def _folder_or_url(place: str, info: ValidationInfo) -> str:
-    return place if place.startswith(("http://", "https://")) else _place(place, info)
+    return _reachable(place) if place.startswith(("http://", "https://")) else _place(place, info)
 
 
 FolderOrUrl = Annotated[str, AfterValidator(_folder_or_url)]
@@ -49,7 +57,11 @@ def matching(pattern: str, expected: str) -> AfterValidator:
 
 
 # No address may hold a user name or a password (Redis takes it as a parameter too): a file is no place for secrets.
-Url = Annotated[str, matching(r"(https?://[^\s\\@]+)?", "expected http:// or https://, without user name or password")]
+Url = Annotated[
+    str,
+    matching(r"(https?://[^\s\\@]+)?", "expected http:// or https://, without user name or password"),
+    AfterValidator(_reachable),
+]
 """The address of a service, or empty."""
 RedisUrl = Annotated[
     str,

@@ -31,7 +31,7 @@ class OpenIndex:
         self.index = index
         self.settings = settings
         self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
-        self._improver = improver_of(index, settings)
+        self._improver = improver_of(index, settings, _log_report)
         self._lock = Lock()
         self._job: Job | None = None
         self._compared = False

@@ -1,11 +1,11 @@
 """Vectors, answers and contexts kept beside the index: memory, then Redis, then disk, as one cache."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Clock, Layer, Store
+from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Layer, Store
 from cqm.index.options import CacheOptions
 
 __all__ = ["Cache", "open_cache"]
@@ -13,7 +13,7 @@ __all__ = ["Cache", "open_cache"]
 _MEGABYTE = 1_000_000
 
 
-def open_cache(options: CacheOptions, folder: Path, clock: Clock = SYSTEM_CLOCK) -> Cache:
+def open_cache(options: CacheOptions, folder: Path, clock: Callable[[], float] = SYSTEM_CLOCK) -> Cache:
     """The cache that the options describe. Opens and contacts nothing yet, and never fails.
 
     Parameters:
@@ -26,7 +26,7 @@ def open_cache(options: CacheOptions, folder: Path, clock: Clock = SYSTEM_CLOCK)
     return LayeredCache(tuple(_layers(options, folder, clock)) if options.enabled else (), clock)
 
 
-def _layers(options: CacheOptions, folder: Path, clock: Clock) -> Iterator[Layer]:
+def _layers(options: CacheOptions, folder: Path, clock: Callable[[], float]) -> Iterator[Layer]:
     from cqm.index.cache.memory import MemoryLayer
     from cqm.index.cache.outer import OuterLayer
 

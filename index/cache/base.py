@@ -7,9 +7,8 @@ from typing import NamedTuple, Protocol
 from cqm.chunkers.errors import CqmError
 from cqm.index.model import CacheLayer
 
-Clock = Callable[[], float]
+SYSTEM_CLOCK: Callable[[], float] = time.time
 """Seconds since the epoch: what is kept for a time is kept across processes and machines."""
-SYSTEM_CLOCK: Clock = time.time
 
 _MINUTE = 60.0
 _DAY = 24 * 60 * _MINUTE

@@ -74,7 +74,9 @@ class DiskStore:
             try:
                 make_private_folder(self._folder)
             except StoreError as error:
-                raise CacheError(error.message, remedy=error.remedy) from error
+                message = f"The cache in {self._folder} cannot be used: {error.__cause__ or error.message}."
+                remedy = "Free space, mend its permissions, or choose another place with cache.folder."
+                raise CacheError(message, remedy=remedy) from error
             self._values = RawValues(self._folder, self._limit)
         return self._values
 

@@ -1,8 +1,8 @@
 """Layers as one cache: the nearest is asked first, and learns what those behind it know."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cqm.index.cache.base import Clock, Kept, Layer, lifetime
+from cqm.index.cache.base import Kept, Layer, lifetime
 from cqm.index.cache.framing import name_of
 from cqm.index.model import CacheLayer
 
@@ -15,7 +15,7 @@ class LayeredCache:
         clock: what values grow old by.
     """
 
-    def __init__(self, layers: Sequence[Layer], clock: Clock) -> None:
+    def __init__(self, layers: Sequence[Layer], clock: Callable[[], float]) -> None:
         self._layers = tuple(layers)
         self._clock = clock
 

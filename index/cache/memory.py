@@ -1,10 +1,10 @@
 """The layer within this process: least recently used values go first when it is full."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
-from cqm.index.cache.base import Clock, Kept
+from cqm.index.cache.base import Kept
 from cqm.index.cache.tally import Tally
 from cqm.index.model import CacheLayer
 
@@ -22,7 +22,7 @@ class MemoryLayer:
 
     name = "memory"
 
-    def __init__(self, limit_bytes: int, clock: Clock) -> None:
+    def __init__(self, limit_bytes: int, clock: Callable[[], float]) -> None:
         self._limit = limit_bytes
         self._clock = clock
         self._lock = Lock()

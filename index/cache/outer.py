@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
 
-from cqm.index.cache.base import CacheError, Clock, Frame, Kept, Store
+from cqm.index.cache.base import CacheError, Frame, Kept, Store
 from cqm.index.cache.framing import framed, unframed
 from cqm.index.cache.tally import Tally
 from cqm.index.model import CacheLayer
@@ -21,7 +21,7 @@ class OuterLayer:
         clock: what tells when values are out of date and when a pause is over.
     """
 
-    def __init__(self, name: str, open_store: Callable[[], Store], clock: Clock) -> None:
+    def __init__(self, name: str, open_store: Callable[[], Store], clock: Callable[[], float]) -> None:
         self.name = name
         self._open_store = open_store
         self._clock = clock

@@ -33,7 +33,7 @@ class RedisStore:
     """
 
     def __init__(self, url: str, password: str) -> None:
-        self._endpoint = Endpoint(url, password)
+        self._endpoint = Endpoint(url, password, is_web=False)
         try:
             _refuse_password(url)
             self._client = redis.Redis.from_url(

@@ -40,4 +40,4 @@ class Chat(Protocol):
         """
 
     def close(self) -> None:
-        """Give back connections."""
+        """Give back connections for good. Waits for nothing: what is under way fails."""

@@ -6,6 +6,8 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
+from cqm.index.deadline import settle
+
 Result = TypeVar("Result")
 
 
@@ -25,13 +27,15 @@ class Workers(Generic[Result]):
         """Whether nothing that has not begun should begin any more: calls look at it themselves."""
 
     def submit(self, call: Callable[[], Result]) -> Future[Result]:
-        """Have a call made when a thread is free."""
+        """Have a call made when a thread is free; at once, by this one, when all were closed: it ends soon then."""
         future: Future[Result] = Future()
-        self._calls.put((future, call))
         with self._lock:
-            if self._threads < self._most:
-                self._threads += 1
-                Thread(target=self._work, name="context", daemon=True).start()
+            is_taken = not self.is_closed
+            if is_taken:
+                self._calls.put((future, call))
+                self._begin()
+        if not is_taken:
+            settle(future, call)
         return future
 
     def close(self) -> None:
@@ -42,10 +46,11 @@ class Workers(Generic[Result]):
                 self._calls.put(None)
             self._threads = 0
 
+    def _begin(self) -> None:
+        if self._threads < self._most:
+            self._threads += 1
+            Thread(target=self._work, name="context", daemon=True).start()
+
     def _work(self) -> None:
         while item := self._calls.get():
-            future, call = item
-            try:
-                future.set_result(call())
-            except BaseException as error:  # noqa: BLE001 - handed to whoever waits, in the other thread
-                future.set_exception(error)
+            settle(*item)

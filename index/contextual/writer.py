@@ -23,6 +23,7 @@ from cqm.index.contextual.spending import Spending
 from cqm.index.contextual.window import cut_windows
 from cqm.index.contextual.workers import Workers
 from cqm.index.embedding.retries import RetryPolicy, with_retries
+from cqm.index.errors import ContextError
 from cqm.index.model import Usage
 from cqm.index.options import ContextOptions
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from cqm.index.cache.base import Cache
 
 CACHE_KIND = "contexts"
+_CLOSED = "The writer was closed."
 WHOLE_SHARE = 0.9
 """Nobody needs to say where a chunk stands that is so much of its document."""
 
@@ -167,7 +169,7 @@ class ContextWriter:
 
     def _ask(self, prompt: Prompt) -> Outcome:
         if self.workers.is_closed:
-            return Outcome(problem="The writer was closed.")
+            return Outcome(problem=_CLOSED)
         most = self.spending.set_aside(prompt)
         if most is None:
             return Outcome(problem=f"The budget of {self.options.budget_usd:g} USD is used up.")
@@ -187,6 +189,8 @@ class ContextWriter:
         return self._judged(prompt, reply)
 
     def _ask_once(self, prompt: Prompt) -> Reply:
+        if self.workers.is_closed:  # while this one waited for its turn, or to be repeated
+            raise ContextError(_CLOSED)
         began = time.perf_counter()
         try:
             reply = self.chat.ask(prompt)

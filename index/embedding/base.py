@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cqm.index.errors import EmbeddingError
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cqm.index.embedding.models import ModelFacts
+    from cqm.index.embedding.service import Role
     from cqm.index.model import Usage
 
     Vector = NDArray[np.float32]
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     """Unit vectors in rows, shape (texts, dimensions)."""
     Mask = NDArray[np.bool_]
     """Which rows count, shape (texts,)."""
+
+
+_NO_MODEL_OF_VECTORS = "Check that embedding.model is a model that embeds, and what embedding.base_url leads to."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Embeddings:
     Attributes:
         indices: positions of the texts that have a vector, ascending.
         vectors: their unit vectors, shape (len(indices), dimensions).
+        space: of the model that made these very vectors; another may have taken its place since.
         rejected: the other texts.
         cut: positions of texts that were too long for the model, so that the vector shows only how they begin.
         pooled: positions of texts that were too long for the model, so that the vector is the mean of their parts'.
@@ -74,6 +79,7 @@ class Embeddings:
 
     indices: tuple[int, ...]
     vectors: "Vectors"
+    space: Space
     rejected: tuple[RejectedText, ...] = ()
     cut: tuple[int, ...] = ()
     pooled: tuple[int, ...] = ()
@@ -84,6 +90,13 @@ class Embeddings:
         for index, vector in zip(self.indices, self.vectors, strict=True):
             rows[index] = vector
         return rows
+
+
+class PlacedVector(NamedTuple):
+    """A vector and the space of the model that made it."""
+
+    space: Space
+    vector: "Vector"
 
 
 class Embedder(Protocol):
@@ -106,7 +119,7 @@ class Embedder(Protocol):
             EmbeddingError: the provider failed; no text is to blame.
         """
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> PlacedVector:
         """Embed a question.
 
         Raises:
@@ -114,8 +127,21 @@ class Embedder(Protocol):
             EmbeddingError: the provider failed.
         """
 
-    def usage(self) -> "Usage":
-        """What was embedded since this embedder was opened, also before a `close`. Contacts nothing."""
+    def refresh(self) -> None:
+        """Notice when the service has another model by now: asks it one cheap question, where it tells models apart.
+
+        What was not met yet is left alone: it is met at its first use.
+
+        Raises:
+            EmbeddingError: as `space`.
+        """
+
+    def usage(self, role: "Role | None" = None) -> "Usage":
+        """What was embedded since this embedder was opened, also before a `close`. Contacts nothing.
+
+        Parameters:
+            role: of the texts that count; None for all.
+        """
 
     def facts(self) -> "ModelFacts":
         """What is known of the model: what the options, its service and our table tell, in this order.
@@ -125,19 +151,23 @@ class Embedder(Protocol):
         """
 
     def close(self) -> None:
-        """Give back connections and memory; a later call opens them again."""
+        """Give back connections and memory; a later call opens them again. Waits for nothing.
+
+        Calls that are under way go on to their end; the last of them gives back what they use.
+        """
 
 
 class RefusedInputError(EmbeddingError):
     """A service refused the texts of a request for what they are: the same texts will be refused again.
 
     Parameters:
+        message, remedy: as in `CqmError`.
         too_long: whether it said that a text is over the model's context.
         by_fault: whether it broke over them rather than said so.
     """
 
-    def __init__(self, message: str, *, too_long: bool = False, by_fault: bool = False) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, remedy: str = "", too_long: bool = False, by_fault: bool = False) -> None:
+        super().__init__(message, remedy=remedy)
         self.too_long = too_long
         self.by_fault = by_fault
 
@@ -164,12 +194,12 @@ def validated(
 
     if len(rows) != texts:
         message = f"{source} returned {len(rows)} vectors for {texts} texts."
-        raise EmbeddingError(message)
+        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
     lengths = {len(row) for row in rows}
     if len(lengths) > 1 or (dimensions and lengths - {dimensions}):
         found = " and ".join(map(str, sorted(lengths)))
         message = f"{source} returned vectors of {found} dimensions{f', not of {dimensions}' if dimensions else ''}."
-        raise EmbeddingError(message)
+        raise EmbeddingError(message, remedy="Run again: the service may have been given another model just now.")
     exact = _floats(rows, source)
     largest = np.abs(exact).max(axis=1, initial=0)
     usable = np.isfinite(largest) & (largest > 0)
@@ -179,7 +209,7 @@ def validated(
         vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
     if texts > 1 and not usable.any():
         message = f"{source} returned only vectors without a direction, for {texts} texts."
-        raise EmbeddingError(message)
+        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
     return vectors, usable
 
 
@@ -190,7 +220,7 @@ def _floats(rows: "Sequence[Sequence[float]] | Vectors", source: str) -> "NDArra
         return np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
         message = f"{source} returned something else than numbers: {error}."
-        raise EmbeddingError(message) from error
+        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS) from error
 
 
 def stacked(rows: "Sequence[Vector]", dimensions: int) -> "Vectors":

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.base import Embeddings, RefusedInputError, validated
+from cqm.index.embedding.base import Embeddings, PlacedVector, RefusedInputError, validated
 from cqm.index.embedding.outcome import Outcome
 from cqm.index.embedding.pooling import Part, split
 from cqm.index.embedding.retries import TimedOutError, TransientError
@@ -17,13 +17,10 @@ from cqm.index.embedding.service import Answer, Role
 from cqm.index.embedding.traffic import Traffic
 from cqm.index.errors import EmbeddingError
 
-if TYPE_CHECKING:
-    from cqm.index.embedding.base import Vector
-
 CANARY = "def add(left, right): return left + right"
 """A text that every model can embed: what fails with it fails for a reason that lies not in the texts."""
-_MOST_HALVINGS = 3
-"""How often a request that timed out is halved before the service counts as hanging: to an eighth, four time-outs."""
+_MOST_DIVISIONS = 3
+"""How often a request that timed out is divided by four before the service counts as hanging: from a hundred to one."""
 _DOUBTFUL = 1 / 2
 """Of the context: the estimate may be half of the truth for code, so what may be too long begins here."""
 _SURELY = 4
@@ -53,7 +50,7 @@ def embed_all(
     return _Run(traffic, role, patient=patient).embeddings(texts)
 
 
-def embed_one(traffic: Traffic, text: str, role: Role) -> "Vector":
+def embed_one(traffic: Traffic, text: str, role: Role) -> PlacedVector:
     """Embed one text that somebody waits for.
 
     Raises:
@@ -63,9 +60,25 @@ def embed_one(traffic: Traffic, text: str, role: Role) -> "Vector":
     embeddings = embed_all(traffic, [text], role, patient=False)
     if embeddings.rejected:
         message = f"The text has no vector: {embeddings.rejected[0].reason}."
-        raise RefusedInputError(message)
-    vector: Vector = embeddings.vectors[0]
-    return vector
+        raise RefusedInputError(message, remedy="Ask in other words, or in fewer.")
+    return PlacedVector(embeddings.space, embeddings.vectors[0])
+
+
+def embed_canary(traffic: Traffic, *, patient: bool = False) -> Answer:
+    """Embed `CANARY`: what fails with it fails for a reason that lies not in the texts.
+
+    Parameters:
+        traffic: the way to who embeds.
+        patient: as in `Traffic.ask`.
+
+    Raises:
+        EmbeddingError: the service failed, also where it refuses this text: then it refuses whatever it is asked.
+    """
+    try:
+        return traffic.ask([CANARY], Role.DOCUMENT, patient=patient)
+    except RefusedInputError as refusal:
+        message = f"{traffic.service.source} refuses even a short text. {refusal.message}"
+        raise EmbeddingError(message, remedy="Check embedding.model and embedding.dimensions.") from refusal
 
 
 class _Piece(NamedTuple):
@@ -104,13 +117,20 @@ class _Batch(NamedTuple):
 
     pieces: tuple[_Piece, ...]
     patient: bool
-    halvings: int = 0
+    divisions: int = 0
     truncate: bool = False
     suspicion: _Suspicion | None = None
 
-    def halves(self) -> "tuple[_Batch, _Batch]":
-        middle = len(self.pieces) // 2
-        return self._replace(pieces=self.pieces[:middle]), self._replace(pieces=self.pieces[middle:])
+    def halves(self) -> "tuple[_Batch, ...]":
+        return self._in_parts(2)
+
+    def quarters(self) -> "tuple[_Batch, ...]":
+        return self._in_parts(4)
+
+    def _in_parts(self, count: int) -> "tuple[_Batch, ...]":
+        size = ceil(len(self.pieces) / count)
+        starts = range(0, len(self.pieces), size)
+        return tuple(self._replace(pieces=self.pieces[start : start + size]) for start in starts)
 
 
 class _Run:
@@ -137,8 +157,9 @@ class _Run:
             self._add(_Piece(index, 0, text))
         self._work_in(min(self._service.limits.width, len(self._ready) + self._gatherings()))
         if self._failure:
+            self._failure.partial = self._outcome.certain(self._traffic.space)
             raise self._failure
-        return self._outcome.embeddings(self._traffic.space.dimensions)
+        return self._outcome.embeddings(self._traffic.space)
 
     def _gatherings(self) -> int:
         """About how many batches the pieces that travel together will make."""
@@ -226,9 +247,9 @@ class _Run:
         except RefusedInputError as refusal:
             self._refused(batch, refusal)
         except TimedOutError:
-            if not batch.patient or len(texts) == 1 or batch.halvings == _MOST_HALVINGS:
+            if not batch.patient or len(texts) == 1 or batch.divisions == _MOST_DIVISIONS:
                 raise
-            self._put(*batch._replace(halvings=batch.halvings + 1).halves())
+            self._put(*batch._replace(divisions=batch.divisions + 1).quarters())
         else:
             if self._was_cut(batch, answer):
                 self._too_long(batch.pieces[0], f"{self._service.source} cuts it", answer)
@@ -238,12 +259,14 @@ class _Run:
     def _asked(self, texts: Sequence[str], batch: _Batch) -> Answer:
         """One request; a server's fault becomes a refusal of its texts when the server can embed another text."""
         try:
-            return self._traffic.ask(texts, self._role, patient=batch.patient, truncate=batch.truncate)
+            # What still times out when it was divided so often is not asked again.
+            patient = batch.patient and batch.divisions < _MOST_DIVISIONS
+            return self._traffic.ask(texts, self._role, patient=patient, truncate=batch.truncate)
         except TransientError as fault:
             if not fault.maybe_input:
                 raise
-            self._traffic.ask([CANARY], self._role, patient=False)
-            raise RefusedInputError(fault.message, by_fault=True) from fault
+            embed_canary(self._traffic)
+            raise RefusedInputError(fault.message, remedy=fault.remedy, by_fault=True) from fault
 
     def _refused(self, batch: _Batch, refusal: RefusedInputError) -> None:
         if len(batch.pieces) > 1:

@@ -1,28 +1,29 @@
 """What a process may spend on embedding, and the embedder that keeps to it."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Condition
 
-from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.base import Embedder, Embeddings, Space
+from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
 from cqm.index.embedding.models import ModelFacts
+from cqm.index.embedding.service import Role
 from cqm.index.errors import BudgetError
 from cqm.index.model import Usage
 
-if TYPE_CHECKING:
-    from cqm.index.embedding.base import Vector
-
 _MILLION = 1_000_000
+_FRAME_TOKENS = 64
+"""What a prefix and the model's own tokens may add to a text."""
 
 
 class BudgetedEmbedder:
     """An `Embedder` that refuses to begin what would cost more than is left of its budget.
 
-    Questions are not counted: a search is answered whatever a run has spent.
+    What texts under way may cost at most is set aside, so that several threads together keep to it too. Questions are
+    not counted: a search is answered whatever a run has spent.
 
     Parameters:
         embedder: who embeds.
-        usd: what may be spent until it is closed.
+        usd: what may be spent on documents until it is closed.
         usd_per_million_tokens: the price.
     """
 
@@ -30,6 +31,8 @@ class BudgetedEmbedder:
         self._embedder = embedder
         self._usd = usd
         self._price = usd_per_million_tokens
+        self._set_aside: list[float] = []
+        self._settled = Condition()
 
     def space(self) -> Space:
         """See `Embedder.space`."""
@@ -39,28 +42,54 @@ class BudgetedEmbedder:
         """See `Embedder.facts`."""
         return self._embedder.facts()
 
-    def usage(self) -> Usage:
+    def refresh(self) -> None:
+        """See `Embedder.refresh`."""
+        self._embedder.refresh()
+
+    def usage(self, role: Role | None = None) -> Usage:
         """See `Embedder.usage`."""
-        return self._embedder.usage()
+        return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """See `Embedder.embed_documents`.
+        """See `Embedder.embed_documents`. Waits where it depends on what the texts under way will have cost.
 
         Raises:
-            BudgetError: these texts would cost more than is left.
+            BudgetError: these texts may cost more than is left.
         """
-        spent = self._embedder.usage().usd
-        if spent + sum(map(estimate, texts)) * self._price / _MILLION > self._usd:
-            raise BudgetError(
-                f"The budget of {self._usd:g} USD is used up: {spent:.4f} USD are spent.",
-                remedy="Raise embedding.budget_usd, or run again.",
-            )
-        return self._embedder.embed_documents(texts)
+        # No token is shorter than a byte.
+        tokens = sum(len(text.encode("utf-8", "surrogatepass")) + _FRAME_TOKENS for text in texts)
+        with self._reserved(tokens * self._price / _MILLION):
+            return self._embedder.embed_documents(texts)
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
         return self._embedder.embed_query(text)
 
     def close(self) -> None:
         """See `Embedder.close`."""
         self._embedder.close()
+
+    @contextmanager
+    def _reserved(self, most: float) -> Iterator[None]:
+        with self._settled:
+            self._settled.wait_for(lambda: not self._set_aside or self._fits(most))
+            if not self._fits(most):
+                need = f"{self._usd - self._spent:.4f} are left, and the next texts may cost {most:.4f}"
+                raise BudgetError(
+                    f"The budget of {self._usd:g} USD is used up: {need}.",
+                    remedy="Raise embedding.budget_usd; every process has one of its own.",
+                )
+            self._set_aside.append(most)
+        try:
+            yield
+        finally:
+            with self._settled:
+                self._set_aside.remove(most)
+                self._settled.notify_all()
+
+    @property
+    def _spent(self) -> float:
+        return self._embedder.usage(Role.DOCUMENT).usd
+
+    def _fits(self, most: float) -> bool:
+        return self._spent + sum(self._set_aside) + most <= self._usd

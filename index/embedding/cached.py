@@ -6,18 +6,22 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.cache.base import Cache
-from cqm.index.embedding.base import Embedder, Embeddings, RejectedText, Space, stacked
+from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, RejectedText, Space, stacked
+from cqm.index.errors import EmbeddingError
 from cqm.index.model import Usage
 
 if TYPE_CHECKING:
     from cqm.index.embedding.base import Vector, Vectors
     from cqm.index.embedding.models import ModelFacts
+    from cqm.index.embedding.service import Role
 
 _KIND = "vectors"
 _NO_SERVICE = "embedded"
 """The provider whose vectors are made faster than they could be fetched."""
 _CUT, _POOLED = 1, 2
 _FLOAT_BYTES = 2
+_MOST_AT_ONCE = 256
+"""Texts of one call of the other embedder: what a process may lose of what it paid for when it is killed."""
 
 
 class CachedEmbedder:
@@ -51,48 +55,39 @@ class CachedEmbedder:
         """See `Embedder.facts`."""
         return self._embedder.facts()
 
-    def usage(self) -> Usage:
+    def refresh(self) -> None:
+        """See `Embedder.refresh`."""
+        self._embedder.refresh()
+
+    def usage(self, role: "Role | None" = None) -> Usage:
         """See `Embedder.usage`: what was cached was not asked for, so it is no part of it."""
-        return self._embedder.usage()
-
-    def known(self, texts: Sequence[str]) -> int:
-        """How many of these documents have their vector in the cache.
-
-        Raises:
-            EmbeddingError: as `space`.
-        """
-        space = self._cached_space() if texts else None
-        found = self._find(_Keys(space, "document"), texts) if space else {}
-        return sum(text in found for text in texts)
+        return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """See `Embedder.embed_documents`."""
         space = self._cached_space() if texts else None
         if space is None:
             return self._embedder.embed_documents(texts)
-        keys = _Keys(space, "document")
-        found = self._find(keys, texts)
+        distinct = list(dict.fromkeys(texts))
+        found = self._find(_Keys(space, "document"), distinct)
+        fresh = self._fresh([text for text in distinct if text not in found], space)
+        if found and fresh.space != space:
+            # The model was exchanged meanwhile: what was found is the other's, and an answer is of one space.
+            found, fresh = {}, self._fresh(distinct, space)
         with self._lock:
             self._cached += sum(text in found for text in texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        rejected: dict[str, str] = {}
-        if missing:
-            fresh = self._embedder.embed_documents(missing)
-            rejected = {missing[text.index]: text.reason for text in fresh.rejected}
-            found |= self._keep(keys, _entries(missing, fresh))
-        return _together(texts, found, rejected, space.dimensions)
+        return _together(texts, found | fresh.entries, fresh.rejected, fresh.space)
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
         space = self._cached_space()
         if space is None:
             return self._embedder.embed_query(text)
-        keys = _Keys(space, "query")
-        found = self._find(keys, [text])
+        found = self._find(_Keys(space, "query"), [text])
         if not found:
-            found = self._keep(keys, {text: _Entry(0, _halved(self._embedder.embed_query(text)))})
-        vector: Vector = _vectors([found[text]], space.dimensions)[0]
-        return vector
+            space, vector = self._embedder.embed_query(text)
+            found = self._keep(_Keys(space, "query"), {text: _Entry(0, _halved(vector))})
+        return PlacedVector(space, _vectors([found[text]], space.dimensions)[0])
 
     def close(self) -> None:
         """See `Embedder.close`."""
@@ -104,6 +99,30 @@ class CachedEmbedder:
             return None
         space = self._embedder.space()
         return None if space.provider == _NO_SERVICE else space
+
+    def _fresh(self, texts: Sequence[str], space: Space) -> "_Fresh":
+        """Embed documents, so many at once, and keep their vectors; of the space that is given when there are none."""
+        entries: dict[str, _Entry] = {}
+        rejected: dict[str, str] = {}
+        for start in range(0, len(texts), _MOST_AT_ONCE):
+            part = texts[start : start + _MOST_AT_ONCE]
+            embeddings = self._embedded(part)
+            if entries and embeddings.space != space:
+                # The model was exchanged meanwhile: what came before is the other's.
+                return self._fresh(texts, embeddings.space)
+            space = embeddings.space
+            rejected |= {part[text.index]: text.reason for text in embeddings.rejected}
+            entries |= self._keep(_Keys(space, "document"), _entries(part, embeddings))
+        return _Fresh(space, entries, rejected)
+
+    def _embedded(self, texts: Sequence[str]) -> Embeddings:
+        """Embed documents; what was embedded before a failure is kept: it is paid for."""
+        try:
+            return self._embedder.embed_documents(texts)
+        except EmbeddingError as error:
+            if error.partial is not None:
+                self._keep(_Keys(error.partial.space, "document"), _entries(texts, error.partial))
+            raise
 
     def _find(self, keys: "_Keys", texts: Iterable[str]) -> "dict[str, _Entry]":
         by_key = {keys.of(text): text for text in texts}
@@ -134,6 +153,14 @@ class _Entry(NamedTuple):
     """Little-endian 16-bit floats."""
 
 
+class _Fresh(NamedTuple):
+    """What became of texts that were embedded, by the text."""
+
+    space: Space
+    entries: dict[str, _Entry]
+    rejected: dict[str, str]
+
+
 def _entries(texts: Sequence[str], embeddings: Embeddings) -> dict[str, _Entry]:
     cut, pooled = set(embeddings.cut), set(embeddings.pooled)
     return {
@@ -143,13 +170,14 @@ def _entries(texts: Sequence[str], embeddings: Embeddings) -> dict[str, _Entry]:
 
 
 def _together(
-    texts: Sequence[str], found: Mapping[str, _Entry], rejected: Mapping[str, str], dimensions: int
+    texts: Sequence[str], found: Mapping[str, _Entry], rejected: Mapping[str, str], space: Space
 ) -> Embeddings:
     indices = tuple(index for index, text in enumerate(texts) if text in found)
     entries = [found[texts[index]] for index in indices]
     return Embeddings(
         indices,
-        _vectors(entries, dimensions),
+        _vectors(entries, space.dimensions),
+        space,
         tuple(RejectedText(index, rejected[text]) for index, text in enumerate(texts) if text in rejected),
         tuple(index for index, entry in zip(indices, entries, strict=True) if entry.flags & _CUT),
         tuple(index for index, entry in zip(indices, entries, strict=True) if entry.flags & _POOLED),

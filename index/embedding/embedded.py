@@ -22,10 +22,19 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.base import Embeddings, RefusedInputError, RejectedText, Space, stacked, validated
+from cqm.index.embedding.base import (
+    Embeddings,
+    PlacedVector,
+    RefusedInputError,
+    RejectedText,
+    Space,
+    stacked,
+    validated,
+)
 from cqm.index.embedding.meter import Meter
 from cqm.index.embedding.models import ModelFacts
 from cqm.index.embedding.presets import known_facts
+from cqm.index.embedding.service import Role
 from cqm.index.errors import EmbeddingError
 from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions
@@ -34,7 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cqm.index.embedding.base import Vector, Vectors
+    from cqm.index.embedding.base import Vectors
 
 MAX_CHARACTERS = 32_768
 """Of a text; what follows has no part in its vector, and the text is reported as cut."""
@@ -107,30 +116,35 @@ class StaticEmbedder:
         """See `Embedder.facts`; loads nothing. Texts have no limit but `MAX_CHARACTERS`."""
         return replace(known_facts(self._options), dimensions=self.space().dimensions)
 
-    def usage(self) -> Usage:
+    def refresh(self) -> None:
+        """See `Embedder.refresh`; the files of a release do not change."""
+
+    def usage(self, role: Role | None = None) -> Usage:
         """See `Embedder.usage`; each call is a request."""
-        return self._meter.total()
+        return self._meter.total(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """See `Embedder.embed_documents`. A text without any word is rejected."""
-        began = time.monotonic()
-        embeddings = self._embedded(texts)
-        self._meter.add(Usage(1, len(texts), sum(map(estimate, texts)), seconds=time.monotonic() - began))
-        return embeddings
+        return self._counted(texts, Role.DOCUMENT)
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
-        embeddings = self.embed_documents([text])
+        embeddings = self._counted([text], Role.QUERY)
         if embeddings.rejected:
             message = f"The text has no vector: {embeddings.rejected[0].reason}."
-            raise RefusedInputError(message)
-        vector: Vector = embeddings.vectors[0]
-        return vector
+            raise RefusedInputError(message, remedy="Ask with a word.")
+        return PlacedVector(embeddings.space, embeddings.vectors[0])
 
     def close(self) -> None:
         """See `Embedder.close`."""
         with self._lock:
             self._model = None
+
+    def _counted(self, texts: Sequence[str], role: Role) -> Embeddings:
+        began = time.monotonic()
+        embeddings = self._embedded(texts)
+        self._meter.add(Usage(1, len(texts), sum(map(estimate, texts)), seconds=time.monotonic() - began), role)
+        return embeddings
 
     def _embedded(self, texts: Sequence[str]) -> Embeddings:
         model = self._loaded()
@@ -139,6 +153,7 @@ class StaticEmbedder:
         return Embeddings(
             indices,
             _unit([total for total in sums if total is not None], model),
+            self.space(),
             tuple(RejectedText(index, _NO_WORD) for index, total in enumerate(sums) if total is None),
             tuple(index for index in indices if len(texts[index]) > MAX_CHARACTERS),
         )

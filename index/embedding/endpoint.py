@@ -1,8 +1,10 @@
 """Where a service is and the key it wants, shown without anything secret."""
 
-import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from cqm.index.embedding.addresses import is_address, is_loopback
+from cqm.index.errors import EmbeddingError
 
 _QUOTED = 300
 """Characters of a service's own words in our messages."""
@@ -13,12 +15,23 @@ class Endpoint:
     """The address of a service. As a string it has no user name, password or query.
 
     Attributes:
-        url: absolute, http or https.
+        url: absolute.
         key: what authorises us there; empty for none.
+        is_web: whether it speaks HTTP; the address of another is for its own client to check.
+
+    Raises:
+        EmbeddingError: the address cannot be used.
     """
 
     url: str
     key: str = field(default="")
+    is_web: bool = True
+
+    def __post_init__(self) -> None:
+        if self.is_web and not is_address(self.url):
+            # What cannot be taken apart may hold a password anywhere before its last "@".
+            message = f"The address {self.url.rpartition('@')[2]!r} of a service is not valid."
+            raise EmbeddingError(message, remedy="Give http:// or https://, a host, and perhaps a port and a path.")
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
@@ -34,12 +47,8 @@ class Endpoint:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine; a name counts only when it is "localhost"."""
-        host = urlsplit(self.url).hostname or ""
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost"
+        """Whether it is on this machine; see `addresses.is_loopback`."""
+        return is_loopback(self.url)
 
     def quoted(self, said: object) -> str:
         """The beginning of what the service said, without our secrets: some services repeat the key they refuse."""

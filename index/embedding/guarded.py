@@ -3,9 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cqm.index.deadline import DeadlineError, within
+from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.embedding.base import Embeddings, RefusedInputError, Space
 from cqm.index.embedding.batches import CANARY
 from cqm.index.embedding.breaker import Breaker
@@ -13,6 +14,8 @@ from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.errors import BudgetError, EmbeddingError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from cqm.index.embedding.base import Vector
 
 Result = TypeVar("Result")
@@ -32,7 +35,8 @@ class GuardedModel:
         self.name = name
         self.embedder = embedder
         self.breaker = breaker
-        self._in_process = in_process
+        self.in_process = in_process
+        self._overdue: Future[Any] | None = None
 
     def space(self) -> Space:
         """The space of its vectors.
@@ -42,16 +46,29 @@ class GuardedModel:
         """
         return self._guarded(self.embedder.space)
 
-    def embed_documents(self, texts: Sequence[str]) -> tuple[Space, Embeddings]:
-        """The vectors of texts, and the space that they are in.
+    def space_soon(self, seconds: float) -> Space:
+        """The same for somebody who does not need it: a service that takes longer is met meanwhile.
+
+        Raises:
+            EmbeddingError: it is not to be had by then, or is left alone.
+        """
+        return self._soon(self.space, seconds)
+
+    def refresh(self, seconds: float) -> None:
+        """Notice when the service has another model by now. A failure counts, as any other, and is told by no error."""
+        with suppress(EmbeddingError):  # The breaker has it.
+            self._soon(lambda: self._guarded(self.embedder.refresh), seconds)
+
+    def embed_documents(self, texts: Sequence[str]) -> Embeddings:
+        """The vectors of texts, with the space that they are in.
 
         Raises:
             EmbeddingError: it failed, or is left alone.
         """
-        return self._guarded(lambda: (self.embedder.space(), self.embedder.embed_documents(texts)))
+        return self._guarded(lambda: self.embedder.embed_documents(texts))
 
     def embed_query(self, text: str, spaces: Collection[str], seconds: float) -> "tuple[str, Vector] | None":
-        """The vector of a question with its space's vector name; None when that is none of `spaces`.
+        """The vector of a question with the vector name of its own space; None when that is none of `spaces`.
 
         Parameters:
             seconds: how long a service is waited for.
@@ -59,14 +76,9 @@ class GuardedModel:
         Raises:
             EmbeddingError: it failed, is too slow or is left alone.
         """
-        if self._in_process:
+        if self.in_process:
             return self._embed_query(text, spaces)
-        try:
-            return within(seconds, lambda: self._guarded(lambda: self._embed_query(text, spaces)))
-        except DeadlineError as error:
-            slow = EmbeddingError(f"{self.name} did not answer within {seconds:g} s.", retryable=True)
-            self.breaker.failed(str(slow))
-            raise slow from error
+        return self._soon(lambda: self._guarded(lambda: self._embed_query(text, spaces)), seconds)
 
     def latency(self) -> float:
         """Seconds that it takes to embed a short text once it is met; infinite while it fails."""
@@ -80,18 +92,39 @@ class GuardedModel:
         return time.perf_counter() - began
 
     def _embed_query(self, text: str, spaces: Collection[str]) -> "tuple[str, Vector] | None":
-        name = self.embedder.space().vector_name
-        return (name, self.embedder.embed_query(text)) if name in spaces else None
+        if self.embedder.space().vector_name not in spaces:
+            return None
+        space, vector = self.embedder.embed_query(text)  # Another model may have come in between.
+        return (space.vector_name, vector) if space.vector_name in spaces else None
+
+    def _soon(self, call: Callable[[], Result], seconds: float) -> Result:
+        """A call that is waited for no longer than that, and not begun while an earlier one is overdue."""
+        if self.in_process:
+            return call()
+        if self._overdue is not None and not self._overdue.done():
+            raise self._late(seconds)
+        attempt = begun(call, "model")
+        try:
+            return awaited(attempt, seconds)
+        except DeadlineError as error:
+            self._overdue = attempt
+            raise self._late(seconds) from error
+
+    def _late(self, seconds: float) -> EmbeddingError:
+        message = f"{self.name} did not answer within {seconds:.2g} s."
+        return EmbeddingError(message, remedy="Raise embedding.query_seconds.", retryable=True)
 
     def _guarded(self, call: Callable[[], Result]) -> Result:
         if not self.breaker.admits():
-            raise EmbeddingError(f"{self.name} failed and is left alone for a while: {self.breaker.reason}")
+            message = f"{self.name} failed and is left alone for a while: {self.breaker.reason}"
+            raise EmbeddingError(message, remedy="`cqm doctor` tells whether it works again.", retryable=True)
         try:
             if self.breaker.reason:
                 self._meet_again()
             result = call()
         except (RefusedInputError, BudgetError):
-            # Neither is the model's failure.
+            # Neither is the model's failure: it answers, if only to say no.
+            self.breaker.worked()
             raise
         except EmbeddingError as error:
             self.breaker.failed(str(error))
@@ -100,6 +133,9 @@ class GuardedModel:
         return result
 
     def _meet_again(self) -> None:
-        """After a failure: find the model anew, since it may be another by now; that tries it with a short text."""
+        """After a failure: find the model anew, since it may be another by now; that tries it with a short text.
+
+        Calls of other threads that are under way go on with the connections that they have.
+        """
         self.embedder.close()
         self.embedder.space()

@@ -22,10 +22,12 @@ def read_key(variable: str, file: str) -> str:
         file: holds nothing but the key; "~" is the user's home; empty for none.
 
     Raises:
-        EmbeddingError: the file cannot be read, others can read it, or it holds something else than one key.
+        EmbeddingError: the file cannot be read or others can read it; or what is found is something else than one key.
     """
     key = os.environ.get(variable, "").strip()
-    return key or (_read(Path(file).expanduser()) if file else "")
+    if key:
+        return _checked(key, f"The environment variable {variable}", "Set it to the key, and nothing else.")
+    return _read(Path(file).expanduser()) if file else ""
 
 
 def _read(path: Path) -> str:
@@ -40,13 +42,14 @@ def _read(path: Path) -> str:
     if os.name == "posix" and mode & _NOT_THE_OWNERS:
         message = f"The key file {path} can be read by others than its owner (mode {stat.S_IMODE(mode):o})."
         raise EmbeddingError(message, remedy=f"Run `chmod 600 {path}`.")
-    return _checked(content, path)
+    remedy = "Write the key, and nothing else, on its first line."
+    return _checked(content.decode("ascii", "replace"), f"The key file {path}", remedy)
 
 
-def _checked(content: bytes, path: Path) -> str:
-    words = content.decode("ascii", "replace").split()
+def _checked(content: str, place: str, remedy: str) -> str:
+    """The key, where it is something that a header can hold: the clients' own messages quote what they refuse."""
+    words = content.split()
     # The content itself is named nowhere: it is a secret, whatever is wrong with it.
     if len(words) != 1 or not words[0].isascii() or not words[0].isprintable() or len(content) > _LONGEST:
-        message = f"The key file {path} does not hold exactly one key."
-        raise EmbeddingError(message, remedy="Write the key, and nothing else, on its first line.")
+        raise EmbeddingError(f"{place} does not hold exactly one key.", remedy=remedy)
     return words[0]

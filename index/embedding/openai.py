@@ -7,8 +7,9 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 from cqm.index.embedding.base import Embedder
 from cqm.index.embedding.models import ModelFacts, settled
-from cqm.index.embedding.openai_client import OpenAIServer, connect
+from cqm.index.embedding.openai_client import OpenAIServer, connect_openai
 from cqm.index.embedding.presets import PRESETS, Preset, facts_at
+from cqm.index.embedding.purposes import EMBEDDING
 from cqm.index.embedding.rates import Clock
 from cqm.index.embedding.retries import RetryPolicy, with_retries
 from cqm.index.embedding.served import ServedEmbedder
@@ -60,6 +61,8 @@ class _ServedModel:
     limits: Limits
     dimensions: int
     """Asked of the server; 0 for the model's own."""
+    told_now: Callable[[], Told]
+    """Asks the endpoint again what it has."""
     counts: bool
     """Whether the endpoint tells tokens by text-embeddings-inference's way, and may cut silently."""
 
@@ -71,7 +74,18 @@ class _ServedModel:
         told = self.preset.fields(self.model, is_query=role is Role.QUERY)
         length = {self.preset.length_field: self.dimensions} if self.dimensions else {}
         long = self.preset.cut_fields if truncate else self.preset.refuse_fields
-        return self.server.embed(self.model, texts, {**told, **length, **long})
+        fields = {**told, **length, **long} or None
+        with self.server.translating(self.source):
+            answer = self.server.client.embeddings.create(input=list(texts), model=self.model, extra_body=fields)
+            rows = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
+            tokens = getattr(answer.usage, "total_tokens", None)
+            return Answer(rows, tokens if isinstance(tokens, int) and tokens > 0 else None)
+
+    def is_exchanged(self) -> bool:
+        told = self.told_now()
+        # An endpoint that tells nothing just now has not said that its model is another one.
+        found = (told.model, _version(self.server, self.preset, told))
+        return not told.is_silent and found != (self.model, self.version)
 
     def beginning(self, text: str) -> str:
         context = self.facts.context_tokens
@@ -86,7 +100,7 @@ class _ServedModel:
         return text if len(tokens) <= context else tokenizer.decode(tokens[: context - _CUT_MARGIN])
 
     def close(self) -> None:
-        self.server.client.close()
+        self.server.close()
 
 
 def _tokenizer(model: str) -> Tokenizer | None:
@@ -99,24 +113,42 @@ def _tokenizer(model: str) -> Tokenizer | None:
 def _find(options: EmbeddingOptions, retries: RetryPolicy) -> _ServedModel:
     """Meet the endpoint: which model it has and how much it takes."""
     preset = PRESETS[options.provider]
-    server = connect(options, preset)
+    url = preset.at(options.base_url)
+    server = connect_openai(options, url, preset.key_variable, EMBEDDING, needs_key=preset.is_hosted)
+
+    def told_now() -> Told:
+        return with_retries(lambda: _told(server, options, preset), retries.brief())
+
     try:
-        told = with_retries(lambda: _told(server, options, preset), retries.brief())
-        return _served(server, options, preset, told)
+        return _served(server, options, preset, told_now)
     except EmbeddingError:
-        server.client.close()
+        server.close()
         raise
 
 
 def _told(server: OpenAIServer, options: EmbeddingOptions, preset: Preset) -> Told:
     """What the endpoint tells; the owners' own endpoints tell nothing that their documentation does not."""
-    if server.endpoint.url == preset.url and preset.is_hosted:
+    if _is_owners(server, preset):
         return Told(options.model or preset.model, refuses=True)
     tell = _TELL.get(options.provider, ask_list)
     return tell(server, options.model)
 
 
-def _served(server: OpenAIServer, options: EmbeddingOptions, preset: Preset, told: Told) -> _ServedModel:
+def _is_owners(server: OpenAIServer, preset: Preset) -> bool:
+    return preset.is_hosted and server.endpoint.url == preset.url
+
+
+def _version(server: OpenAIServer, preset: Preset, told: Told) -> str:
+    """Elsewhere a model's name says little: two servers may call different models alike, and one may exchange them."""
+    if _is_owners(server, preset):
+        return ""
+    return "-".join(filter(None, [server.endpoint.authority, told.version]))
+
+
+def _served(
+    server: OpenAIServer, options: EmbeddingOptions, preset: Preset, told_now: Callable[[], Told]
+) -> _ServedModel:
+    told = told_now()
     if not told.model:
         message = f"No model is named for {server.endpoint}."
         names = f" to one of: {', '.join(told.listed[:_NAMED])}" if told.listed else ""
@@ -133,9 +165,15 @@ def _served(server: OpenAIServer, options: EmbeddingOptions, preset: Preset, tol
         cuts=bool(preset.cut_fields),
         cuts_silently=may_cut,
     )
-    # Elsewhere a model's name says little: two servers may call different models alike.
-    version = "" if server.endpoint.url == preset.url and preset.is_hosted else server.endpoint.authority
-    counts = may_cut and options.provider in _TELL
     return _ServedModel(
-        server, preset, options.provider, told.model, version, facts, limits, options.dimensions, counts=counts
+        server,
+        preset,
+        options.provider,
+        told.model,
+        _version(server, preset, told),
+        facts,
+        limits,
+        options.dimensions,
+        told_now,
+        counts=may_cut and options.provider in _TELL,
     )

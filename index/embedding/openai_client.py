@@ -2,66 +2,68 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.embedding.base import RefusedInputError
 from cqm.index.embedding.bodies import bounded
 from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.keys import read_key
-from cqm.index.embedding.presets import Fields, Preset
+from cqm.index.embedding.purposes import Purpose
 from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
-from cqm.index.embedding.service import Answer
 from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.options import ContextOptions, EmbeddingOptions
 
 if TYPE_CHECKING:
     import openai
 
 _TOO_LONG = re.compile(
-    r"context.?(length|size)|too (large|long)|maximum (context|input|length)|less than \d+ tokens", re.IGNORECASE
+    r"context.?(length|size|window)|too (large|long)|maximum (context|input|length)|less than \d+ tokens", re.IGNORECASE
 )
 _UNAUTHORIZED, _PAYMENT_REQUIRED, _FORBIDDEN, _NOT_FOUND = 401, 402, 403, 404
 _SERVER_FAULT, _NOT_IMPLEMENTED = 500, 501
+_PAY = "Check the plan and the billing details of the account."
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIServer:
-    """An endpoint. Errors of its methods are `EmbeddingError`s.
+    """An endpoint.
 
     Attributes:
         client: of the endpoint; repeats nothing.
         endpoint: where it is.
         key_place: where its key comes from, for people.
+        purpose: what it is used for.
     """
 
     client: "openai.OpenAI"
     endpoint: Endpoint
     key_place: str
+    purpose: Purpose
 
-    def embed(self, model: str, texts: Sequence[str], fields: Fields) -> Answer:
-        """One request for vectors, with further fields in its body."""
-        with self._translating(f"{model} at {self.endpoint}"):
-            answer = self.client.embeddings.create(input=list(texts), model=model, extra_body=dict(fields) or None)
-            rows = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
-            tokens = getattr(answer.usage, "total_tokens", None)
-            return Answer(rows, tokens if isinstance(tokens, int) and tokens > 0 else None)
+    def close(self) -> None:
+        """Give back its connections."""
+        self.client.close()
 
-    def told(self, path: str, body: Fields | None = None) -> object:
-        """What the endpoint answers beside vectors, as JSON; None where it does not tell.
+    def told(self, path: str, body: Mapping[str, object] | None = None) -> object:
+        """What the endpoint answers beside its main work, as JSON; None where it does not tell.
 
         Parameters:
             path: below its base url; one that begins with "/" is below what precedes the "/v1" of that.
             body: to post; None to get.
+
+        Raises:
+            EmbeddingError: it does not answer.
         """
         import openai
 
         url = f"{self.endpoint.url.removesuffix('/v1')}{path}" if path.startswith("/") else path
-        with self._translating(str(self.endpoint)):
+        with self.translating(str(self.endpoint)):
             try:
                 if body is None:
                     return self.client.get(url, cast_to=object)
@@ -72,67 +74,90 @@ class OpenAIServer:
                 return None  # a refused key shows when vectors are asked for
 
     @contextmanager
-    def _translating(self, source: str) -> Iterator[None]:
-        """Turn the client's errors into ours."""
+    def translating(self, source: str) -> Iterator[None]:
+        """Turn the client's errors into ours.
+
+        Parameters:
+            source: who is asked, for messages.
+        """
         import openai
 
+        section = self.purpose.section
         try:
             yield
         except openai.APIStatusError as error:
             raise self._explained(error, source) from self.endpoint.cause(error)
         except openai.APITimeoutError as error:
             message = f"{source} did not answer in time."
-            remedy = "Raise embedding.timeout_seconds or lower embedding.batch_size."
+            remedy = f"Raise {section}.timeout_seconds or lower {self.purpose.smaller}."
             raise TimedOutError(message, remedy=remedy) from error
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, RuntimeError) as error:
+            # The client raises a RuntimeError where another thread has closed it.
             message = f"The connection to {self.endpoint} failed: {error.__cause__ or error}."
-            remedy = "Start the service, or correct embedding.base_url."
+            remedy = f"Start the service, or correct {section}.base_url."
             raise TransientError(message, remedy=remedy) from error
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
-            message = f"{source} answered with something else than vectors: {self.endpoint.quoted(error)}"
-            raise TransientError(message) from error
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
+            said = self.endpoint.quoted(error)
+            message = f"{source} answered with something else than {self.purpose.answer}: {said}"
+            # A server's start page, often.
+            raise TransientError(message, remedy=self._remedy(_NOT_FOUND)) from error
 
-    def _explained(self, error: "openai.APIStatusError", source: str) -> EmbeddingError:
+    def _explained(self, error: "openai.APIStatusError", source: str) -> CqmError:
         status, said = error.status_code, _said(error)
         answer = f"{source} answered {status}: {self.endpoint.quoted(said)}"
         too_long = error.code == "context_length_exceeded" or bool(_TOO_LONG.search(said))
         if error.code == "insufficient_quota":
-            return EmbeddingError(answer, remedy="Check the plan and the billing details of the account.")
+            return self.purpose.error(answer, remedy=_PAY)
         if status in REFUSES_INPUT or (status >= _SERVER_FAULT and too_long):
-            return RefusedInputError(answer, too_long=too_long)
+            # Whatever the status: llama.cpp and others use that of a fault.
+            return RefusedInputError(answer, remedy=self.purpose.shorter if too_long else "", too_long=too_long)
         if status in ASKS_TO_WAIT or status >= _SERVER_FAULT:
             wait = retry_after(error.response.headers)
             return TransientError(answer, retry_after=wait, maybe_input=status >= _SERVER_FAULT)
-        return EmbeddingError(answer, remedy=self._remedy(status))
+        return self.purpose.error(answer, remedy=self._remedy(status))
 
     def _remedy(self, status: int) -> str:
+        section, path = self.purpose.section, self.purpose.path
         if status == _PAYMENT_REQUIRED:
-            return "Check the plan and the billing details of the account."
+            return _PAY
         if status in {_UNAUTHORIZED, _FORBIDDEN}:
             return f"Check the key in {self.key_place}."
         if status == _NOT_FOUND:
-            return "Check embedding.model, and that embedding.base_url ends where /embeddings follows (often in /v1)."
-        return "Check embedding.base_url and embedding.model."
+            return f"Check {section}.model, and that {section}.base_url ends where {path} follows (often in /v1)."
+        return f"Check {section}.base_url and {section}.model."
 
 
-def connect(options: EmbeddingOptions, preset: Preset) -> OpenAIServer:
-    """The endpoint that the options and its preset describe; contacts nothing.
+def connect_openai(
+    options: EmbeddingOptions | ContextOptions, url: str, variable: str, purpose: Purpose, *, needs_key: bool
+) -> OpenAIServer:
+    """An endpoint; contacts nothing.
+
+    Parameters:
+        options: time-out, where the key is.
+        url: of the endpoint.
+        variable: the environment variable of its key unless the options name another.
+        purpose: what it is used for.
+        needs_key: whether there must be a key if it is not on this machine.
 
     Raises:
-        EmbeddingError: there is no key for a service that is not on this machine, or its file cannot be used.
+        EmbeddingError: the key's file cannot be used.
+        CqmError: the address is not valid, or there is no key.
     """
-    variable = options.api_key_env or preset.key_variable
-    named = os.environ.get(preset.url_variable, "") if preset.url_variable else ""
-    url = options.base_url or named or preset.url
-    endpoint = Endpoint(url.rstrip("/"), read_key(variable, options.api_key_file))
-    if not endpoint.key and preset.is_hosted and not endpoint.is_loopback:
+    variable, section = options.api_key_env or variable, purpose.section
+    key = read_key(variable, options.api_key_file)
+    try:
+        endpoint = Endpoint(url.rstrip("/"), key)
+    except EmbeddingError as error:
+        remedy = f"Correct {section}.base_url, or the environment variable that names the address."
+        raise purpose.error(error.message, remedy=remedy) from error
+    if needs_key and not endpoint.key and not endpoint.is_loopback:
         message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
-        remedy = "Set it, or name another variable in embedding.api_key_env or a file in embedding.api_key_file."
-        raise EmbeddingError(message, remedy=remedy)
+        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
+        raise purpose.error(message, remedy=remedy)
     place = f"the environment variable {variable}"
     if options.api_key_file and not os.environ.get(variable, "").strip():
         place = f"the file {options.api_key_file}"
-    return OpenAIServer(_client(endpoint, options.timeout_seconds), endpoint, place)
+    return OpenAIServer(_client(endpoint, options.timeout_seconds), endpoint, place, purpose)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -49,8 +49,8 @@ def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
     Raises:
         EmbeddingError: an option is not valid, or there is a budget for a model whose price nobody knows.
     """
-    orders = {route: chosen for route in Route if (chosen := in_order(options, route))}
-    if not orders:
+    orders = {route: in_order(options, route) for route in Route}
+    if not any(orders.values()):
         return None
     distinct = list(dict.fromkeys(one for chosen in orders.values() for one in chosen))
     names = _distinct_names(distinct)

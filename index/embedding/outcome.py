@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embeddings, RejectedText, stacked
+from cqm.index.embedding.base import Embeddings, RejectedText, Space, stacked
 from cqm.index.embedding.pooling import Part, pooled
 
 if TYPE_CHECKING:
@@ -30,17 +30,23 @@ class Outcome:
     cut: set[int] = field(default_factory=set)
     pooled: set[int] = field(default_factory=set)
 
-    def embeddings(self, dimensions: int) -> Embeddings:
-        """All of it, in the order of the texts. A text of which one part was rejected is rejected."""
+    def embeddings(self, space: Space) -> Embeddings:
+        """All of it, in the order of the texts; of this space. A text of which one part was rejected is rejected."""
         vectors = dict(self._vectors())
         indices = tuple(sorted(vectors))
         return Embeddings(
             indices,
-            stacked([vectors[index] for index in indices], dimensions),
+            stacked([vectors[index] for index in indices], space.dimensions),
+            space,
             tuple(RejectedText(index, reason) for index, reason in sorted(self.rejected.items())),
             tuple(sorted(self.cut & vectors.keys())),
             tuple(sorted(self.pooled & vectors.keys())),
         )
+
+    def certain(self, space: Space) -> Embeddings:
+        """What will not change any more when the call is broken off: of a text in parts, some may be missing."""
+        whole = {index: parts for index, parts in self.parts.items() if index not in self.pooled}
+        return Outcome(whole, cut=self.cut).embeddings(space)
 
     def _vectors(self) -> "Sequence[tuple[int, Vector]]":
         found = []

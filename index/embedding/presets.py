@@ -1,9 +1,11 @@
 """Endpoints of OpenAI's protocol, a row each: where they are, what they are called with, how they differ."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
-from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.embedding.addresses import is_loopback, ollama_url
 from cqm.index.embedding.models import ModelFacts, facts_of, settled
 from cqm.index.options import EmbeddingOptions
 
@@ -46,6 +48,15 @@ class Preset:
     refuse_fields: Fields = field(default_factory=dict)
     cut_fields: Fields = field(default_factory=dict)
     cuts_silently: bool = False
+
+    def at(self, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+        """Where an endpoint is: as configured, else as its variable says, else as the preset does.
+
+        Parameters:
+            base_url: of the options; empty for none.
+            environment: of the process.
+        """
+        return (base_url or environment.get(self.url_variable, "") or self.url).rstrip("/")
 
     def fields(self, model: str, *, is_query: bool) -> Fields:
         """What says in a request for the model whether its texts are questions."""
@@ -105,11 +116,12 @@ PRESETS: Mapping[str, Preset] = {
 
 OLLAMA_MODEL = "nomic-embed-text"
 """What Ollama is asked for unless the options name a model."""
+_OLLAMA_CLOUD = "ollama.com"
 _STATIC = {"": ModelFacts(0, 256, 0.0), "wordllama-256": ModelFacts(0, 256, 0.0)}
 
 
 def known_facts(options: EmbeddingOptions) -> ModelFacts:
-    """What the options and the table tell of a model. Contacts nothing; `Embedder.facts` knows more.
+    """What options, environment and table tell of a model. Contacts nothing; `Embedder.facts` knows more.
 
     Parameters:
         options: of any provider.
@@ -118,9 +130,11 @@ def known_facts(options: EmbeddingOptions) -> ModelFacts:
         return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
     preset = PRESETS.get(options.provider)
     if preset is None:
-        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL))
-    url = options.base_url or preset.url
-    return settled(options, facts_at(options.model or preset.model, preset, is_local=Endpoint(url).is_loopback))
+        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url)))
+    url = preset.at(options.base_url)
+    # Nobody knows what another endpoint serves by default.
+    model = options.model or (preset.model if url == preset.url else "")
+    return settled(options, facts_at(model, preset, is_local=is_loopback(url)))
 
 
 def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
@@ -139,7 +153,12 @@ def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
     return facts
 
 
-def facts_at_ollama(model: str) -> ModelFacts:
-    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price."""
-    in_cloud = model.endswith(("-cloud", ":cloud"))
+def facts_at_ollama(model: str, url: str) -> ModelFacts:
+    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price.
+
+    Parameters:
+        model: its name there.
+        url: of the server.
+    """
+    in_cloud = model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == _OLLAMA_CLOUD
     return replace(facts_of(model), usd_per_million_tokens=None if in_cloud else 0.0)

@@ -4,6 +4,8 @@ Vectors of different models never mix: every answer names the space of its vecto
 with them.
 """
 
+import math
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from cqm.index.embedding.base import Vector
 
 
+_LEAST_SECONDS = 0.05
+"""For a model whose turn comes when those before it took all the time: one in this process needs no more."""
+
+
 class Route(StrEnum):
     """What a text is, as far as the choice of its model goes."""
 
@@ -30,12 +36,10 @@ class Routed:
     """What became of some texts.
 
     Attributes:
-        space: of the vectors; None when no model embedded them.
-        embeddings: by position of the text; None with the space.
-        failure: why there are none.
+        embeddings: all in one space; None when no model embedded them.
+        failure: why not.
     """
 
-    space: Space | None = None
     embeddings: Embeddings | None = None
     failure: str = ""
 
@@ -57,8 +61,8 @@ class Routes:
     """The configured models in their order. Its methods may be called from any thread.
 
     Parameters:
-        models: of each route in order, the preferred one first. A model may serve both.
-        query_seconds: how long a question's vector is waited for.
+        models: of every route in order, the preferred one first, or none. A model may serve both.
+        query_seconds: how long the vectors of a question are waited for.
     """
 
     def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
@@ -66,10 +70,20 @@ class Routes:
         self._query_seconds = query_seconds
         self.models = tuple({model.name: model for row in models.values() for model in row}.values())
 
-    def order_by_latency(self) -> list[str]:
-        """Measure each model; gives their names, the quickest first."""
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Those that have a model."""
+        return tuple(route for route, row in self._of_route.items() if row)
+
+    @property
+    def in_process(self) -> bool:
+        """Whether no model needs a service."""
+        return all(model.in_process for model in self.models)
+
+    def order_by_latency(self) -> tuple[list[str], bool]:
+        """Measure each model; gives their names, the quickest first, and whether all of them answered."""
         seconds = {model.name: model.latency() for model in self.models}
-        return sorted(seconds, key=lambda name: seconds[name])
+        return sorted(seconds, key=lambda name: seconds[name]), math.inf not in seconds.values()
 
     def sort(self, order: Sequence[str]) -> None:
         """Prefer models in the order of their names; those that are not in it come last, as they were."""
@@ -77,19 +91,28 @@ class Routes:
         for route, row in self._of_route.items():
             self._of_route[route] = tuple(sorted(row, key=lambda model: place.get(model.name, len(place))))
 
+    def refresh(self) -> None:
+        """Notice models that have become others under the same name, where a cheap question tells."""
+        for model in self.models:
+            model.refresh(self._query_seconds)
+
     def preferred(self, route: Route) -> Space | None:
-        """The space of the first choice; None while it is not to be had."""
+        """The space of the first choice; None while it is not to be had, or when there is none."""
         try:
-            return self._of_route[route][0].space()
+            return next((model.space_soon(self._query_seconds) for model in self._of_route[route][:1]), None)
         except EmbeddingError:
             return None
 
-    def embed(self, route: Route, texts: Sequence[str]) -> Routed:
-        """Embed texts by the first model of the route that works, all in one space."""
+    def embed(self, route: Route, texts: Sequence[str], *, fallbacks: bool = True) -> Routed:
+        """Embed texts by the first model of the route that works, all in one space.
+
+        Parameters:
+            fallbacks: whether any but the preferred one may.
+        """
         reasons = []
-        for model in self._of_route[route]:
+        for model in self._of_route[route] if fallbacks else self._of_route[route][:1]:
             try:
-                return Routed(*model.embed_documents(texts))
+                return Routed(model.embed_documents(texts))
             except EmbeddingError as error:
                 reasons.append(str(error))
         return Routed(failure=" ".join(reasons))
@@ -98,9 +121,11 @@ class Routes:
         """Embed a question for each of the spaces, given by the names of their vectors."""
         vectors: dict[str, Vector] = {}
         reasons = []
+        end = time.monotonic() + self._query_seconds
         for model in self.models:
             try:
-                vectors |= [found] if (found := model.embed_query(text, spaces, self._query_seconds)) else []
+                found = model.embed_query(text, spaces, max(end - time.monotonic(), _LEAST_SECONDS))
+                vectors |= [found] if found else []
             except EmbeddingError as error:
                 reasons.append(str(error))
             if vectors.keys() >= set(spaces):
@@ -117,11 +142,8 @@ class Routes:
         return sum(model.embedder.cached for model in self.models)
 
     def states(self) -> tuple[ModelState, ...]:
-        """Whether each model can be used."""
-        return tuple(
-            ModelState(model.name, self._first_of(model), model.breaker.reason if model.breaker.is_open else "")
-            for model in self.models
-        )
+        """Whether each model worked when it was asked the last time."""
+        return tuple(ModelState(model.name, self._first_of(model), model.breaker.reason) for model in self.models)
 
     def close(self) -> None:
         """Give back connections and memory; a later call opens them again."""
@@ -129,4 +151,4 @@ class Routes:
             model.embedder.close()
 
     def _first_of(self, model: GuardedModel) -> tuple[str, ...]:
-        return tuple(route for route, row in self._of_route.items() if row[0] is model)
+        return tuple(route for route, row in self._of_route.items() if row and row[0] is model)

@@ -2,26 +2,24 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embeddings, Space, validated
-from cqm.index.embedding.batches import CANARY, embed_all, embed_one
+from cqm.index.embedding.base import Embeddings, PlacedVector, Space, validated
+from cqm.index.embedding.batches import embed_all, embed_canary, embed_one
 from cqm.index.embedding.meter import Meter
 from cqm.index.embedding.models import ModelFacts
 from cqm.index.embedding.pace import Pace
 from cqm.index.embedding.rates import Clock, RateLimit
 from cqm.index.embedding.retries import RetryPolicy
 from cqm.index.embedding.service import Role, Rows, Service
+from cqm.index.embedding.shared import SharedTraffic
 from cqm.index.embedding.traffic import Traffic
 from cqm.index.errors import EmbeddingError
 from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions
-
-if TYPE_CHECKING:
-    from cqm.index.embedding.base import Vector
 
 LONG_TEXTS = ("pool", "cut")
 """What may become of a text over the context."""
@@ -48,42 +46,86 @@ class ServedEmbedder:
         self._clock = clock
         self._meter = Meter()
         self._rate = RateLimit(options.requests_per_minute, options.tokens_per_minute, clock)
-        self._lock = Lock()
-        self._traffic: Traffic | None = None
+        self._meeting = Lock()  # held while the service is met, which may take hours where it fetches its model
+        self._lock = Lock()  # held for moments, to read and write what follows
+        self._shared: SharedTraffic | None = None
+        self._closings = 0
 
     def space(self) -> Space:
         """See `Embedder.space`."""
-        return self._found().space
+        with self._used() as traffic:
+            return traffic.space
 
     def facts(self) -> ModelFacts:
         """See `Embedder.facts`."""
-        found = self._found()
-        return replace(found.service.facts, dimensions=found.space.dimensions)
+        with self._used() as traffic:
+            return replace(traffic.service.facts, dimensions=traffic.space.dimensions)
 
-    def usage(self) -> Usage:
-        """See `Embedder.usage`; with the probe that finds the dimensions."""
-        return self._meter.total()
+    def usage(self, role: Role | None = None) -> Usage:
+        """See `Embedder.usage`; with the probe that finds the dimensions, which counts as a document."""
+        return self._meter.total(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """See `Embedder.embed_documents`."""
-        return embed_all(self._found(), texts)
+        with self._used() as traffic:
+            return embed_all(traffic, texts)
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
-        return embed_one(self._found(), text, Role.QUERY)
+        with self._used() as traffic:
+            return embed_one(traffic, text, Role.QUERY)
+
+    def refresh(self) -> None:
+        """See `Embedder.refresh`. Nobody uses the old model from the moment on in which another is noticed."""
+        shared = self._entered()
+        if shared is None:
+            return
+        try:
+            is_exchanged = shared.traffic.service.is_exchanged()
+        finally:
+            shared.leave()
+        if is_exchanged:
+            self.close()
+            self.space()
 
     def close(self) -> None:
         """See `Embedder.close`."""
         with self._lock:
-            traffic, self._traffic = self._traffic, None
-        if traffic is not None:
-            traffic.service.close()
+            self._closings += 1
+            shared, self._shared = self._shared, None
+        if shared is not None:
+            shared.give_up()
 
-    def _found(self) -> Traffic:
+    @contextmanager
+    def _used(self) -> Iterator[Traffic]:
+        """The way to the service, met where it is not yet; it stays open for as long as it is used here."""
+        shared = self._entered()
+        if shared is None:
+            with self._meeting:
+                shared = self._entered() or self._first_entered()
+        try:
+            yield shared.traffic
+        finally:
+            shared.leave()
+
+    def _entered(self) -> SharedTraffic | None:
         with self._lock:
-            if self._traffic is None:
-                self._traffic = self._met()
-            return self._traffic
+            if self._shared is not None:
+                self._shared.enter()
+            return self._shared
+
+    def _first_entered(self) -> SharedTraffic:
+        with self._lock:
+            closings = self._closings
+        shared = SharedTraffic(self._met())
+        shared.enter()
+        with self._lock:
+            is_closed = closings != self._closings
+            if not is_closed:
+                self._shared = shared
+        if is_closed:
+            shared.give_up()  # Whoever is inside goes on; nobody else shall.
+        return shared
 
     def _met(self) -> Traffic:
         """Find the service and embed a first text: that loads the model, and tells how long its vectors are."""
@@ -108,7 +150,7 @@ class ServedEmbedder:
     def _probed(self, traffic: Traffic) -> Traffic:
         # Loading a large model takes long, perhaps longer than a time-out: that says nothing about its pace.
         first = replace(traffic, retries=traffic.retries.brief(), pace=Pace(1, 1, 1, self._options.timeout_seconds))
-        rows = first.ask([CANARY], Role.DOCUMENT, patient=True).rows
+        rows = embed_canary(first, patient=True).rows
         dimensions = probed_dimensions(rows, self._options.dimensions, traffic.service.source)
         return replace(traffic, space=replace(traffic.space, dimensions=dimensions))
 
@@ -142,7 +184,7 @@ def probed_dimensions(rows: Rows, wanted: int, source: str) -> int:
     vectors, usable = validated(rows, texts=1, dimensions=0, source=source)
     if not usable[0]:
         message = f"{source} returns vectors without a direction: zeros, or values that are no numbers."
-        raise EmbeddingError(message)
+        raise EmbeddingError(message, remedy="Check that embedding.model is a model that embeds.")
     found: int = vectors.shape[1]
     if wanted not in {0, found}:
         message = f"{source} returns {found} dimensions, {wanted} were asked for."

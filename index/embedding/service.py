@@ -76,6 +76,13 @@ class Service(Protocol):
     def limits(self) -> Limits:
         """What it takes."""
 
+    def is_exchanged(self) -> bool:
+        """Whether there is another model by now than was found; one question, or none where nobody could exchange it.
+
+        Raises:
+            EmbeddingError: the service does not answer, or lacks the model by now.
+        """
+
     def embed(self, texts: Sequence[str], role: Role, *, truncate: bool = False) -> Answer:
         """Send one request, once.
 

@@ -1,5 +1,7 @@
 """What an endpoint of OpenAI's protocol tells of its models: the context above all."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +18,7 @@ class Told:
         texts: in one request; 0 when it does not say.
         refuses: whether it is known to refuse a text that is too long.
         listed: the names of its models.
+        version: a hash of what tells the model from another one under its name; empty when it does not say.
     """
 
     model: str
@@ -23,6 +26,18 @@ class Told:
     texts: int = 0
     refuses: bool = False
     listed: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it said nothing of the model."""
+        return self == Told(self.model, listed=self.listed)
+
+
+_OF_A_FILE = ("ftype", "n_ctx_train", "n_embd", "n_params", "n_vocab", "size", "vocab_type")
+"""What llama.cpp tells of the file that it has loaded; the rest of its `meta` depends on how it was started."""
+_OF_A_RELEASE = ("model_id", "model_sha")
+"""What text-embeddings-inference tells of the weights that it has loaded."""
 
 
 def ask_list(server: OpenAIServer, model: str) -> Told:
@@ -43,7 +58,9 @@ def ask_list(server: OpenAIServer, model: str) -> Told:
     # What llama.cpp runs the model with wins over what it was trained for, unless it is more.
     contexts = [row.get("max_model_len"), _member(meta, "n_ctx"), _member(meta, "n_ctx_train")]
     known = [number for number in map(_count, contexts) if number]
-    return Told(name, min(known, default=0), listed=listed)
+    # In vLLM, `root` is where the weights are, whatever name they are served under.
+    version = _version({"root": row.get("root"), **{key: _member(meta, key) for key in _OF_A_FILE}})
+    return Told(name, min(known, default=0), listed=listed, version=version)
 
 
 def ask_tei(server: OpenAIServer, model: str) -> Told:
@@ -66,6 +83,7 @@ def ask_tei(server: OpenAIServer, model: str) -> Told:
         _count(_member(info, "max_input_length")),
         _count(_member(info, "max_client_batch_size")),
         _member(info, "auto_truncate") is False,
+        version=_version({key: _member(info, key) for key in _OF_A_RELEASE}),
     )
 
 
@@ -87,6 +105,11 @@ def tei_beginning(server: OpenAIServer, text: str, context: int) -> str:
     # The last place is for a special token. Its offsets count characters.
     ends = [_count(token.get("stop")) for token in tokens[: context - 1]]
     return text[: max(ends, default=0)]
+
+
+def _version(facts: Mapping[str, object]) -> str:
+    told = {key: fact for key, fact in facts.items() if isinstance(fact, str | int | float) and fact != ""}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8] if told else ""
 
 
 def _member(value: object, name: str) -> object:

@@ -68,5 +68,5 @@ class Traffic:
         self.pace.answered(len(texts), estimated, seconds)
         tokens = estimated if answer.tokens is None else answer.tokens
         self.rate.settle(estimated, tokens)
-        self.meter.add(Usage(1, len(texts), tokens, 0, self.service.facts.usd(tokens), seconds))
+        self.meter.add(Usage(1, len(texts), tokens, 0, self.service.facts.usd(tokens), seconds), role)
         return answer

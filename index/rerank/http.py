@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from cqm.index.embedding.addresses import is_address
 from cqm.index.embedding.breaker import Breaker
 from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.keys import read_key
@@ -24,8 +24,6 @@ RETRY_SECONDS = 60.0
 """How long an endpoint that failed is left alone: each search with it would wait until its deadline."""
 _MAX_ANSWER = 16 << 20
 """Bytes of an answer; one with the texts of 100 chunks in it has less than a tenth of that."""
-_KEY = re.compile(r"[!-~]*")
-"""What a header may hold; the library's own message quotes one that it refuses."""
 _SUCCESS, _REDIRECT, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER_FAULT = 200, 300, 401, 403, 429, 500
 _KEPT = 0.7
 """How much of the texts is left when an endpoint refuses them as too long, each time."""
@@ -49,8 +47,11 @@ def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic
         message = f"There is no shape {options.shape!r} of a reranker."
         raise RerankError(message, remedy=f"Set rerank.shape to one of: {', '.join(SHAPES)}.")
     url = options.url or (SHAPES[options.shape].url if options.shape else "")
-    if not _is_address(url):
-        raise RerankError("The reranker has no address.", remedy="Set rerank.url to an endpoint, with http or https.")
+    if not is_address(url):
+        raise RerankError(
+            "The reranker has no address that could be used.",
+            remedy="Set rerank.url to an endpoint, with http or https.",
+        )
     shape = SHAPES[options.shape or shape_by_url(url)]
     return HttpReranker(replace(options, url=url), shape_at(shape, url), Breaker(RETRY_SECONDS, clock))
 
@@ -157,7 +158,8 @@ class _Service:
                 return response.status_code, self._content(response.iter_bytes(), deadline)
         except httpx.TimeoutException as error:
             raise deadline.missed() from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+            # The client raises a RuntimeError where another thread has closed it.
             message = f"The connection to {self.endpoint} failed: {self._quoted(error)}."
             remedy = "Start the reranker, or correct rerank.url."
             raise RerankError(message, remedy=remedy, retryable=True) from self.endpoint.cause(error)
@@ -191,21 +193,10 @@ def _source(endpoint: Endpoint) -> str:
     return f"The reranker at {endpoint}"
 
 
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        return False
-
-
 def _connect(options: RerankOptions, shape: RerankShape) -> _Service:
     import httpx
 
     endpoint = Endpoint(options.url, _key(options, shape))
-    if not _KEY.fullmatch(endpoint.key):
-        message = f"The key for {endpoint} has blanks or other characters that no header holds."
-        raise RerankError(message, remedy=f"Correct {_key_place(options, shape)}.")
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
         # What goes to this machine must not leave it by a proxy; redirects are off anyway.

@@ -43,7 +43,7 @@ from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.reading import read_text
 from cqm.index.context import dense_text
 from cqm.index.embedding import PROVIDERS, open_embedder
-from cqm.index.embedding.base import Embedder, Embeddings, Space
+from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
 from cqm.index.engine import Index
 from cqm.index.model import Hit, Query, SearchMode, UpdateSummary
 from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
@@ -123,7 +123,10 @@ class Observed:
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         embeddings = self._inner.embed_documents([self._instead[text] for text in texts] if self._instead else texts)
         self.vectors.update(zip(texts, embeddings.by_text(), strict=True))
-        return embeddings
+        return replace(embeddings, space=self.space())
+
+    def embed_query(self, text: str) -> PlacedVector:
+        return self._inner.embed_query(text)._replace(space=self.space())
 
 
 @contextmanager
@@ -221,7 +224,7 @@ def by_cosine(embedder: Observed, chunks: Sequence[Chunk]) -> Callable[[str], Se
     matrix = np.stack([embedder.vectors[dense_text(part)] for part in embedded])
 
     def find(text: str) -> list[Chunk]:
-        cosines = matrix @ embedder.embed_query(text)
+        cosines = matrix @ embedder.embed_query(text).vector
         return [embedded[place] for place in np.argsort(-cosines, kind="stable")[:RESULTS]]
 
     return find

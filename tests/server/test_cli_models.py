@@ -1,8 +1,10 @@
 """Models and their services, as the command line tells of them."""
 
 import json
+import signal
 from typing import TYPE_CHECKING
 
+import pytest
 from scripted_server import Reply, ScriptedServer
 
 if TYPE_CHECKING:
@@ -82,3 +84,16 @@ def test_a_watch_brings_chunks_home_when_the_model_is_back(cqm: "Cqm", server: S
         while cqm.json("status")["lacking"]:
             pass
         assert [space.partition("/")[0] for space in cqm.json("status")["coverage"]] == ["openai"]
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_stops_an_index_although_its_model_hangs(cqm: "Cqm", server: ScriptedServer) -> None:
+    configure(cqm, server)
+    server.rule = lambda request: Reply(hangs=True) if any("greet" in text for text in request.texts) else None
+    with cqm.started("index") as running:
+        while not any("greet" in text for request in server.embeddings for text in request.texts):
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    server.rule = lambda _: None
+    assert cqm.json("index")["failed"] == []

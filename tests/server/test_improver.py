@@ -1,8 +1,9 @@
 """What waits for a model is taken up beside the work, again until nothing waits."""
 
 from collections.abc import Callable
-from queue import Queue
-from threading import Event
+from queue import Empty, Queue
+from threading import Event, Thread
+from threading import enumerate as threads
 
 import pytest
 
@@ -31,11 +32,15 @@ class Work:
         return Improved(lacking=outcome)
 
 
+def thread_of(name: str) -> Thread | None:
+    return next((thread for thread in threads() if thread.name == name), None)
+
+
 def test_it_begins_with_the_first_update_that_leaves_something_waiting() -> None:
     work = Work()
-    improver = Improver(work, 600, "improve")
+    improver = Improver(work, 600, "improve settled")
     assert improver.after(SETTLED) is SETTLED
-    assert work.begun.empty()
+    assert thread_of("improve settled") is None
     assert improver.after(WAITING) is WAITING
     work.begun.get(timeout=20)
     improver.stop()
@@ -49,7 +54,8 @@ def test_while_something_waits_still_it_tries_again_and_then_no_more() -> None:
         work.begun.get(timeout=20)
     improver.after(WAITING)
     work.begun.get(timeout=20)
-    assert work.begun.empty()
+    with pytest.raises(Empty):
+        work.begun.get(timeout=0.3)
     improver.stop()
 
 
@@ -67,12 +73,18 @@ def test_a_failure_is_logged_and_tried_again(failure: Exception, caplog: pytest.
 def test_stopping_does_not_wait_for_a_model_and_begins_nothing_more() -> None:
     work = Work(5)
     work.may_end.clear()
-    improver = Improver(work, 0.0, "improve")
+    improver = Improver(work, 0.0, "improve stopped")
     improver.after(WAITING)
+    thread = thread_of("improve stopped")
+    assert thread is not None
     cancelled = work.begun.get(timeout=20)
     assert not cancelled()
     improver.stop()
     assert cancelled()
-    work.may_end.set()
     improver.after(WAITING)
+    work.may_end.set()
+    thread.join(20)
+    assert not thread.is_alive()
+    improver.after(WAITING)
+    assert thread_of("improve stopped") is None
     assert work.begun.empty()

@@ -227,3 +227,13 @@ def test_so_is_what_is_wrong_with_one_on_the_command_line(tmp_path: Path, name: 
 
 def test_a_block_that_no_option_names_is_no_problem(tmp_path: Path) -> None:
     assert load(tmp_path, providers=BLOCKS).route_options() == RouteOptions()
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:abc", "http://127.0.0.1:99999", "http://"])
+@pytest.mark.parametrize("option", ["embedding.base_url", "context.base_url", "rerank.url", "late.encoder"])
+def test_an_address_that_cannot_be_used_is_told_where_it_stands(tmp_path: Path, option: str, url: str) -> None:
+    """Once a malformed one passed, and gave a traceback where it was used."""
+    section, key = option.split(".")
+    (tmp_path / "cqm.yml").write_text(f"{section}: {{{key}: '{url}'}}\n")
+    with pytest.raises(SettingsError, match=rf"cqm\.yml:1: .*{option}.*expected http"):
+        load_settings(tmp_path, environment={"CQM_TRUST_PROJECT": "1"}, user=tmp_path / "none.yml")

@@ -81,7 +81,7 @@ def test_a_folder_that_cannot_be_made_is_told_and_left_alone_for_a_while(
     cache.put("vectors", ITEMS)
     assert cache.get("vectors", ITEMS) == {}
     told = layer(cache, "disk")
-    assert "cannot be written" in told.problem
+    assert "cannot be used" in told.problem
     assert (told.errors, told.misses, told.stored) == (1, len(ITEMS), 0)
     (tmp_path / "cache").unlink()
     clock.now += 60

@@ -1,6 +1,7 @@
 """A service that fails: what the user is told, what the rules take over, and what is asked again."""
 
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,9 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.index.cache import open_cache
 from cqm.index.contextual import ContextWriter
+from cqm.index.contextual.prompt import Prompt
+from cqm.index.contextual.workers import Workers
+from cqm.index.errors import ContextError
 from cqm.index.options import CacheOptions
 
 if TYPE_CHECKING:
@@ -279,3 +283,68 @@ def test_the_key_of_a_file_is_sent_and_never_told(
     assert {request.headers["authorization"] for request in server.requests} == {"Bearer sk-secret-of-ours"}
     assert "wrong key Bearer ***" in problem
     assert "sk-secret" not in problem + repr(writer)
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+@pytest.mark.parametrize("body", ["[]", "null", '"words"', '{"error": null}', '{"error": ["a"]}', ""])
+def test_an_odd_body_is_told_whatever_its_status(
+    server: "ChatServer", connect: Connect, provider: str, status: int, body: str
+) -> None:
+    server.rule = lambda _: Reply(status, body, {"Retry-After": "0"})
+    assert f"answered {status}" in connect(provider=provider).write("pump.md", TEXT, CHUNKS).problem
+
+
+@pytest.mark.parametrize("context", ["many", None, -5])
+def test_a_context_that_is_no_positive_number_is_unknown(
+    server: "ChatServer", connect: Connect, context: object
+) -> None:
+    server.show = {"model_info": {"llama.context_length": context}}
+    assert all(connect(provider="ollama").write("pump.md", TEXT, CHUNKS).notes)
+
+
+def test_a_writer_that_is_closed_asks_nothing_more(server: "ChatServer", connect: Connect, provider: str) -> None:
+    """Once what waited to be repeated was asked after the end."""
+    writer = connect(provider=provider, concurrency=1)
+
+    def end(_: Request) -> Reply:
+        writer.workers.close()
+        return Reply(429, error("slow down"), {"Retry-After": "0"})
+
+    server.rule = end
+    written = writer.write("pump.md", TEXT, CHUNKS)
+    assert "closed" in written.problem
+    assert written.failed == ALL
+    assert len(server.chats) == 1
+    assert writer.write("pump.md", TEXT, CHUNKS).failed == ALL
+    assert len(server.chats) == 1
+
+
+def test_a_chat_that_is_closed_stays_closed(server: "ChatServer", connect: Connect, provider: str) -> None:
+    writer = connect(provider=provider)
+    writer.write("pump.md", TEXT, CHUNKS[:1])
+    asked = len(server.requests)
+    writer.chat.close()
+    with pytest.raises(ContextError, match="closed"):
+        writer.chat.ask(Prompt("a document", "a question", "a part", "a task"))
+    assert len(server.requests) == asked
+
+
+def test_workers_that_are_closed_begin_no_thread() -> None:
+    """Once a thread was begun that waited for ever."""
+    workers: Workers[int] = Workers(2)
+    workers.close()
+    before = set(threading.enumerate())
+    assert workers.submit(lambda: 7).result(20) == 7
+    assert set(threading.enumerate()) <= before
+
+
+def test_a_call_that_was_cancelled_does_not_end_the_thread_that_comes_to_it() -> None:
+    workers: Workers[int] = Workers(1)
+    released = threading.Event()
+    first = workers.submit(lambda: int(released.wait(20)))
+    cancelled = workers.submit(lambda: 8)
+    assert cancelled.cancel()
+    released.set()
+    assert first.result(20) == 1
+    assert workers.submit(lambda: 9).result(20) == 9
+    workers.close()

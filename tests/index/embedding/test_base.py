@@ -67,5 +67,5 @@ def test_a_space_is_named_by_provider_model_dimensions_and_version() -> None:
 
 def test_rows_are_found_by_text() -> None:
     vectors = np.array([[1, 0], [0, 1]], dtype=np.float32)
-    rows = Embeddings((0, 2), vectors, (RejectedText(1, "blank"),)).by_text()
+    rows = Embeddings((0, 2), vectors, Space("test", "m", 2), (RejectedText(1, "blank"),)).by_text()
     assert [None if row is None else row.tolist() for row in rows] == [[1, 0], None, [0, 1]]

@@ -98,8 +98,8 @@ def test_vectors_are_those_of_the_model_within_half_precision(connect: Connect) 
 def test_questions_and_documents_are_kept_apart(server: "ScriptedServer", connect: Connect) -> None:
     embedder = connect(query_prefix="query: ", document_prefix="document: ")
     embedder.embed_documents(["alpha"])
-    first = embedder.embed_query("alpha")
-    assert np.array_equal(embedder.embed_query("alpha"), first)
+    first = embedder.embed_query("alpha").vector
+    assert np.array_equal(embedder.embed_query("alpha").vector, first)
     assert asked(server) == ["document: alpha", "query: alpha"]
     assert embedder.cached == 0
 
@@ -174,15 +174,7 @@ def test_a_kept_value_that_is_no_vector_is_embedded_again(
 
 
 def test_no_text_asks_nothing(server: "ScriptedServer", connect: Connect) -> None:
-    assert connect().known([]) == 0
-    assert server.requests == []
-
-
-def test_it_tells_how_many_texts_are_known_without_embedding_them(server: "ScriptedServer", connect: Connect) -> None:
-    embedder = connect()
-    embedder.embed_documents(["alpha", "beta"])
-    server.requests.clear()
-    assert embedder.known(["alpha", "gamma", "alpha", "beta"]) == 3
+    assert connect().embed_documents([]).indices == ()
     assert asked(server) == []
 
 
@@ -191,9 +183,9 @@ def test_a_disabled_cache_passes_everything_on_as_it_is(server: "ScriptedServer"
     plain = embedder._embedder
     for _ in range(2):
         assert np.array_equal(embedder.embed_documents(TEXTS).vectors, plain.embed_documents(TEXTS).vectors)
-        assert np.array_equal(embedder.embed_query("alpha"), plain.embed_query("alpha"))
+        assert np.array_equal(embedder.embed_query("alpha").vector, plain.embed_query("alpha").vector)
     assert asked(server).count("alpha") == 8
-    assert embedder.cached == embedder.known(TEXTS) == 0
+    assert embedder.cached == 0
 
 
 def test_the_embedded_model_is_not_cached(cache: Cache) -> None:
@@ -201,7 +193,7 @@ def test_the_embedded_model_is_not_cached(cache: Cache) -> None:
     assert plain is not None
     embedder = CachedEmbedder(plain, cache)
     assert np.array_equal(embedder.embed_documents(TEXTS).vectors, plain.embed_documents(TEXTS).vectors)
-    assert np.array_equal(embedder.embed_query("alpha"), plain.embed_query("alpha"))
+    assert np.array_equal(embedder.embed_query("alpha").vector, plain.embed_query("alpha").vector)
     assert [layer.stored for layer in cache.layers()] == [0, 0]
 
 

@@ -27,7 +27,7 @@ FUNCTIONS = [
 
 
 def likeness(first: str, second: str) -> float:
-    return float(EMBEDDER.embed_query(first) @ EMBEDDER.embed_query(second))
+    return float(EMBEDDER.embed_query(first).vector @ EMBEDDER.embed_query(second).vector)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def likeness(first: str, second: str) -> float:
     ],
 )
 def test_a_question_is_nearest_to_the_function_that_answers_it(question: str, best: int) -> None:
-    scores = EMBEDDER.embed_documents(FUNCTIONS).vectors @ EMBEDDER.embed_query(question)
+    scores = EMBEDDER.embed_documents(FUNCTIONS).vectors @ EMBEDDER.embed_query(question).vector
     assert int(np.argmax(scores)) == best
 
 
@@ -70,7 +70,7 @@ def test_every_text_has_a_unit_vector_or_is_rejected(texts: list[str]) -> None:
 def test_a_text_has_the_same_vector_whatever_stands_beside_it(texts: list[str]) -> None:
     for text, row in zip(texts, EMBEDDER.embed_documents(texts).by_text(), strict=True):
         if row is not None:
-            assert np.array_equal(row, EMBEDDER.embed_query(text))
+            assert np.array_equal(row, EMBEDDER.embed_query(text).vector)
 
 
 def test_a_text_without_words_is_reported_and_the_rest_goes_on() -> None:
@@ -88,7 +88,7 @@ def test_only_the_beginning_of_a_very_long_text_counts_and_that_is_reported() ->
     beginning = ("socket " * (MAX_CHARACTERS // 7)).ljust(MAX_CHARACTERS)
     embeddings = EMBEDDER.embed_documents(["short", beginning + "database " * 9000])
     assert embeddings.cut == (1,)
-    assert float(embeddings.vectors[1] @ EMBEDDER.embed_query("socket")) == pytest.approx(1, abs=1e-5)
+    assert float(embeddings.vectors[1] @ EMBEDDER.embed_query("socket").vector) == pytest.approx(1, abs=1e-5)
 
 
 def test_words_of_other_scripts_have_vectors() -> None:
@@ -108,7 +108,7 @@ def test_no_texts_give_no_vectors() -> None:
 def test_vectors_can_be_shortened() -> None:
     short = StaticEmbedder(EmbeddingOptions(dimensions=64))
     assert short.space().name == "embedded/wordllama-256/64@1"
-    whole, cut = EMBEDDER.embed_query("read a file")[:64], short.embed_query("read a file")
+    whole, cut = EMBEDDER.embed_query("read a file").vector[:64], short.embed_query("read a file").vector
     assert cut == pytest.approx(whole / np.linalg.norm(whole), abs=1e-5)
 
 
@@ -129,15 +129,15 @@ def test_threads_get_the_vectors_that_one_thread_gets() -> None:
     expected = EMBEDDER.embed_documents(texts).vectors
     fresh = StaticEmbedder(EmbeddingOptions())
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(fresh.embed_query, texts))
+        found = [placed.vector for placed in pool.map(fresh.embed_query, texts)]
     assert np.array_equal(np.array(found), expected)
 
 
 def test_a_closed_embedder_opens_again() -> None:
     embedder = StaticEmbedder(EmbeddingOptions())
-    before = embedder.embed_query("read a file")
+    before = embedder.embed_query("read a file").vector
     embedder.close()
-    assert np.array_equal(embedder.embed_query("read a file"), before)
+    assert np.array_equal(embedder.embed_query("read a file").vector, before)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_a_missing_or_changed_model_file_is_refused_with_the_way_to_get_it_back(
     with pytest.raises(EmbeddingError, match=r"cannot be read: .*pip install --force-reinstall wordllama=="):
         embedder.embed_query("read a file")
     path.write_bytes(content)
-    assert embedder.embed_query("read a file").shape == (256,)
+    assert embedder.embed_query("read a file").vector.shape == (256,)
 
 
 def test_opening_an_embedder_loads_nothing_and_using_it_runs_no_code_of_the_model_package() -> None:

@@ -62,3 +62,15 @@ def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
         with pytest.raises(EmbeddingError, match=r"key file .* cannot be read"):
             read_key("CQM_TEST_NOT_SET", str(path))
+
+
+@pytest.mark.parametrize("key", ["two words", "sk-1\nX-Other: sk-2", "sk-\x01", "ключ", "x" * 9000])
+def test_a_variable_that_holds_something_else_than_a_key_is_refused_without_showing_it(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Once a client's own message quoted a key with a line break in it."""
+    monkeypatch.setenv("CQM_TEST_SECRET", key)
+    with pytest.raises(EmbeddingError, match="variable CQM_TEST_SECRET does not hold exactly one key") as caught:
+        read_key("CQM_TEST_SECRET", "")
+    assert key not in str(caught.value)
+    assert caught.value.remedy

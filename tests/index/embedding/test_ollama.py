@@ -120,7 +120,7 @@ def test_the_smaller_of_the_two_contexts_counts(
 
 def test_a_long_question_is_cut_too(server: "ScriptedServer", connect: Connect, reply: "type[Reply]") -> None:
     server.rule = over_context(reply, 600)
-    assert connect(server.url).embed_query("long " * 200).shape == (4,)
+    assert connect(server.url).embed_query("long " * 200).vector.shape == (4,)
 
 
 def test_the_address_and_the_key_come_from_ollamas_own_variables(
@@ -221,3 +221,25 @@ def test_a_key_may_come_from_a_file(server: "ScriptedServer", connect: Connect, 
     file.chmod(0o600)
     connect(server.url, api_key_file=str(file)).space()
     assert server.requests[-1].headers["authorization"] == "Bearer secret"
+
+
+ODD = ["[]", "null", '"words"', '{"error": null}', '{"error": ["a"]}', '{"error": {"a": 1}}', "", "<html>"]
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 429, 500, 200])
+@pytest.mark.parametrize("body", ODD)
+def test_an_odd_body_is_an_error_of_ours_whatever_its_status(
+    server: "ScriptedServer", connect: Connect, reply: "type[Reply]", body: str, status: int
+) -> None:
+    """Once the client's own way with errors that are no objects got through."""
+    server.rule = lambda _: reply(status, body, {"Retry-After": "0"})
+    with pytest.raises(EmbeddingError, match=rf"answered {status}|something unexpected|something else|broke"):
+        connect(server.url).space()
+
+
+@pytest.mark.parametrize("context", ["many", None, -5, 0, [512]])
+def test_a_context_that_is_no_positive_number_is_unknown(
+    server: "ScriptedServer", connect: Connect, context: object
+) -> None:
+    server.show = {"model_info": {"bert.context_length": context}, "parameters": "num_ctx 0"}
+    assert connect(server.url, "other").facts().context_tokens == 0

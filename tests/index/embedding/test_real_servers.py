@@ -57,7 +57,7 @@ def test_a_real_model_embeds_and_finds(embedder: Embedder) -> None:
     assert embeddings.indices == tuple(range(len(TEXTS)))
     assert embeddings.vectors.shape == (len(TEXTS), embedder.space().dimensions)
     assert np.linalg.norm(embeddings.vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    assert int(np.argmax(embeddings.vectors @ embedder.embed_query("delete a file"))) == 0
+    assert int(np.argmax(embeddings.vectors @ embedder.embed_query("delete a file").vector)) == 0
 
 
 def test_a_text_has_the_same_vector_alone_and_in_a_batch(options: EmbeddingOptions, embedder: Embedder) -> None:
@@ -76,7 +76,7 @@ def test_a_text_over_the_real_context_is_pooled_or_cut_as_asked_and_reported(opt
             embeddings = embedder.embed_documents(texts)
             assert embeddings.indices == (0, 1, 2)
             assert (embeddings.pooled, embeddings.cut) == (((1,), ()) if way == "pool" else ((), (1,)))
-            about_the_end[way] = float(embeddings.vectors[1] @ embedder.embed_query(end))
+            about_the_end[way] = float(embeddings.vectors[1] @ embedder.embed_query(end).vector)
     assert about_the_end["pool"] > about_the_end["cut"] + 0.2, "the end counts where nothing is cut"
 
 

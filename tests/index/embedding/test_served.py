@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Event, Lock
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from cqm.index.embedding.models import ModelFacts
 from cqm.index.embedding.rates import Clock
 from cqm.index.embedding.retries import RetryPolicy, TimedOutError, TransientError
 from cqm.index.embedding.served import ServedEmbedder
-from cqm.index.embedding.service import Answer, Limits, Role
+from cqm.index.embedding.service import Answer, Limits, Role, Service
 from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
@@ -73,6 +74,9 @@ class Model:
             self.requests.append(list(texts))
             self.before(texts, truncate)
         return Answer([vector_of(text) for text in texts], self.tokens(texts))
+
+    def is_exchanged(self) -> bool:
+        return False
 
     def beginning(self, text: str) -> str:
         return text
@@ -231,14 +235,14 @@ def test_a_batch_that_times_out_is_halved_and_later_batches_are_small_too() -> N
     assert max(map(len, model.requests)) == 64, "but not for ever"
 
 
-def test_a_service_that_always_times_out_is_given_up_after_three_halvings() -> None:
+def test_a_service_that_always_times_out_is_given_up_after_three_divisions() -> None:
     def hang(texts: Sequence[str], _truncate: bool) -> None:
         raise TimedOutError("late")
 
     model = Model(Limits(64, 100_000), before=hang)
     with pytest.raises(TimedOutError, match="late"):
         model.embedder().embed_documents([f"text {number}" for number in range(64)])
-    assert [len(request) for request in model.requests] == [64, 32, 16, 8]
+    assert [len(request) for request in model.requests] == [64, 16, 4, 1]
 
 
 def test_a_question_that_times_out_is_not_asked_again() -> None:
@@ -487,7 +491,7 @@ def test_a_text_that_may_be_too_long_travels_alone() -> None:
 
 def test_a_long_question_is_pooled_too() -> None:
     model = taking(100, facts=ModelFacts(50))
-    assert np.linalg.norm(model.embedder().embed_query("word " * 100)) == pytest.approx(1, abs=1e-6)
+    assert np.linalg.norm(model.embedder().embed_query("word " * 100).vector) == pytest.approx(1, abs=1e-6)
 
 
 def test_a_service_that_cuts_silently_is_noticed_by_what_it_counts() -> None:
@@ -545,3 +549,62 @@ def test_the_numbers_of_parts_stay_near_what_is_needed() -> None:
     model = taking(1000, facts=ModelFacts(250))
     model.embedder().embed_documents(["x" * 10_000])
     assert len(model.requests) <= 2 * math.ceil(10_000 / 750)
+
+
+# Closing.
+
+
+def test_closing_waits_for_no_meeting_and_what_was_met_meanwhile_is_closed_too() -> None:
+    """Once it waited until the service was met, for hours where that fetched its model."""
+    meeting, released, closed = Event(), Event(), []
+    model = Model()
+    model.close = lambda: closed.append(True)  # type: ignore[method-assign]
+
+    def find() -> Service:
+        meeting.set()
+        released.wait(60)
+        return model
+
+    embedder = ServedEmbedder(EmbeddingOptions("test", "m"), find, QUICK, REAL)
+    with ThreadPoolExecutor(1) as pool:
+        space = pool.submit(embedder.space)
+        assert meeting.wait(60)
+        embedder.close()
+        assert not space.done()
+        released.set()
+        assert space.result(60).dimensions == 4
+    assert closed == [True]
+
+
+def test_a_service_is_closed_once_when_the_last_call_under_way_is_over() -> None:
+    asked, released, closed = Event(), Event(), []
+
+    def slow(_texts: Sequence[str], _truncate: bool) -> None:
+        asked.set()
+        released.wait(60)
+
+    model = Model(before=slow)
+    model.close = lambda: closed.append(True)  # type: ignore[method-assign]
+    embedder = model.embedder()
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(embedder.embed_documents, ["one"])
+        assert asked.wait(60)
+        embedder.close()
+        assert closed == []
+        released.set()
+        assert call.result(60).indices == (0,)
+    assert closed == [True]
+    embedder.close()
+    assert closed == [True]
+
+
+def test_what_a_service_answers_wrongly_is_told_with_what_to_check() -> None:
+    answers: list[object] = [[[1.0, 2.0, 3.0, 4.0]], [[1.0] * 3] * 2, [["a", "b", "c", "d"]] * 2, [[0.0] * 4] * 2]
+    for rows in answers:
+        model = Model()
+        embedder = model.embedder()
+        embedder.space()
+        model.embed = lambda *_, rows=rows, **__: Answer(rows)  # type: ignore[method-assign,misc]
+        with pytest.raises(EmbeddingError) as caught:
+            embedder.embed_documents(["one", "two"])
+        assert caught.value.remedy

@@ -134,7 +134,7 @@ def test_a_server_whose_batch_is_too_small_is_told_with_the_option_that_it_wants
     ("status", "body", "message"),
     [
         (401, '{"error": {"message": "Invalid API Key sk-secret"}}', r"with 401: .*\*\*\*.*Give the key"),
-        (404, "no", r"with 404: no Start it with"),
+        (404, "no", r"with 404: no. Start it with"),
         (501, "This server does not support embeddings", r"with 501: .*Start it with `llama-server --embeddings"),
         (400, "Prompt contains invalid tokens", r"with 400: Prompt contains"),
         (200, "<html>", r"answered /embeddings with something else than a llama.cpp server does"),

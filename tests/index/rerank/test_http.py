@@ -272,3 +272,11 @@ def test_a_proxy_that_cannot_be_used_is_an_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:1")
     error = failure(opened(RerankOptions(provider="http", url="http://reranker.invalid/v1/rerank")))
     assert "proxies" in error.remedy
+
+
+def test_a_reranker_that_is_closed_by_another_thread_fails_as_others_do(server: Any, opened: Any) -> None:
+    """Once the client's RuntimeError got through."""
+    reranker = opened(options_of(server))
+    reranker.scores(QUESTION, TEXTS, PLENTY)
+    reranker._service.client.close()
+    assert failure(reranker).retryable

@@ -1,0 +1,57 @@
+"""Where a service is: addresses that can be used, those of this machine, and those that an environment names."""
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+_OLLAMA_PORT = 11434
+OLLAMA_URL = f"http://127.0.0.1:{_OLLAMA_PORT}"
+OLLAMA_VARIABLE = "OLLAMA_HOST"
+
+
+def is_address(url: str) -> bool:
+    """Whether a URL is http or https with a host and, if any, a port that there can be."""
+    try:
+        parts = urlsplit(url)
+        # Looking at the port is what checks it.
+        is_reachable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return is_reachable and parts.scheme in {"http", "https"} and url.isprintable() and " " not in url
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL, or a host with or without a port, is on this machine; a name counts only when it is "localhost".
+
+    0.0.0.0 and [::] are this machine too, as the target of a connection: OLLAMA_HOST is often set to them for the
+    service.
+    """
+    try:
+        host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def ollama_url(base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Where Ollama is: as configured, else as OLLAMA_HOST says, else on this machine.
+
+    In that variable scheme and port may be missing, and 0.0.0.0 is where a server listens.
+
+    Parameters:
+        base_url: of the options; empty for none.
+        environment: of the process.
+    """
+    host = base_url or environment.get(OLLAMA_VARIABLE) or OLLAMA_URL
+    if "://" in host or not is_address(f"http://{host}"):
+        return host
+    parts = urlsplit(f"http://{host}")
+    name = "127.0.0.1" if parts.hostname in {None, "0.0.0.0"} else parts.hostname  # noqa: S104 - no bind
+    return f"http://{f'[{name}]' if ':' in name else name}:{parts.port or _OLLAMA_PORT}{parts.path}"

@@ -1,0 +1,77 @@
+"""What a process may spend on documents, also when several threads spend it."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cqm.index.embedding import open_embedder
+from cqm.index.embedding.budget import BudgetedEmbedder
+from cqm.index.errors import BudgetError
+from cqm.index.options import EmbeddingOptions
+
+if TYPE_CHECKING:
+    from scripted_server import Request, ScriptedServer
+
+PRICE = 1000.0
+TEXT = "x" * 400
+"""0.4 dollars, by the server that counts a token a character."""
+
+Connect = Callable[[float], BudgetedEmbedder]
+
+
+@pytest.fixture
+def connect(server: "ScriptedServer") -> Iterator[Connect]:
+    """Open embedders with a budget over the server, met already."""
+    opened: list[BudgetedEmbedder] = []
+
+    def open_one(usd: float) -> BudgetedEmbedder:
+        options = EmbeddingOptions("ollama", "tiny", server.url, concurrency=4, usd_per_million_tokens=PRICE)
+        embedder = open_embedder(options)
+        assert embedder is not None
+        opened.append(BudgetedEmbedder(embedder, usd, PRICE))
+        opened[-1].space()
+        return opened[-1]
+
+    yield open_one
+    for embedder in opened:
+        embedder.close()
+
+
+def test_threads_together_keep_to_the_budget(server: "ScriptedServer", connect: Connect) -> None:
+    """Once each of them looked at what was spent before any had spent it."""
+    asked, released = Event(), Event()
+    embedder = connect(1.0)
+
+    def slow(_: "Request") -> None:
+        asked.set()
+        released.wait(60)
+
+    server.rule = slow
+    with ThreadPoolExecutor(8) as pool:
+        calls = [pool.submit(embedder.embed_documents, [TEXT]) for _ in range(8)]
+        assert asked.wait(60)
+        released.set()
+        failures = [call.exception(60) for call in calls]
+    assert embedder.usage().usd <= 1.0
+    assert 1 <= failures.count(None) <= 2
+    assert all(failure is None or isinstance(failure, BudgetError) for failure in failures)
+
+
+def test_what_is_left_is_for_whoever_comes_when_those_under_way_have_settled(connect: Connect) -> None:
+    embedder = connect(1.0)
+    for _ in range(2):
+        embedder.embed_documents([TEXT])
+    with pytest.raises(BudgetError, match=r"1 USD is used up: 0\.1\d* are left.* Raise embedding\.budget_usd"):
+        embedder.embed_documents([TEXT])
+
+
+def test_questions_neither_count_nor_are_refused(connect: Connect) -> None:
+    embedder = connect(0.6)
+    for number in range(5):
+        embedder.embed_query(f"{number} {TEXT}")
+    assert embedder.usage().usd > 0.6
+    assert embedder.embed_documents([TEXT]).indices == (0,)
+    assert embedder.embed_query(TEXT)
