@@ -148,7 +148,7 @@ def _service_lines(status: IndexStatus) -> Iterator[str]:
 
 def _commits(status: IndexStatus) -> str:
     if not status.git_head:
-        return "outside of git"
+        return "none: outside of git, or before the first commit"
     indexed = status.indexed_head[:10] or "none"
     return indexed if status.indexed_head == status.git_head else f"{indexed}, checked out {status.git_head[:10]}"
 

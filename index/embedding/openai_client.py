@@ -154,7 +154,7 @@ def connect_openai(
         message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
         remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
         raise purpose.error(message, remedy=remedy)
-    place = f"the environment variable {variable}"
+    place = f"the environment variable {variable}" + ("" if key else ", which is not set")
     if options.api_key_file and not os.environ.get(variable, "").strip():
         place = f"the file {options.api_key_file}"
     return OpenAIServer(_client(endpoint, options.timeout_seconds), endpoint, place, purpose)

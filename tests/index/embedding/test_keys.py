@@ -74,3 +74,9 @@ def test_a_variable_that_holds_something_else_than_a_key_is_refused_without_show
         read_key("CQM_TEST_SECRET", "")
     assert key not in str(caught.value)
     assert caught.value.remedy
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with pytest.raises(EmbeddingError, match="is no file"):
+        read_key("CQM_TEST_NO_SUCH_KEY", str(tmp_path / "pipe"))
