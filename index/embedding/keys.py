@@ -33,7 +33,7 @@ def read_key(variable: str, file: str) -> str:
 def _read(path: Path) -> str:
     if path.exists() and not path.is_file():
         # Opening a pipe would wait for its other end.
-        raise EmbeddingError(f"The key file {path} is no file.", remedy="Correct api_key_file.")
+        raise EmbeddingError(f"The key file {path} cannot be read: it is no file.", remedy="Correct api_key_file.")
     try:
         # The open file is looked at, so that it cannot be exchanged in between.
         with path.open("rb") as opened:
