@@ -62,7 +62,8 @@ class Improver:
         try:
             improved = self._improve(self._stopped.is_set)
         except CqmError as error:
-            _log.warning("%s", error)
+            if not self._stopped.is_set():  # Else the index was closed beneath it.
+                _log.warning("%s", error)
         except Exception:  # noqa: BLE001 - this thread's boundary: one failure must not end the improving
             _log.exception("Improving failed.")
         else:
