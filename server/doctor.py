@@ -1,9 +1,11 @@
 """What `cqm doctor` does: run every check, each for a bounded time, and say what is wrong and how to mend it."""
 
+import gc
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -74,13 +76,27 @@ def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIM
         rows += [(name, partial(check, case)) for name, check in CONFIGURED]
         rows += [row for service in SERVICES for row in service(case)]
     began = time.monotonic()
-    running = [(name, begun(partial(_run, check), "check")) for name, check in rows]
-    for name, future in running:
-        try:
-            found, seconds = awaited(future, max(0.0, began + limit_seconds - time.monotonic()))
-        except DeadlineError:
-            found, seconds = bad(f"not done after {limit_seconds:g} s"), limit_seconds
-        yield Checked(name, found.verdict, found.detail, found.remedy, round(seconds, 3))
+    with _without_collection():
+        running = [(name, begun(partial(_run, check), "check")) for name, check in rows]
+        for name, future in running:
+            try:
+                found, seconds = awaited(future, max(0.0, began + limit_seconds - time.monotonic()))
+            except DeadlineError:
+                found, seconds = bad(f"not done after {limit_seconds:g} s"), limit_seconds
+            yield Checked(name, found.verdict, found.detail, found.remedy, round(seconds, 3))
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Keep the garbage collector from a thread that imports: the checks are the first to need most modules.
+
+    When it warns of a socket there, Python before 3.12 raises a KeyError out of the import (CPython issue 91351).
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _run(check: Callable[[], Found]) -> tuple[Found, float]:
