@@ -151,7 +151,8 @@ class Index:
             paths: files or folders that changed, relative to the root or absolute, also vanished ones; None compares
                 the whole tree.
             report: called as the update goes on.
-            cancelled: asked between batches; the update stops early when it answers true, and what is done stays.
+            cancelled: asked between batches, and while a service works; when it answers true the update stops early,
+                and what is done stays.
 
         Raises:
             ScanError: the root cannot be walked, or a path is outside of it.
@@ -201,7 +202,7 @@ class Index:
 
         Parameters:
             report: called after each file.
-            cancelled: asked after each file; no further one begins when it answers true.
+            cancelled: asked after each file, and while a service works; it stops when that answers true.
 
         Raises:
             StoreError, ManifestError: the index cannot be written.

@@ -1,6 +1,7 @@
 """Manifests of an earlier form, which serve until a new generation is complete."""
 
 import sqlite3
+from collections.abc import Set as AbstractSet
 
 from cqm.index.embedding.base import Space
 
@@ -21,17 +22,23 @@ def has_spaces(database: sqlite3.Connection) -> bool:
 
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Give a manifest of the first form what the present one has; harmless for any other."""
-    missing = _ADDED.keys() - _columns(database)
-    if not _columns(database) or not missing:
+    """Give a manifest of the first form what the present one has, all or nothing; harmless for any other."""
+    columns = _columns(database)
+    if not columns or columns >= _ADDED.keys():
         return
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        _add_spaces(database, _ADDED.keys() - columns)
+
+
+def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None:
     for name in sorted(missing):
         database.execute(f"ALTER TABLE chunk ADD COLUMN {name} {_ADDED[name]}")
-    database.execute("CREATE TABLE space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID")
+    database.execute("CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID")
     # All vectors were of one space, whose name was a fact.
     for (name,) in database.execute("SELECT value FROM fact WHERE name = 'space'").fetchall():
         vector_name = _space(name).vector_name
-        database.execute("INSERT INTO space VALUES(?, ?)", (vector_name, name))
+        database.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
         database.execute("UPDATE chunk SET space = ?, embedded = 'whole' WHERE fingerprint <> ''", (vector_name,))
 
 

@@ -14,6 +14,7 @@ from cqm.index.cache import open_cache
 from cqm.index.engine import Index
 from cqm.index.generation import generation_name
 from cqm.index.home import cache_folder
+from cqm.index.migration import bring_up_to_date, has_spaces
 from cqm.index.model import Query, SearchMode
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.status import read_status
@@ -339,3 +340,24 @@ def test_a_run_did_not_say_why_a_fallback_stood_in(tree: Path, options: Options,
         assert well.problem == ""
     [state] = [state for state in read_status(tree, options(openai(server), EMBEDDED)).models if state.problem]
     assert "answered 401" in state.problem
+
+
+def test_an_index_of_the_first_form_that_was_brought_up_to_date_by_half_kept_no_vector(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "manifest.db")
+    database.executescript(
+        """
+        CREATE TABLE chunk(id TEXT PRIMARY KEY, path TEXT, fingerprint TEXT);
+        CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT);
+        INSERT INTO chunk VALUES('1', 'a.py', 'f');
+        INSERT INTO fact VALUES('space', 'embedded/wordllama-256/256@1');
+        CREATE TRIGGER full BEFORE UPDATE ON chunk BEGIN SELECT RAISE(FAIL, 'disk full'); END;
+        """
+    )
+    with pytest.raises(sqlite3.Error, match="disk full"):
+        bring_up_to_date(database)
+    assert not has_spaces(database)
+    database.execute("DROP TRIGGER full")
+    bring_up_to_date(database)
+    [(name, space)] = database.execute("SELECT name, chunk.space FROM chunk JOIN space ON vector_name = chunk.space")
+    assert (name, bool(space)) == ("embedded/wordllama-256/256@1", True)
+    database.close()
