@@ -1,5 +1,6 @@
 """The index of one root: the one object that the server and the command line talk to."""
 
+import math
 import os
 import threading
 import time
@@ -13,15 +14,24 @@ from typing import Self
 
 from cqm.index import generation as generations
 from cqm.index.answers import AnswerCache
+from cqm.index.budget import make_room
 from cqm.index.cache import open_cache
 from cqm.index.choosing import settle_order, use_order, wanted_name
 from cqm.index.contextual import open_writer
 from cqm.index.deadline import StoppedError
 from cqm.index.embedding.opening import open_routes
-from cqm.index.errors import ScanError
+from cqm.index.errors import ScanError, StoreError
 from cqm.index.estimate import estimate_update
-from cqm.index.generation import Generation
-from cqm.index.home import IndexLock, cache_folder, index_folder, make_private_folder, resolve_root
+from cqm.index.generation import DAMAGE_FACT, Generation
+from cqm.index.home import (
+    IndexLock,
+    cache_folder,
+    index_folder,
+    make_private_folder,
+    note_use,
+    relative_to_root,
+    resolve_root,
+)
 from cqm.index.improving import Improving, ModelGoneError, lacking
 from cqm.index.model import (
     Answer,
@@ -39,6 +49,7 @@ from cqm.index.model import (
 from cqm.index.options import IndexOptions
 from cqm.index.plan import plan_update
 from cqm.index.prepare import Preparation
+from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
 from cqm.index.search import Searching, find
 from cqm.index.status import (
@@ -52,6 +63,8 @@ from cqm.index.storing import Target
 from cqm.index.update import Work, run_update
 from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
+
+_USE_NOTED_EVERY_SECONDS = 60.0
 
 
 class Index:
@@ -74,6 +87,7 @@ class Index:
         self._serving: Generation | None = None
         self._building: Generation | None = None
         self._retired: list[Generation] = []
+        self._used_at = -math.inf
 
     @classmethod
     def open(cls, root: Path, options: IndexOptions | None = None) -> Self:
@@ -93,8 +107,10 @@ class Index:
         index._lock.acquire()
         try:
             (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
-            name = generations.current_name(folder) or generations.generation_name(options)
-            index._serving = generations.open_generation(folder, name, options)
+            generations.remove_abandoned(folder)
+            wanted = generations.generation_name(options)
+            name = generations.serving_name(folder, wanted) or wanted
+            index._serving = generations.open_or_begin_anew(folder, name, wanted, options)
             use_order(index._routes, index._serving)
         except BaseException:
             index._close_services()
@@ -139,6 +155,7 @@ class Index:
         self,
         paths: Iterable[str | Path] | None = None,
         *,
+        anew: bool = False,
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
@@ -150,6 +167,8 @@ class Index:
         Parameters:
             paths: files or folders that changed, relative to the root or absolute, also vanished ones; None compares
                 the whole tree.
+            anew: read and embed everything again, into a generation of its own. The old one stays, and the new one is
+                dropped, when that fails, is cancelled, or would lose files or vectors that the old one has.
             report: called as the update goes on.
             cancelled: asked between batches, and while a service works; when it answers true the update stops early,
                 and what is done stays.
@@ -161,18 +180,51 @@ class Index:
         if self._routes:
             self._routes.refresh()
         with self._updating:
-            below = None if paths is None else sorted({self._relative(path) for path in paths})
-            target = self._target()
+            below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
+            target = self._begin_anew() if anew else self._target()
             settle_order(self._routes, self.options, target)
             if below and ("" in below or target is not self._serving or not target.manifest.fact(COMPLETE_FACT)):
                 below = None
             report(Progress("scanning"))
-            summary = self._update(target, below, report, cancelled)
-            if below is None and not summary.cancelled:
-                target.manifest.set_facts({COMPLETE_FACT: "1", HEAD_FACT: git_head(self.root)})
-                self._switch(target)
+            try:
+                summary = self._update(target, below, report, cancelled)
+                if below is None and not summary.cancelled:
+                    summary = self._complete(target, summary, anew=anew)
+            finally:
+                if anew and target is not self._serving:
+                    self._retired, self._building = [*self._retired, target], None
             report(Progress("done", chunks=summary.chunks_written))
             return summary
+
+    def compact(self) -> None:
+        """Write what the index holds anew, without the room of what was deleted; searches go on meanwhile.
+
+        The old files go when the index is closed. Until then it takes up to twice its room on disk.
+
+        Raises:
+            StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
+        """
+        with self._updating:
+            serving = self._opened()
+            if not serving.manifest.fact(COMPLETE_FACT):
+                raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
+            name = generations.fresh_name(self.options)
+            compacted = copy_generation(serving, self.folder / name, self.options)
+            self._switch(compacted)
+
+    def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
+        """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
+        target.manifest.set_facts({COMPLETE_FACT: "1", HEAD_FACT: git_head(self.root)})
+        wanted = wanted_spaces(self._routes, target.manifest)
+        if anew and (loss := what_is_lost(self._opened(), target, wanted)):
+            return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
+        damage = target.manifest.fact(DAMAGE_FACT)
+        notes = [f"The index was damaged and is rebuilt: {damage}"] if damage else []
+        if damage:
+            target.manifest.set_facts({DAMAGE_FACT: ""})
+        self._switch(target)
+        self._note_use()
+        return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
 
     def _update(
         self,
@@ -283,6 +335,7 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         serving = self._opened()
+        self._note_use()
         key = self._answers.key(serving, query)
         if known := self._answers.get(key):
             return known
@@ -313,6 +366,7 @@ class Index:
             QueryError: the name is no symbol's, or the limit is out of range.
             StoreError, ManifestError: the index cannot be read.
         """
+        self._note_use()
         return find_usages(self._opened(), name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
@@ -338,6 +392,13 @@ class Index:
         """The files and folders that are left out, with their reasons."""
         return self._opened().manifest.problems(FileState.SKIPPED)
 
+    def _note_use(self) -> None:
+        """Note that the index is used, for `make_room`: now and then, since it costs a write."""
+        now = time.monotonic()
+        if now - self._used_at > _USE_NOTED_EVERY_SECONDS:
+            self._used_at = now
+            note_use(self.folder)
+
     def _opened(self) -> Generation:
         if self._serving is None:
             raise ScanError(f"The index of {self.root} is closed.")
@@ -351,9 +412,15 @@ class Index:
             return serving
         if self._building is None or self._building.name != wanted:
             self._retired += filter(None, [self._building])
-            self._building = self._brought_back(wanted) or generations.open_generation(
-                self.folder, wanted, self.options
+            self._building = self._brought_back(wanted) or generations.open_or_begin_anew(
+                self.folder, wanted, wanted, self.options
             )
+        return self._building
+
+    def _begin_anew(self) -> Generation:
+        """An empty generation with the same options."""
+        self._retired += filter(None, [self._building])
+        self._building = generations.open_generation(self.folder, generations.fresh_name(self.options), self.options)
         return self._building
 
     def _brought_back(self, name: str) -> Generation | None:
@@ -370,14 +437,6 @@ class Index:
         if self._serving is not target:
             # Searches may still be reading the old one: it stays open, and on disk, until the index closes.
             self._retired += filter(None, [self._serving])
-            self._serving, self._building = target, None
-
-    def _relative(self, path: str | Path) -> str:
-        """A path below the root as scan names it; the root itself is ""."""
-        # Only the parents are resolved: the last part may be a link or may have vanished.
-        absolute = Path(os.path.normpath(self.root / path))
-        for candidate in (absolute, absolute.parent.resolve() / absolute.name):
-            if candidate.is_relative_to(self.root):
-                relative = candidate.relative_to(self.root).as_posix()
-                return "" if relative == "." else relative
-        raise ScanError(f"{path} is outside of {self.root}.", remedy="Index that folder on its own.")
+            self._serving = target
+            if self._building is target:
+                self._building = None

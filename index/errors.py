@@ -7,6 +7,9 @@ from cqm.chunkers.errors import CqmError
 if TYPE_CHECKING:
     from cqm.index.embedding.base import Embeddings
 
+REBUILD = "Run `cqm index --force` to rebuild it."
+"""The remedy for damage that shows while an index is in use."""
+
 
 class ScanError(CqmError):
     """The root cannot be walked: it is missing, not readable or neither file nor folder."""
@@ -26,6 +29,10 @@ class StoreError(CqmError):
 
 class ManifestError(CqmError):
     """The manifest cannot be read or written."""
+
+
+class DamagedIndexError(CqmError):
+    """A part of an index is missing, or is not what CQM wrote."""
 
 
 class QueryError(CqmError):

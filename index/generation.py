@@ -6,8 +6,11 @@ Whatever changes what is stored makes another generation beside the first, in a 
 
 import hashlib
 import os
+import re
+import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +18,20 @@ from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.opening import recipe
-from cqm.index.errors import StoreError
+from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
-from cqm.index.store import EdgeStore
+from cqm.index.seal import Prints, break_seal, seal
+from cqm.index.store import EdgeStore, file_point_id
 
 _FORMAT_VERSION = 2
 _CURRENT = "current"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
+DAMAGE_FACT = "damage"
+_NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
+_OBSOLETE = "obsolete-"
+"""Begins the name of a folder that was a generation: nothing opens it, so that it may be deleted piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +42,14 @@ class Generation:
         name: of it, and of its folder.
         place: that folder.
         manifest, store: its parts.
+        prints: of its files when it was opened.
     """
 
     name: str
     place: Path
     manifest: Manifest
     store: EdgeStore
+    prints: Prints
 
     @property
     def recipe(self) -> str:
@@ -50,6 +60,7 @@ class Generation:
         """Flush and close both parts."""
         self.store.close()
         self.manifest.close()
+        seal(self.place, self.prints)
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
@@ -66,14 +77,39 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
 
 
+def fresh_name(options: IndexOptions) -> str:
+    """A name that no generation ever had, for another one with the same options."""
+    return f"{generation_name(options)}-{secrets.token_hex(4)}"
+
+
 def current_name(folder: Path) -> str:
-    """The name of the generation that serves in an index folder; empty when there is none."""
+    """The name of the generation that serves in an index folder; empty when there is none, or the file is damaged."""
     try:
-        return (folder / _CURRENT).read_text(encoding="utf-8").strip()
+        name = (folder / _CURRENT).read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.") from error
+    return name if _NAME.fullmatch(name) else ""
+
+
+def names(folder: Path) -> list[str]:
+    """The names of all generations in an index folder, the one that was written last first."""
+    found = [path for path in folder.iterdir() if is_generation(path) and manifest_path(folder, path.name).exists()]
+    found.sort(key=lambda path: manifest_path(folder, path.name).stat().st_mtime_ns, reverse=True)
+    return [path.name for path in found]
+
+
+def serving_name(folder: Path, wanted: str = "") -> str:
+    """The name of the generation to open: the current one, else the one that the options want, else any; else empty."""
+    there = names(folder) if folder.is_dir() else []
+    return current_name(folder) or (wanted if wanted in there else next(iter(there), ""))
+
+
+def is_generation(path: Path) -> bool:
+    """Whether a path is a folder that has the name of a generation, or of what is left of one."""
+    name = path.name.removeprefix(_OBSOLETE)
+    return bool(_NAME.fullmatch(name)) and path.is_dir() and not path.is_symlink()
 
 
 def manifest_path(folder: Path, name: str) -> Path:
@@ -90,6 +126,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         options: what it is begun with; one that exists keeps its own.
 
     Raises:
+        DamagedIndexError: a part of it is missing, or is not what CQM wrote.
         StoreError, ManifestError: it cannot be opened.
     """
     place = folder / name
@@ -97,19 +134,83 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
+    if name == current_name(folder) and not manifest_path(folder, name).exists():
+        raise DamagedIndexError(f"{manifest_path(folder, name)} is missing.")
+    prints = break_seal(place)
     manifest = Manifest.open(manifest_path(folder, name))
     store = EdgeStore(place / "shard", manifest.settling)
+    opened = Generation(name, place, manifest, store, prints or {})
     try:
-        if manifest.fact(_STORE_READY):
-            store.load()
-        else:
-            # Also after a kill in the middle of creating it: nothing has been stored yet.
-            store.create()
-            manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options)})
+        _open_store(opened, options, is_sealed=prints is not None)
     except BaseException:
+        with suppress(DamagedIndexError, StoreError):
+            store.close()
         manifest.close()
         raise
-    return Generation(name, place, manifest, store)
+    return opened
+
+
+def _open_store(generation: Generation, options: IndexOptions, *, is_sealed: bool) -> None:
+    manifest, store = generation.manifest, generation.store
+    if not manifest.fact(_STORE_READY):
+        # Also after a kill in the middle of creating it: nothing has been stored yet.
+        store.create()
+        manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options)})
+        return
+    if not is_sealed:
+        manifest.check()
+    store.load()
+    if not is_sealed and (lost := _lost(manifest, store)):
+        raise DamagedIndexError(f"{generation.place} has lost {lost}.")
+
+
+def _lost(manifest: Manifest, store: EdgeStore) -> str:
+    """What the store lacks of all that was flushed, whatever happened since."""
+    if points := len(_settled_points(manifest) - set(store.ids())):
+        return f"{points:,} of its points"
+    spaces = manifest.settled_vectors().items()
+    vectors = sum(max(0, count - store.count_vectors(name)) for name, count in spaces)
+    return f"{vectors:,} of its vectors" if vectors else ""
+
+
+def _settled_points(manifest: Manifest) -> set[str]:
+    """The ids of the points that are on disk, whatever happened since."""
+    chunks = manifest.settled_chunks()
+    return {*chunks, *map(file_point_id, set(chunks.values()))}
+
+
+def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions) -> Generation:
+    """Open a generation, or where it is damaged set it aside and begin the wanted one, with a note of why.
+
+    Parameters:
+        folder: of the index.
+        name: of the generation.
+        wanted: the name of the one for the options, which may be the same.
+        options: what a new one is begun with.
+
+    Raises:
+        StoreError, ManifestError: it cannot be opened, or not be set aside.
+    """
+    try:
+        return open_generation(folder, name, options)
+    except DamagedIndexError as error:
+        set_aside(folder, name)
+        made = open_or_begin_anew(folder, wanted, wanted, options)
+        made.manifest.set_facts({DAMAGE_FACT: error.message})
+        return made
+
+
+def set_aside(folder: Path, name: str) -> None:
+    """Keep a generation from being opened ever again; it is deleted with the next that is obsolete."""
+    aside = folder / f"{_OBSOLETE}{name}"
+    try:
+        if current_name(folder) == name:
+            (folder / _CURRENT).unlink()
+        if aside.exists():
+            shutil.rmtree(aside)
+        (folder / name).rename(aside)
+    except OSError as error:
+        raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=f"Delete {folder}.") from error
 
 
 def switch_to(folder: Path, name: str) -> None:
@@ -128,7 +229,30 @@ def switch_to(folder: Path, name: str) -> None:
 def remove_others(folder: Path) -> None:
     """Delete all generations but the one that serves; nothing when none does."""
     name = current_name(folder)
-    for other in folder.iterdir() if name else ():
-        if other.is_dir() and other.name != name:
-            # What cannot be deleted now (a file that another program has open) goes the next time.
-            shutil.rmtree(other, ignore_errors=True)
+    if name:
+        _delete(folder, (path.name for path in folder.iterdir() if path.name != name))
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Delete what a rebuild left behind that was killed: it begins anew, unlike one for other options."""
+    name = current_name(folder)
+    if name:
+        _delete(folder, (path.name for path in folder.iterdir() if path.name != name and "-" in path.name))
+
+
+def remove_all(folder: Path) -> None:
+    """Delete all generations: the index becomes one that was never made."""
+    (folder / _CURRENT).unlink(missing_ok=True)
+    _delete(folder, (path.name for path in folder.iterdir()))
+
+
+def _delete(folder: Path, others: Iterator[str]) -> None:
+    for name in [other for other in others if is_generation(folder / other)]:
+        place = folder / name
+        if not name.startswith(_OBSOLETE):
+            place = folder / f"{_OBSOLETE}{name}"
+            shutil.rmtree(place, ignore_errors=True)
+            # Where this fails (on Windows, while a file of it is open), it goes the next time.
+            with suppress(OSError):
+                (folder / name).rename(place)
+        shutil.rmtree(place, ignore_errors=True)

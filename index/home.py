@@ -14,7 +14,10 @@ from cqm.index.errors import IndexInUseError, ScanError, StoreError
 from cqm.index.options import IndexOptions
 
 PROJECT_FOLDER = ".cqm"
+USED_FILE = "used"
 _OWNER_FILE = "owner.json"
+FILES = frozenset({"root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE})
+"""All files that may be in an index folder, beside the folders of its generations."""
 
 
 def resolve_root(root: Path) -> Path:
@@ -29,13 +32,32 @@ def resolve_root(root: Path) -> Path:
         raise ScanError(f"{root} cannot be indexed: {error}.", remedy="Check the path.") from error
 
 
+def relative_to_root(root: Path, path: str | Path) -> str:
+    """A path below the root as a scan names it; the root itself is "".
+
+    Raises:
+        ScanError: it is outside of the root.
+    """
+    # Only the parents are resolved: the last part may be a link or may have vanished.
+    absolute = Path(os.path.normpath(root / path))
+    for candidate in (absolute, absolute.parent.resolve() / absolute.name):
+        if candidate.is_relative_to(root):
+            relative = candidate.relative_to(root).as_posix()
+            return "" if relative == "." else relative
+    raise ScanError(f"{path} is outside of {root}.", remedy="Index that folder on its own.")
+
+
 def index_folder(root: Path, options: IndexOptions) -> Path:
     """The folder of the index of `root`, a real path: in the user's cache, keyed by the path, or below the root."""
     if options.in_project:
         return (root if root.is_dir() else root.parent) / PROJECT_FOLDER
-    home = options.home or user_cache_path("cqm") / "indexes"
     key = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-    return home / f"{root.name or 'root'}-{key}"
+    return indexes_home(options) / f"{root.name or 'root'}-{key}"
+
+
+def indexes_home(options: IndexOptions) -> Path:
+    """The folder that holds the indexes of all roots but those that are kept in their projects."""
+    return options.home or user_cache_path("cqm") / "indexes"
 
 
 def cache_folder(options: IndexOptions) -> Path:
@@ -66,6 +88,20 @@ def make_private_folder(folder: Path) -> None:
         ) from error
 
 
+def note_use(folder: Path) -> None:
+    """Note that an index is used now; without the right or the room to write, it counts as used as before."""
+    with suppress(OSError):
+        (folder / USED_FILE).touch(mode=0o600)
+
+
+def used_at(folder: Path) -> float:
+    """When an index was used last, seconds since the epoch; 0 for never."""
+    try:
+        return (folder / USED_FILE).stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
 class IndexLock:
     """Exclusive use of an index folder by this process; the operating system releases it when the process dies."""
 
@@ -84,7 +120,7 @@ class IndexLock:
             self._lock.acquire()
         except Timeout as error:
             raise IndexInUseError(
-                f"The index in {self._folder} is in use by {self._owner()}.",
+                f"The index in {self._folder} is in use by {self._noted_owner()}.",
                 remedy="Ask that process, or stop it and try again.",
                 retryable=True,
             ) from error
@@ -95,9 +131,24 @@ class IndexLock:
 
     def release(self) -> None:
         """Give the lock back; harmless when it is not held."""
+        if self._lock.is_locked:
+            (self._folder / _OWNER_FILE).unlink(missing_ok=True)
         self._lock.release()
 
-    def _owner(self) -> str:
+    def owner(self) -> str:
+        """The process that has the index open, as "process 12 (cqm serve)"; empty when none has."""
+        if not (self._folder / _OWNER_FILE).exists():
+            return ""
+        try:
+            # Whoever noted itself and died has left the lock free.
+            with self._lock:
+                return ""
+        except Timeout:
+            return self._noted_owner()
+        except OSError:
+            return ""
+
+    def _noted_owner(self) -> str:
         with suppress(OSError, ValueError, KeyError, TypeError):
             owner = json.loads((self._folder / _OWNER_FILE).read_text(encoding="utf-8"))
             return f"process {owner['pid']} ({owner['command']})"

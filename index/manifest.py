@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from cqm.index.errors import ManifestError
+from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError
 from cqm.index.migration import bring_up_to_date, has_spaces
 from cqm.index.model import FileProblem, FileState
 
@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITH
 # What was written and not flushed when the last process died may have come back older from the store's log: a replayed
 # deletion can win over a later insertion of the same point. It is pending again.
 _RECOVERY = "UPDATE unsettled SET written = 0;"
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
 
@@ -109,8 +110,9 @@ class Manifest:
     Every method raises ManifestError when SQLite refuses.
     """
 
-    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, database: sqlite3.Connection, *, read_only: bool = False) -> None:
         self._path = path
+        self._read_only = read_only
         self._db = database
         self._commits = 0
         self._lock = threading.RLock()
@@ -132,11 +134,29 @@ class Manifest:
                 bring_up_to_date(database)
                 database.executescript(_SCHEMA + _RECOVERY)
                 database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
-        return cls(path, database)
+        return cls(path, database, read_only=read_only)
+
+    def check(self) -> None:
+        """Look at every page of the file.
+
+        Raises:
+            DamagedIndexError: it is not a database that SQLite wrote.
+        """
+        found = self._read("PRAGMA quick_check(1)", ())
+        if found != [("ok",)]:
+            raise DamagedIndexError(f"The manifest {self._path} is damaged: {found[0][0]}.")
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is committed to a new file, without the room that deleted rows have left."""
+        with self._lock, _translated(self._path):
+            self._db.execute("VACUUM INTO ?", (str(path),))
 
     def close(self) -> None:
         """Close the database; committed work is on disk."""
         with _translated(self._path):
+            if not self._read_only:
+                # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.close()
 
     def files(self, below: Sequence[str] | None = None) -> dict[str, FileRow]:
@@ -198,6 +218,15 @@ class Manifest:
         """Indexed paths whose modification time is not before the given one."""
         rows = self._read("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
         return tuple(row[0] for row in rows)
+
+    def settled_chunks(self) -> dict[str, str]:
+        """The paths by chunk id of all files whose points are flushed."""
+        return dict(self._read("SELECT id, path FROM chunk WHERE path NOT IN (SELECT path FROM unsettled)", ()))
+
+    def settled_vectors(self) -> dict[str, int]:
+        """The chunks of these files that have a vector, counted by the name of their vector."""
+        where = "space <> '' AND path NOT IN (SELECT path FROM unsettled)"
+        return dict(self._read(f"SELECT space, count(*) FROM chunk WHERE {where} GROUP BY space", ()))  # noqa: S608 - constant texts
 
     def pending(self) -> tuple[str, ...]:
         """Paths that an update had begun and not committed, or that were not flushed when their process died.
@@ -329,9 +358,11 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+            raise DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD) from error
         raise ManifestError(
             f"The manifest {path} cannot be used: {error}.",
-            remedy=f"Check free space and permissions; if it is damaged, delete {path.parent} and index again.",
+            remedy="Check free space and permissions.",
         ) from error
 
 

@@ -310,6 +310,9 @@ class UpdateSummary:
         bytes_read: of the files that were chunked.
         seconds: wall time.
         cancelled: whether it stopped early at the caller's request; the index is consistent then too.
+        dropped: whether a rebuild was dropped because it would have lost something: the index is what it was before.
+        notes: what else its user should know, a sentence each: that the index was damaged and is rebuilt, that a
+            rebuild was dropped and why, which other indexes were deleted to make room.
     """
 
     added: int = 0
@@ -329,6 +332,8 @@ class UpdateSummary:
     bytes_read: int = 0
     seconds: float = 0.0
     cancelled: bool = False
+    dropped: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +377,7 @@ class IndexStatus:
         pending: files that differ from the index on disk now; None when it was not looked at.
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
         size_bytes: of the index on disk.
+        damage: what was found damaged; empty when nothing was, or when it is rebuilt already.
     """
 
     root: str
@@ -393,3 +399,32 @@ class IndexStatus:
     lacking: int = 0
     models: tuple[ModelState, ...] = ()
     cache: tuple[CacheLayer, ...] = ()
+    damage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """One of all the indexes of a user, as far as it can be told without opening it.
+
+    Attributes:
+        root, location: the indexed folder or file, and the folder of the index.
+        root_exists: whether the first is still there.
+        files, chunks: that can be searched.
+        space: as in `IndexStatus`.
+        size_bytes: on disk.
+        updated_at, used_at: end of the last update, and the last use, seconds since the epoch; 0 for never.
+        in_use_by: the process that has it open; empty for none.
+        damage: why nothing can be told; empty where something can.
+    """
+
+    root: str
+    location: str
+    root_exists: bool
+    files: int = 0
+    chunks: int = 0
+    space: str = ""
+    size_bytes: int = 0
+    updated_at: float = 0.0
+    used_at: float = 0.0
+    in_use_by: str = ""
+    damage: str = ""

@@ -181,6 +181,8 @@ class IndexOptions:
         home: the folder that holds the indexes of all roots; None for the user's cache folder.
         in_project: keep the index in `.cqm/` below the root instead.
         workers: processes that read and chunk on large runs; 0 for one per core.
+        disk_mb: bound of all indexes below `home`, megabytes; 0 for none. Whole indexes of other roots are deleted to
+            keep it, those that were not used for the longest time first.
         scan, chunk, embedding, routes, cache, context, rerank: of the parts.
     """
 
@@ -194,3 +196,4 @@ class IndexOptions:
     context: ContextOptions = field(default_factory=ContextOptions)
     rerank: RerankOptions = field(default_factory=RerankOptions)
     workers: int = 0
+    disk_mb: int = 0

@@ -1,11 +1,10 @@
 """What the store holds of a chunk and of a file."""
 
-import hashlib
 from pathlib import PurePosixPath
 
 from cqm.index.lexical import SparseTerms
 from cqm.index.prepare import PreparedChunk, PreparedFile
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.vectors import CUT, POOLED, TextVector
 
 _NO_TERMS = SparseTerms((), ())
@@ -42,11 +41,6 @@ def file_point(file: PreparedFile) -> Point:
     payload = {"path": path, "dirs": folders_of(path), "language": file.row.language}
     sparse = {FILE_TERMS: file.file_terms or _NO_TERMS, PATH_TERMS: file.path_terms or _NO_TERMS}
     return Point(file_point_id(path), payload, sparse)
-
-
-def file_point_id(path: str) -> str:
-    """The id of a file's point: a chunk's id hashes its text too, so that they never meet."""
-    return hashlib.sha256(f"file\0{path}".encode()).hexdigest()[:32]
 
 
 def folders_of(path: str) -> list[str]:

@@ -3,10 +3,12 @@
 import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cqm.index.embedding.routes import Routes
-from cqm.index.generation import current_name, manifest_path
+from cqm.index.errors import DamagedIndexError
+from cqm.index.generation import DAMAGE_FACT, manifest_path, serving_name
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
 from cqm.index.model import FileState, IndexStatus, ModelState
@@ -40,14 +42,17 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
     """
     root = resolve_root(root)
     folder = index_folder(root, options)
-    name = current_name(folder) or next((path.parent.name for path in folder.glob("*/manifest.db")), "")
+    name = serving_name(folder)
     if not name:
         return describe(root, folder, None, None)
-    manifest = Manifest.open(manifest_path(folder, name), read_only=True)
     try:
-        return describe(root, folder, manifest, None)
-    finally:
-        manifest.close()
+        manifest = Manifest.open(manifest_path(folder, name), read_only=True)
+        try:
+            return describe(root, folder, manifest, None)
+        finally:
+            manifest.close()
+    except DamagedIndexError as error:
+        return replace(describe(root, folder, None, None), exists=True, damage=error.message)
 
 
 Statistics = Mapping[str, Mapping[str, int]]
@@ -92,10 +97,11 @@ def describe(
         pending=pending,
         git_head=git_head(root),
         indexed_head=fact(HEAD_FACT),
-        size_bytes=_size(folder),
+        size_bytes=size_on_disk(folder),
         coverage=counted.get("coverage", {}),
         lacking=int(fact(LACKING_FACT) or 0),
         models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
+        damage=fact(DAMAGE_FACT),
     )
 
 
@@ -112,7 +118,7 @@ def git_head(root: Path) -> str:
     return done.stdout.strip()
 
 
-def _size(folder: Path) -> int:
+def size_on_disk(folder: Path) -> int:
     """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
     total = 0
     for path in folder.rglob("*"):

@@ -8,19 +8,22 @@ Edge accepts vectors that no search can use (not finite, mismatched, repeated in
 Its errors are plain `Exception`; this module translates them.
 """
 
+import errno
+import hashlib
 import logging
 import math
+import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.errors import StoreError
+from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.lexical import SparseTerms
 
 if TYPE_CHECKING:
@@ -38,6 +41,12 @@ _LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: small batches let searches in between.
 _BATCH = 128
 _SCROLL_PAGE = 1000
+
+_OPENED = "opened"
+_PANIC = "PanicException"
+# How Rust writes an error of the system. A file that is missing or is no file is damage; all else may pass.
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +141,7 @@ class EdgeStore:
         """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
         import qdrant_edge as edge
 
-        with self._translated("opened"):
+        with self._translated(_OPENED):
             self._shard = edge.EdgeShard.load(str(self._folder))
 
     def ensure_space(self, name: str, dimensions: int) -> None:
@@ -203,21 +212,48 @@ class EdgeStore:
         """The ids of all points, in the shard's order."""
         return self._scroll(None)
 
+    def count_vectors(self, space: str) -> int:
+        """How many points have a dense vector in a space."""
+        import qdrant_edge as edge
+
+        with self._translated("read"):
+            return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
+
     def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
         """The names of the dense vectors that points have, by id; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
         return {_plain_id(record.id): _dense_names(record.vector) for record in records}
 
+    def fill(self, other: "EdgeStore") -> None:
+        """Write all points of another store into this one, which is empty."""
+        import qdrant_edge as edge
+
+        spaces: set[str] = set()
+        for records in other.pages(None, _BATCH, whole=True):
+            for name, vector in ((name, vector) for record in records for name, vector in _named(record.vector)):
+                if isinstance(vector, list) and name not in spaces:
+                    self.ensure_space(name, len(vector))
+                    spaces.add(name)
+            points = [edge.Point(record.id, dict(_named(record.vector)), record.payload or {}) for record in records]
+            self._update(edge.UpdateOperation.upsert_points(points))
+
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
+        for records in self.pages(keep, _SCROLL_PAGE):
+            yield from (_plain_id(record.id) for record in records)
+
+    def pages(
+        self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
+    ) -> Iterator[list["qdrant_edge.Record"]]:
+        """All points, or those that a filter keeps, in pages; with payload and vectors when they are wanted whole."""
         import qdrant_edge as edge
 
         offset = None
         while True:
-            request = edge.ScrollRequest(offset, _SCROLL_PAGE, keep, with_payload=False, with_vector=False)
+            request = edge.ScrollRequest(offset, size, keep, with_payload=whole, with_vector=whole)
             with self._translated("read"):
                 records, offset = self._opened().scroll(request)
-            yield from (_plain_id(record.id) for record in records)
+            yield records
             if offset is None:
                 return
 
@@ -298,13 +334,26 @@ class EdgeStore:
     def _translated(self, verb: str) -> Iterator[None]:
         try:
             yield
-        except StoreError:
+        except CqmError:
             raise
-        except Exception as error:  # Edge raises nothing more precise
-            raise StoreError(
-                f"The store in {self._folder} cannot be {verb}: {error}.",
-                remedy="Check free space and permissions. When the index folder is deleted, the next run rebuilds it.",
-            ) from error
+        except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
+            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+                raise
+            raise self._explained(verb, error) from error
+
+    def _explained(self, verb: str, error: BaseException) -> CqmError:
+        message = f"The store in {self._folder} cannot be {verb}: {str(error).rstrip('.')}."
+        refused = _OS_ERROR.search(message)
+        if refused and int(refused[1]) not in _DAMAGE:
+            return StoreError(message, remedy="Check free space and permissions.")
+        if verb == _OPENED or not isinstance(error, Exception):
+            return DamagedIndexError(message, remedy=REBUILD)
+        return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
+
+
+def file_point_id(path: str) -> str:
+    """The id of a file's point: a chunk's id hashes its text too, so that they never meet."""
+    return hashlib.sha256(f"file\0{path}".encode()).hexdigest()[:32]
 
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:
@@ -327,8 +376,12 @@ def _edge_point(point: Point) -> "qdrant_edge.Point":
 
 
 def _dense_names(vectors: object) -> frozenset[str]:
-    named = vectors if isinstance(vectors, dict) else {}
-    return frozenset(name for name, vector in named.items() if isinstance(vector, list))
+    return frozenset(name for name, vector in _named(vectors) if isinstance(vector, list))
+
+
+def _named(vectors: object) -> Iterable[tuple[str, Any]]:
+    """The vectors of a point by name: dense ones are lists."""
+    return vectors.items() if isinstance(vectors, dict) else ()
 
 
 def _checked(point: Point, terms: SparseTerms) -> SparseTerms:

@@ -12,8 +12,9 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generation import Generation
 from cqm.index.manifest import ChunkRow, FileRow
 from cqm.index.model import FileState
-from cqm.index.points import chunk_point, file_point, file_point_id
+from cqm.index.points import chunk_point, file_point
 from cqm.index.prepare import PreparedChunk, PreparedFile, with_notes
+from cqm.index.store import file_point_id
 from cqm.index.vectors import TextVector, Vectorizer, note_preferred, wanted_spaces
 
 Rows = tuple[FileRow, tuple[ChunkRow, ...] | None]

@@ -15,6 +15,8 @@ class IndexSettings(Section):
     """Keep the index in .cqm/ below the indexed folder instead."""
     workers: int = Field(default=0, ge=0, le=256)
     """Processes that read and chunk on large runs; 0 for one per core."""
+    disk_mb: int = Field(default=0, ge=0)
+    """Megabytes that all indexes may take: those of other folders, unused for longest, are deleted; 0 for no limit."""
 
 
 class ScanSettings(Section):

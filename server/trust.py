@@ -127,6 +127,12 @@ def _home(case: _Case) -> Iterator[Name]:
         yield ("cache", "folder")
 
 
+def _room(case: _Case) -> Iterator[Name]:
+    given = case.project.index
+    if "disk_mb" in given.model_fields_set and given.disk_mb != case.without.index.disk_mb:
+        yield ("index", "disk_mb")
+
+
 def _roots(case: _Case) -> Iterator[Name]:
     if any(outside(folder, case.root) for folder in case.project.server.roots):
         yield ("server", "roots")
@@ -208,6 +214,7 @@ _Rule = Callable[[_Case], Iterator[Name]]
 
 _RULES: tuple[tuple[_Rule, str], ...] = (
     (_home, "it could write outside of the project"),
+    (_room, "it could delete your other indexes"),
     (_roots, "it opens folders outside of the project"),
     (_port, "it opens a port of this machine"),
     (_trust, "no project can trust itself"),

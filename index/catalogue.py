@@ -1,0 +1,105 @@
+"""All indexes of a user: found, told of and deleted without opening them."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
+from cqm.index.generation import DAMAGE_FACT, is_generation, manifest_path, remove_all, serving_name
+from cqm.index.home import FILES, PROJECT_FOLDER, IndexLock, index_folder, indexes_home, used_at
+from cqm.index.manifest import Manifest
+from cqm.index.model import FileState, IndexEntry
+from cqm.index.options import IndexOptions
+from cqm.index.status import UPDATED_FACT, size_on_disk, space_fact
+
+_ROOT, _LOCK = "root", "lock"
+
+
+def all_indexes(options: IndexOptions) -> Iterator[Path]:
+    """The folders of all indexes but those that are kept in their projects, by name."""
+    home = indexes_home(options)
+    for folder in sorted(home.iterdir()) if home.is_dir() else ():
+        if is_index(folder):
+            yield folder
+
+
+def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
+    """The folders of the indexes of a root, which need not exist: in the user's cache, and in the project itself.
+
+    Parameters:
+        root: a real path, as far as it exists.
+        options: where indexes live.
+    """
+    inside = (root.parent if root.is_file() else root) / PROJECT_FOLDER
+    return [folder for folder in dict.fromkeys((index_folder(root, options), inside)) if is_index(folder)]
+
+
+def is_index(folder: Path) -> bool:
+    """Whether a path is the folder of an index: no link, with a noted root that is no link either."""
+    noted = folder / _ROOT
+    return folder.is_dir() and not folder.is_symlink() and noted.is_file() and not noted.is_symlink()
+
+
+def entry(folder: Path) -> IndexEntry:
+    """What can be told of an index; nothing is changed, and who has it open is not disturbed."""
+    root = (folder / _ROOT).read_text(encoding="utf-8", errors="surrogateescape")
+    counted, damage = _counted(folder)
+    return IndexEntry(
+        root=root,
+        location=str(folder),
+        root_exists=bool(root) and "\0" not in root and Path(root).exists(),
+        size_bytes=size_on_disk(folder),
+        used_at=used_at(folder),
+        in_use_by=IndexLock(folder).owner(),
+        damage=damage,
+        **counted,
+    )
+
+
+def _counted(folder: Path) -> tuple[dict[str, Any], str]:
+    """What the manifest tells of an index, or what is wrong with it."""
+    name = serving_name(folder)
+    if not name:
+        return {}, ""
+    try:
+        manifest = Manifest.open(manifest_path(folder, name), read_only=True)
+        try:
+            facts = {"space": manifest.fact(space_fact("code")), "updated_at": float(manifest.fact(UPDATED_FACT) or 0)}
+            files = manifest.counts("state").get(FileState.INDEXED, 0)
+            return {**facts, "files": files, "chunks": manifest.chunk_count()}, manifest.fact(DAMAGE_FACT)
+        finally:
+            manifest.close()
+    except (DamagedIndexError, ManifestError) as error:
+        return {}, error.message
+
+
+def remove_index(folder: Path) -> None:
+    """Delete an index. A kill in the middle leaves an index that was never made.
+
+    Raises:
+        IndexInUseError: a process has it open.
+        StoreError: it holds something that is not CQM's, or cannot be deleted.
+    """
+    foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
+    if foreign or not is_index(folder):
+        named = f"it holds {foreign[0]}" if foreign else "it notes no root"
+        raise StoreError(f"{folder} is not deleted: {named}.", remedy="Look at it, and delete it by hand.")
+    lock = IndexLock(folder)
+    lock.acquire()
+    try:
+        remove_all(folder)
+        for name in [*sorted(FILES - {_ROOT, _LOCK}), _ROOT]:
+            (folder / name).unlink(missing_ok=True)
+        # Windows refuses to delete a file that is open. What stays is no index.
+        with suppress(OSError):
+            (folder / _LOCK).unlink()
+            folder.rmdir()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be deleted: {error}.", remedy="Mend its permissions.") from error
+    finally:
+        lock.release()
+
+
+def _is_ours(path: Path) -> bool:
+    return is_generation(path) or (path.name in FILES and not path.is_dir() and not path.is_symlink())
