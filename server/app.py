@@ -54,7 +54,7 @@ _INDEX_PATH = """\
 Bring the index of a folder up to date: new and changed files are read, what is gone is taken out, nothing else is \
 done again. Starts a job or joins the one that runs, waits for it up to `wait_seconds`, and returns counts, skips and \
 failures by reason, or how far it is: call again to wait on. Search does this by itself; call it to prepare a large \
-folder or to retry files that failed."""
+folder or to retry files that failed. `force` makes the index anew, while search goes on in the old one."""
 
 _CHUNK_PREVIEW = """\
 Show how a file, or a given text, is cut into chunks: lines, symbol, kind and tokens of each, and warnings. `strategy` \

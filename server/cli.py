@@ -78,6 +78,7 @@ _set = click.option(
     help="Set any option of cqm.yml, such as chunk.max_tokens=256. Repeatable.",
 )
 _path_argument = click.argument("path", type=_EXISTING, required=False)
+_paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,15 +94,20 @@ def app() -> None:
 @app.command()
 @_path_argument
 @click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
+@click.option("--force", is_flag=True, help="Read and embed everything anew; the old index serves until that is done.")
 @_as_json
 @_set
-def index(path: Path | None, *, dry_run: bool, as_json: bool, overrides: dict[str, str]) -> int:
+def index(path: Path | None, *, dry_run: bool, force: bool, as_json: bool, overrides: dict[str, str]) -> int:
     """Bring the index of PATH up to date, making it first if there is none."""
     from cqm.server import commands  # start-up time, here and below
 
+    if dry_run and force:
+        raise click.UsageError("Give either --dry-run or --force.")
     root = _root(path)
-    command = commands.estimate if dry_run else commands.index
-    return command(root, _settings(root, overrides), as_json=as_json)
+    settings = _settings(root, overrides)
+    if dry_run:
+        return commands.estimate(root, settings, as_json=as_json)
+    return commands.index(root, settings, as_json=as_json, anew=force)
 
 
 @app.command()
@@ -209,6 +215,45 @@ def status(path: Path | None, *, failed: bool, skipped: bool, as_json: bool, ove
     return commands.status(root, _settings(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
 
 
+@app.command("list")
+@_paths_argument
+@_as_json
+@_set
+def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show all your indexes, or those of each PATH, also one that is kept in the project."""
+    from cqm.server import indexes
+
+    return indexes.list_indexes(paths, _settings(None, overrides), as_json=as_json)
+
+
+@app.command()
+@_paths_argument
+@click.option("--missing", is_flag=True, help="Delete the indexes of all folders and files that are gone.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_as_json
+@_set
+def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, overrides: dict[str, str]) -> int:
+    """Delete the index of each PATH, which may be gone itself. Nothing but indexes is deleted."""
+    from cqm.server import indexes
+
+    if missing and paths:
+        raise click.UsageError("Give either PATH or --missing.")
+    roots = () if missing else paths or (_root(None),)
+    return indexes.remove(roots, _settings(None, overrides), asks=not yes, as_json=as_json)
+
+
+@app.command()
+@_path_argument
+@_as_json
+@_set
+def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Give back the room on disk that what was deleted from the index of PATH still takes."""
+    from cqm.server import indexes
+
+    root = _root(path)
+    return indexes.compact(root, _settings(root, overrides), as_json=as_json)
+
+
 @app.command()
 @_path_argument
 @_as_json
@@ -303,7 +348,7 @@ def _root(path: Path | None) -> Path:
     return root
 
 
-def _settings(root: Path, overrides: "dict[str, str]") -> "Settings":
+def _settings(root: Path | None, overrides: "dict[str, str]") -> "Settings":
     from cqm.server.settings import load_settings
 
     return load_settings(root, overrides=overrides)

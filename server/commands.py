@@ -44,17 +44,17 @@ class Asked:
     as_json: bool
 
 
-def index(root: Path, settings: Settings, *, as_json: bool) -> int:
-    """Bring an index up to date and say what that did."""
+def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False) -> int:
+    """Bring an index up to date, or make it anew, and say what that did."""
     with _opened(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
-        summary = _update(opened, report, cancelled)
-        if summary.lacking:
+        summary = _update(opened, report, cancelled, anew=anew)
+        if summary.lacking and not summary.dropped:
             summary = _improve(opened, summary, report, cancelled)
     if as_json:
         emit(summary)
     else:
         _print(summary_lines(str(root), summary))
-    return 1 if summary.failed else 0
+    return 1 if summary.failed or summary.dropped else 0
 
 
 def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
@@ -181,8 +181,13 @@ def _bring_up_to_date(opened: "Index") -> UpdateSummary:
         return _update(opened, report, cancelled)
 
 
-def _update(opened: "Index", report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
-    summary = opened.update(report=report, cancelled=cancelled)
+def _update(opened: "Index", report: Report, cancelled: Callable[[], bool], *, anew: bool = False) -> UpdateSummary:
+    summary = opened.update(anew=anew, report=report, cancelled=cancelled)
+    for note in summary.notes:
+        say(note)
+    if summary.cancelled and anew:
+        say("Stopped; the index stays as it was before.")
+        raise KeyboardInterrupt
     if summary.cancelled or cancelled():
         say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
         raise KeyboardInterrupt

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cqm.index.model import Cost, Estimate, FileProblem, Improved, IndexStatus, UpdateSummary, Usage
+from cqm.index.model import Cost, Estimate, FileProblem, Improved, IndexEntry, IndexStatus, UpdateSummary, Usage
 from cqm.server.times import ago
 
 _MOST_LISTED = 10
@@ -20,6 +20,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
         "unchanged": summary.unchanged,
     }
     yield f"{root}: {_counted(counts)} files in {summary.seconds:.1f} s"
+    yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
     yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
     if summary.lacking:
@@ -60,9 +61,11 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         all_failed: list every failed file, not the first few.
     """
     yield status.root
-    if not status.exists:
+    if not status.exists and not status.damage:
         yield "  not indexed yet; a search indexes it first"
         return
+    if status.damage:
+        yield f"  damaged; the next update rebuilds it: {status.damage}"
     fresh = f"updated {ago(status.updated_at, now=time.time())}{'' if status.complete else ', not complete'}"
     if status.pending is not None:
         fresh += f", {status.pending:,} files differ from the disk now"
@@ -76,6 +79,22 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
     most = None if all_failed else _MOST_LISTED
     yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
+
+
+def entry_lines(entry: IndexEntry) -> Iterator[str]:
+    """One of all indexes: its root, and what can be told without opening it."""
+    yield entry.root + ("" if entry.root_exists else "  (is gone)")
+    if entry.damage:
+        yield f"  damaged; the next update rebuilds it: {entry.damage}"
+    else:
+        vectors = f", vectors of {entry.space}" if entry.space else ""
+        yield f"  {entry.files:,} files, {entry.chunks:,} chunks{vectors}"
+    now = time.time()
+    moments = f"updated {ago(entry.updated_at, now=now)}, used {ago(entry.used_at, now=now)}"
+    yield f"  {size_text(entry.size_bytes)}, {moments}"
+    if entry.in_use_by:
+        yield f"  in use by {entry.in_use_by}"
+    yield f"  kept in {entry.location}"
 
 
 def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | None = _MOST_LISTED) -> Iterator[str]:
@@ -106,7 +125,7 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
     """
     if message:
         yield message
-    if summary and (summary.added or summary.modified or summary.deleted or summary.failed):
+    if summary and (summary.added or summary.modified or summary.deleted or summary.failed or summary.notes):
         yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
 
 

@@ -67,11 +67,17 @@ def explained(tool: Callable[_P, Awaitable[str]]) -> Callable[_P, Awaitable[str]
 
 
 @explained
-async def index_path(ctx: ToolContext, named: NamedRoots, path: PathInScope = None, wait_seconds: Wait = None) -> str:
+async def index_path(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: PathInScope = None,
+    force: Annotated[bool, Field(description="Read and embed all files anew; search goes on meanwhile.")] = False,  # noqa: FBT002
+    wait_seconds: Wait = None,
+) -> str:
     """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
     served = ctx.request_context.lifespan_context
     opened = (await run_sync(served.open, path, named)).opened
-    job = opened.start_or_join()
+    job = opened.start_or_join(anew=force)
     await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
     return job_reply(str(opened.index.root), job)
 

@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -34,6 +35,7 @@ class OpenIndex:
         self._improver = improver_of(index, settings, _log_report)
         self._lock = Lock()
         self._job: Job | None = None
+        self._anew = False
         self._compared = False
         self._closing = False
 
@@ -58,11 +60,16 @@ class OpenIndex:
         job = self._job
         return job if job and not job.is_done else None
 
-    def start_or_join(self) -> Job:
-        """A job that compares all files with the index: the one that runs, or else a new one."""
+    def start_or_join(self, *, anew: bool = False) -> Job:
+        """A job that compares all files with the index: the one that runs, or else a new one.
+
+        Parameters:
+            anew: make the index anew; a job that runs and does not is followed by one that does.
+        """
         with self._lock:
-            if self._job is None or not self._job.join():
-                self._job = Job(self._compare, name=f"index {self.index.root.name}")
+            if self._job is None or (anew and not self._anew) or not self._job.join():
+                self._anew = anew
+                self._job = Job(partial(self._compare, anew=anew), name=f"index {self.index.root.name}")
                 self._job.start()
             return self._job
 
@@ -77,8 +84,10 @@ class OpenIndex:
             self.watcher.stop()
         self.index.close()
 
-    def _compare(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
-        summary = self.index.update(None, report=report, cancelled=lambda: self._closing or cancelled())
+    def _compare(self, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
+        summary = self.index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
+        for note in summary.notes:
+            _log.warning("%s", note)
         with self._lock:
             if not (summary.cancelled or self._compared or self._closing):
                 self._compared = True

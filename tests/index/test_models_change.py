@@ -87,6 +87,7 @@ def test_an_index_of_the_first_form_could_not_be_opened(tree: Path, options: Opt
     database.execute("DELETE FROM fact WHERE name IN ('recipe', 'space.code', 'space.prose')")
     database.commit()
     database.close()
+    (place / "seal.json").unlink()  # that form had none
     place.rename(folder / "0123456789ab")
     (folder / "current").write_text("0123456789ab")
     assert read_status(tree, chosen).chunks == 5

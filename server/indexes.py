@@ -1,0 +1,107 @@
+"""What `cqm list`, `remove` and `compact` do. Each returns an exit code."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.catalogue import all_indexes, entry, indexes_of, remove_index
+from cqm.index.model import IndexEntry
+from cqm.index.options import IndexOptions
+from cqm.index.status import size_on_disk
+from cqm.server.console import emit, say, visible
+from cqm.server.reports import entry_lines, size_text
+from cqm.server.settings import Settings
+
+
+def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
+    """Show all indexes, or those of some roots; 1 when one of these has none."""
+    options = _options(settings)
+    entries, without = _found(roots, options) if roots else ([*map(entry, all_indexes(options))], 0)
+    if as_json:
+        emit({"indexes": entries, "size_bytes": sum(found.size_bytes for found in entries)})
+        return 1 if without else 0
+    for found in entries:
+        _print(entry_lines(found))
+    _print([f"{len(entries):,} indexes, {size_text(sum(found.size_bytes for found in entries))}"])
+    return 1 if without else 0
+
+
+def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bool) -> int:
+    """Delete the indexes of some roots, or without any those of all roots that are gone; 1 when one stays.
+
+    Parameters:
+        asks: have the user confirm it, on a terminal.
+    """
+    options = _options(settings)
+    if roots:
+        entries, problems = _found(roots, options)
+    else:
+        entries, problems = [found for found in map(entry, all_indexes(options)) if not found.root_exists], 0
+    if entries and asks and not _confirmed(entries):
+        return 1
+    removed = [found for found in entries if _removed(found)]
+    if as_json:
+        emit({"removed": removed})
+    else:
+        _print(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
+    return 1 if problems or len(removed) < len(entries) else 0
+
+
+def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Write an index anew without what was deleted from it, and say what that gave back."""
+    from cqm.index.engine import Index
+
+    with Index.open(root, settings.index_options(root)) as opened:
+        before = size_on_disk(opened.folder)
+        opened.compact()
+    after = size_on_disk(opened.folder)
+    if as_json:
+        emit({"root": str(root), "before_bytes": before, "after_bytes": after})
+    else:
+        _print([f"{root}: {size_text(before)} before, {size_text(after)} now"])
+    return 0
+
+
+def _options(settings: Settings) -> IndexOptions:
+    """Where the indexes are; nothing else of the options matters here."""
+    return IndexOptions(home=settings.index.home)
+
+
+def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntry], int]:
+    """The indexes of some roots, and how many of these have none, which are named."""
+    entries: list[IndexEntry] = []
+    without = 0
+    for root in roots:
+        folders = indexes_of(root.expanduser().resolve(), options)
+        entries += map(entry, folders)
+        if not folders:
+            say(f"{root} has no index.")
+            without += 1
+    return entries, without
+
+
+def _confirmed(entries: Iterable[IndexEntry]) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("Give --yes to delete without being asked.")
+    for found in entries:
+        say("\n".join(entry_lines(found)))
+    return click.confirm("Delete this?", err=True)
+
+
+def _removed(found: IndexEntry) -> bool:
+    """Delete an index; whether that went well, and else it is said why not."""
+    try:
+        remove_index(Path(found.location))
+    except CqmError as error:
+        say(f"{found.root}: {error}")
+        return False
+    return True
+
+
+def _print(lines: Iterable[str] | Iterator[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+    sys.stdout.flush()
