@@ -18,11 +18,11 @@ from cqm.server.progress import Report, interruptible, progress_shown
 from cqm.server.render import render_answer
 from cqm.server.reports import estimate_lines, problem_lines, status_lines, summary_lines, watch_lines
 from cqm.server.settings import Settings
+from cqm.server.sharing.opening import OpenedIndex, open_index
 from cqm.server.times import parse_when
 from cqm.server.usages import usage_lines
 
 if TYPE_CHECKING:
-    from cqm.index.engine import Index
     from cqm.server.improver import Improver
 
 
@@ -141,16 +141,14 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
 
 
 def _update_and_improve(
-    opened: "Index", improver: "Improver", paths: frozenset[str] | None, cancelled: Callable[[], bool]
+    opened: OpenedIndex, improver: "Improver", paths: frozenset[str] | None, cancelled: Callable[[], bool]
 ) -> UpdateSummary:
     return improver.after(opened.update(paths, cancelled=cancelled))
 
 
-def _opened(root: Path, settings: Settings) -> "Index":
-    """The index of a root, opened; the store and what it stands on are loaded only here."""
-    from cqm.index.engine import Index
-
-    return Index.open(root, settings.index_options(root))
+def _opened(root: Path, settings: Settings) -> OpenedIndex:
+    shared, idle_seconds = settings.index.shared, settings.index.idle_seconds
+    return open_index(root, settings.index_options(root), shared=shared, idle_seconds=idle_seconds)
 
 
 def _query(settings: Settings, asked: Asked) -> Query:
@@ -168,7 +166,7 @@ def _query(settings: Settings, asked: Asked) -> Query:
     )
 
 
-def _ask(opened: "Index", query: Query) -> Answer:
+def _ask(opened: OpenedIndex, query: Query) -> Answer:
     try:
         query.text.encode()
     except UnicodeEncodeError as error:
@@ -176,12 +174,14 @@ def _ask(opened: "Index", query: Query) -> Answer:
     return opened.search(query)
 
 
-def _bring_up_to_date(opened: "Index") -> UpdateSummary:
+def _bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
     with interruptible() as cancelled, progress_shown() as report:
         return _update(opened, report, cancelled)
 
 
-def _update(opened: "Index", report: Report, cancelled: Callable[[], bool], *, anew: bool = False) -> UpdateSummary:
+def _update(
+    opened: OpenedIndex, report: Report, cancelled: Callable[[], bool], *, anew: bool = False
+) -> UpdateSummary:
     summary = opened.update(anew=anew, report=report, cancelled=cancelled)
     for note in summary.notes:
         say(note)
@@ -194,7 +194,9 @@ def _update(opened: "Index", report: Report, cancelled: Callable[[], bool], *, a
     return summary
 
 
-def _improve(opened: "Index", summary: UpdateSummary, report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
+def _improve(
+    opened: OpenedIndex, summary: UpdateSummary, report: Report, cancelled: Callable[[], bool]
+) -> UpdateSummary:
     """Get what waits for a model; the summary with what is left, and what it took."""
     improved = opened.improve(report=report, cancelled=cancelled)
     if cancelled():

@@ -20,3 +20,7 @@ class PathRefusedError(CqmError):
 
 class ServeError(CqmError):
     """The server cannot start as asked: an address in use, or one that other machines reach without a token."""
+
+
+class SharingError(CqmError):
+    """The process that owns an index cannot be started or reached, does not answer, or died again and again."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from cqm.index.engine import Index
 from cqm.index.folders import folders
 from cqm.index.model import UpdateSummary
 from cqm.server.improver import Improver
 from cqm.server.reports import improved_line
 from cqm.server.settings import Settings
+from cqm.server.sharing.opening import OpenedIndex
 from cqm.server.watch import Update, Watcher, WatchReport
 
 
 def watcher_of(
-    index: Index, settings: Settings, *, report: Callable[[WatchReport], None], update: Update | None = None
+    index: OpenedIndex, settings: Settings, *, report: Callable[[WatchReport], None], update: Update | None = None
 ) -> Watcher | None:
     """What keeps an index in step with its folder; None when the settings say no, or the root is a single file.
 
@@ -37,7 +37,7 @@ def watcher_of(
     )
 
 
-def improver_of(index: Index, settings: Settings, report: Callable[[WatchReport], None]) -> Improver:
+def improver_of(index: OpenedIndex, settings: Settings, report: Callable[[WatchReport], None]) -> Improver:
     """What improves an index while it is open; it begins with the first update that leaves something waiting."""
     return Improver(
         lambda cancelled: index.improve(cancelled=cancelled),

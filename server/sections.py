@@ -17,6 +17,10 @@ class IndexSettings(Section):
     """Processes that read and chunk on large runs; 0 for one per core."""
     disk_mb: int = Field(default=0, ge=0)
     """Megabytes that all indexes may take: those of other folders, unused for longest, are deleted; 0 for no limit."""
+    shared: bool = True
+    """Let any number of processes use an index at once, through one that owns it; false for one at a time."""
+    idle_seconds: float = Field(default=60.0, ge=0, le=86_400, allow_inf_nan=False)
+    """How long the process that owns an index stays when the last one that used it is gone."""
 
 
 class ScanSettings(Section):

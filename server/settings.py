@@ -50,7 +50,7 @@ class Settings(Options):
         """
         settings = self.for_root(root)
         return IndexOptions(
-            **settings.index.model_dump(),
+            **settings.index.model_dump(exclude={"shared", "idle_seconds"}),
             scan=settings.scan_options(),
             chunk=settings.chunk_options(),
             embedding=settings.embedding_options(),

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from cqm.index.engine import Index
 from cqm.index.generation import current_name
 from cqm.index.home import index_folder
 from cqm.index.model import IndexStatus, UpdateSummary
@@ -15,6 +14,7 @@ from cqm.server.following import improver_of, watcher_of
 from cqm.server.jobs import Cancelled, Job, Report
 from cqm.server.roots import PROJECT_MARKS
 from cqm.server.settings import Settings
+from cqm.server.sharing.opening import OpenedIndex, open_index
 from cqm.server.watch import WatchReport
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class OpenIndex:
         settings: of its root.
     """
 
-    def __init__(self, index: Index, settings: Settings) -> None:
+    def __init__(self, index: OpenedIndex, settings: Settings) -> None:
         self.index = index
         self.settings = settings
         self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
@@ -147,7 +147,7 @@ class Workspace:
         with self._lock:
             if root not in self._open:
                 settings = self._settings.for_root(root)
-                self._open[root] = OpenIndex(Index.open(root, settings.index_options(root)), settings)
+                self._open[root] = OpenIndex(_opened(root, settings), settings)
             return self._open[root]
 
     def status(self, root: Path) -> IndexStatus:
@@ -167,6 +167,11 @@ class Workspace:
             for opened in self._open.values():
                 closing.callback(opened.close)
             self._open.clear()
+
+
+def _opened(root: Path, settings: Settings) -> OpenedIndex:
+    shared, idle_seconds = settings.index.shared, settings.index.idle_seconds
+    return open_index(root, settings.index_options(root), shared=shared, idle_seconds=idle_seconds)
 
 
 def _log_report(report: WatchReport) -> None:

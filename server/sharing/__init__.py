@@ -1,0 +1,1 @@
+"""One writer, many clients: a process that owns an index, and what others use it through (promise 7)."""

@@ -1,0 +1,253 @@
+"""An index that another process has open, used as if this one had."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from cqm.index.errors import ScanError
+from cqm.index.home import index_folder, make_private_folder, resolve_root
+from cqm.index.model import (
+    Answer,
+    Estimate,
+    FileProblem,
+    Improved,
+    IndexStatus,
+    Progress,
+    Query,
+    SymbolUses,
+    UpdateSummary,
+)
+from cqm.index.options import IndexOptions
+from cqm.server.errors import SharingError
+from cqm.server.sharing.election import connect
+from cqm.server.sharing.messages import (
+    ARGUMENTS,
+    CANCEL,
+    FAILURE,
+    PROGRESS,
+    RESULT,
+    RESULTS,
+    Build,
+    Client,
+    Failure,
+    Greeting,
+    Request,
+    error_of,
+    read,
+    read_progress,
+    this_build,
+    written,
+)
+from cqm.server.sharing.place import LOG_FILE
+from cqm.server.sharing.variables import service_variables
+from cqm.server.sharing.wire import Message, Wire
+
+_GLANCE_SECONDS = 0.1
+"""How often a call looks whether it is cancelled while it waits."""
+_MOST_DEATHS = 4
+"""Owners that one call may outlive. More than that, and it is the call that kills them."""
+
+Report = Callable[[Progress], None]
+Cancelled = Callable[[], bool]
+
+
+class RemoteIndex:
+    """An index as `cqm.index.engine.Index`, held open by its owner; its methods may be called from any thread.
+
+    Each call that goes on has a connection of its own, so that none waits for another; connections are kept and used
+    again. When the owner dies, a call is made again of the next one: reads change nothing, and of an update only what
+    is not done yet is done.
+
+    Use `RemoteIndex.open`, and close it or use it in a `with` block.
+    """
+
+    def __init__(self, root: Path, options: IndexOptions, folder: Path, greeting: Greeting) -> None:
+        self.root = root
+        self.options = options
+        self.folder = folder
+        self._greeting = greeting
+        self._lock = Lock()
+        self._idle: list[Wire] = []
+        self._busy: set[Wire] = set()
+        self._is_closed = False
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        options: IndexOptions | None = None,
+        *,
+        idle_seconds: float = 60.0,
+        build: Build | None = None,
+    ) -> Self:
+        """Come to the owner of the index of a folder or file, which is started if there is none.
+
+        Parameters:
+            root: the folder or file.
+            options: of the index.
+            idle_seconds: how long the owner is to wait for another client when the last one is gone.
+            build: what this client says that it runs.
+
+        Raises:
+            ScanError: the root does not exist.
+            IndexInUseError: others use the index with other options, or a process that shares it with nobody has it.
+            SharingError: no owner can be started or reached.
+            StoreError, ManifestError: the index cannot be read or made.
+        """
+        options = options or IndexOptions()
+        root = resolve_root(root)
+        folder = index_folder(root, options).absolute()
+        make_private_folder(folder)
+        greeting = Greeting(
+            build or this_build(),
+            Client(uuid.uuid4().hex),
+            str(root),
+            options,
+            service_variables(options),
+            idle_seconds,
+        )
+        index = cls(root, options, folder, greeting)
+        index._idle.append(connect(folder, greeting))
+        return index
+
+    def __enter__(self) -> Self:
+        """The index itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Leave the owner; harmless when that is done already. Calls that go on end with an error."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+            for wire in self._busy:
+                wire.hang_up()
+        for wire in idle:
+            wire.close()
+
+    def update(
+        self,
+        paths: Iterable[str | Path] | None = None,
+        *,
+        report: Report = lambda _: None,
+        cancelled: Cancelled = lambda: False,
+    ) -> UpdateSummary:
+        """Bring the index up to date with the files; see `Index.update`.
+
+        What several clients want at once is done together: the summary tells of all of it. One that is cancelled while
+        others go on with it has a summary that counts nothing.
+        """
+        below = None if paths is None else tuple(sorted({str(path) for path in paths}))
+        summary: UpdateSummary = self._call("update", below, report=report, cancelled=cancelled)
+        return summary
+
+    def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
+        """Get what an update left for later; see `Index.improve`."""
+        improved: Improved = self._call("improve", report=report, cancelled=cancelled)
+        return improved
+
+    def search(self, query: Query) -> Answer:
+        """Answer a query from what the index holds now; see `Index.search`."""
+        answer: Answer = self._call("search", query)
+        return answer
+
+    def usages(self, name: str, limit: int = 20) -> SymbolUses:
+        """Tell of a symbol; see `Index.usages`."""
+        uses: SymbolUses = self._call("usages", name, limit)
+        return uses
+
+    def status(self, *, look: bool = False) -> IndexStatus:
+        """What the index holds; see `Index.status`."""
+        status: IndexStatus = self._call("status", look)
+        return status
+
+    def skipped(self) -> tuple[FileProblem, ...]:
+        """The files and folders that are left out, with their reasons."""
+        problems: tuple[FileProblem, ...] = self._call("skipped")
+        return problems
+
+    def estimate(self) -> Estimate:
+        """What an update of the whole tree would ask models for; see `Index.estimate`."""
+        estimate: Estimate = self._call("estimate")
+        return estimate
+
+    def _call(
+        self, method: str, *arguments: object, report: Report = lambda _: None, cancelled: Cancelled | None = None
+    ) -> Any:  # noqa: ANN401 - what the method gives
+        request = written(Request, Request(method, tuple(written(ARGUMENTS[method], arguments))))
+        for _ in range(_MOST_DEATHS):
+            wire = self._taken()
+            try:
+                wire.send(request)
+                reply = _reply(wire, report, cancelled)
+            except ConnectionError:
+                self._lost(wire)
+                continue
+            except BaseException:
+                # The rest of this conversation would be taken for the next one.
+                self._lost(wire)
+                raise
+            self._give_back(wire)
+            if FAILURE in reply:
+                raise error_of(read(Failure, reply[FAILURE]))
+            return read(RESULTS[method], reply[RESULT])
+        raise SharingError(
+            f"The process that owns the index of {self.root} died {_MOST_DEATHS} times during this.",
+            remedy=f"{self.folder / LOG_FILE} may tell why.",
+        )
+
+    def _taken(self) -> Wire:
+        """A connection that nobody uses, or a new one."""
+        self._check_open()
+        with self._lock:
+            wire = self._idle.pop() if self._idle else None
+        wire = wire or connect(self.folder, self._greeting)
+        with self._lock:
+            self._busy.add(wire)
+        return wire
+
+    def _give_back(self, wire: Wire) -> None:
+        with self._lock:
+            self._busy.discard(wire)
+            if not self._is_closed:
+                self._idle.append(wire)
+                return
+        wire.close()
+
+    def _lost(self, wire: Wire) -> None:
+        """Let go of a connection, and of all that lead to the same owner: it is gone, or about to."""
+        with self._lock:
+            self._busy.discard(wire)
+            lost, self._idle = [wire, *self._idle], []
+        for each in lost:
+            each.close()
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ScanError(f"The index of {self.root} is closed.")
+
+
+def _reply(wire: Wire, report: Report, cancelled: Cancelled | None) -> Message:
+    """The end of what the owner answers to a request; what comes before it is progress."""
+    told = cancelled is None
+    while True:
+        if not told and not wire.is_readable(_GLANCE_SECONDS):
+            if cancelled and cancelled():
+                wire.send({CANCEL: True})
+                told = True
+            continue
+        message = wire.receive()
+        if PROGRESS not in message:
+            return message
+        report(read_progress(message[PROGRESS]))

@@ -1,0 +1,203 @@
+"""What an owner and its clients say to each other, and how that is written."""
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from cqm.chunkers import errors as chunking_errors
+from cqm.chunkers.errors import CqmError
+from cqm.index import errors as indexing_errors
+from cqm.index.model import (
+    Answer,
+    Estimate,
+    FileProblem,
+    Improved,
+    IndexStatus,
+    Progress,
+    Query,
+    SymbolUses,
+    UpdateSummary,
+)
+from cqm.index.options import IndexOptions
+from cqm.server import errors as sharing_errors
+from cqm.server.errors import SharingError
+from cqm.server.sharing.wire import Message
+
+PROTOCOL = 1
+"""Goes up with every change of what is said here."""
+WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
+"""The one key of every message but a greeting and a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Which CQM a process runs: an owner and its clients run the same."""
+
+    protocol: int
+    version: str
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """To tell which of two is newer."""
+        numbers = "".join(char if char.isdecimal() else " " for char in self.version).split()
+        return (self.protocol, *map(int, numbers))
+
+
+@functools.cache
+def this_build() -> Build:
+    """The CQM that this process runs."""
+    return Build(PROTOCOL, version("cqm"))
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who uses an index.
+
+    Attributes:
+        id: of one opened index in one process.
+        pid: of the process.
+        command: how it was started.
+    """
+
+    id: str
+    pid: int = field(default_factory=os.getpid)
+    command: str = field(default_factory=lambda: " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]]))
+
+    def __str__(self) -> str:
+        """For messages."""
+        return f"process {self.pid} ({self.command})"
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The first message of a connection.
+
+    Attributes:
+        build: what the client runs.
+        client: who it is.
+        root: of the index.
+        options: of the index.
+        variables: of its environment, those that services are reached with; see `variables.service_variables`.
+        idle_seconds: how long the owner waits for another client when the last one is gone.
+        token: what proves that the client may read the owner's address; empty on a unix socket.
+    """
+
+    build: Build
+    client: Client
+    root: str
+    options: IndexOptions
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    idle_seconds: float = 60.0
+    token: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call of a method of the index."""
+
+    method: str
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error: its class, and what `CqmError` says of it."""
+
+    kind: str
+    message: str
+    remedy: str = ""
+    retryable: bool = False
+
+
+ARGUMENTS: Mapping[str, Any] = {
+    "update": tuple[tuple[str, ...] | None],
+    "improve": tuple[()],
+    "search": tuple[Query],
+    "usages": tuple[str, int],
+    "status": tuple[bool],
+    "skipped": tuple[()],
+    "estimate": tuple[()],
+}
+"""What each method takes."""
+RESULTS: Mapping[str, Any] = {
+    "update": UpdateSummary,
+    "improve": Improved,
+    "search": Answer,
+    "usages": SymbolUses,
+    "status": IndexStatus,
+    "skipped": tuple[FileProblem, ...],
+    "estimate": Estimate,
+}
+"""What each gives."""
+RUNS = frozenset({"update", "improve"})
+"""Methods that go on for long, report progress and can be cancelled."""
+
+
+def written(kind: Any, value: object) -> Any:  # noqa: ANN401 - JSON
+    """A value of a type as JSON has it."""
+    return _adapter(kind).dump_python(value, mode="json")
+
+
+def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
+    """A value of a type from JSON.
+
+    Raises:
+        SharingError: it is none.
+    """
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        # Without the input: it may hold a secret.
+        places = ", ".join(".".join(map(str, problem["loc"])) or problem["type"] for problem in error.errors())
+        raise SharingError(f"A message came that is not understood: {places}.") from error
+
+
+def read_build(greeting: Message) -> Build:
+    """What a client runs; of its greeting, this is what all builds understand.
+
+    Raises:
+        SharingError: it is no greeting.
+    """
+    build: Build = read(Build, greeting.get("build"))
+    return build
+
+
+def failure_of(error: Exception) -> Failure:
+    """An error as it is sent."""
+    if isinstance(error, CqmError):
+        return Failure(type(error).__name__, error.message, error.remedy, error.retryable)
+    return Failure(
+        SharingError.__name__,
+        f"Unexpected {type(error).__name__}: {error}.",
+        "This is a fault of CQM; owner.log in the index folder has the details.",
+    )
+
+
+def error_of(failure: Failure) -> CqmError:
+    """An error as it is raised again: of the class that it had, where there is one here."""
+    kind = _error_classes().get(failure.kind, CqmError)
+    return kind(failure.message, remedy=failure.remedy, retryable=failure.retryable)
+
+
+def read_progress(value: object) -> Progress:
+    """How far a run is."""
+    progress: Progress = read(Progress, value)
+    return progress
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type
+    return TypeAdapter(kind)
+
+
+@functools.cache
+def _error_classes() -> dict[str, type[CqmError]]:
+    named = (item for module in (chunking_errors, indexing_errors, sharing_errors) for item in vars(module).values())
+    return {kind.__name__: kind for kind in named if isinstance(kind, type) and issubclass(kind, CqmError)}

@@ -1,0 +1,85 @@
+"""An index opened as the settings want it: shared with other processes, or for this one alone."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from cqm.index.model import (
+    Answer,
+    Estimate,
+    FileProblem,
+    Improved,
+    IndexStatus,
+    Progress,
+    Query,
+    SymbolUses,
+    UpdateSummary,
+)
+from cqm.index.options import IndexOptions
+
+
+class OpenedIndex(Protocol):
+    """What `cqm.index.engine.Index` offers, wherever the index is held open."""
+
+    root: Path
+    options: IndexOptions
+    folder: Path
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def close(self) -> None:
+        """Let go of it."""
+
+    def update(
+        self,
+        paths: Iterable[str | Path] | None = None,
+        *,
+        report: Callable[[Progress], None] = ...,
+        cancelled: Callable[[], bool] = ...,
+    ) -> UpdateSummary:
+        """Bring it up to date with the files."""
+
+    def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
+        """Get what an update left for later."""
+
+    def search(self, query: Query) -> Answer:
+        """Answer a query."""
+
+    def usages(self, name: str, limit: int = ...) -> SymbolUses:
+        """Tell of a symbol."""
+
+    def status(self, *, look: bool = ...) -> IndexStatus:
+        """What it holds."""
+
+    def skipped(self) -> tuple[FileProblem, ...]:
+        """What is left out."""
+
+    def estimate(self) -> Estimate:
+        """What an update would ask models for."""
+
+
+def open_index(root: Path, options: IndexOptions, *, shared: bool, idle_seconds: float) -> OpenedIndex:
+    """Open the index of a folder or file, or begin it; nothing is indexed by this.
+
+    Parameters:
+        root: the folder or file.
+        options: of the index.
+        shared: use it through its owner, a process that any number of others use it through; else this process has it
+            alone, and no other one can open it meanwhile.
+        idle_seconds: how long the owner waits for another client when the last one is gone.
+
+    Raises:
+        CqmError: see `Index.open` and `RemoteIndex.open`.
+    """
+    if shared:
+        from cqm.server.sharing.client import RemoteIndex
+
+        return RemoteIndex.open(root, options, idle_seconds=idle_seconds)
+    from cqm.index.engine import Index
+
+    return Index.open(root, options)

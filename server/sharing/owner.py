@@ -1,0 +1,155 @@
+"""The process that owns an index: it has the index open, and does for its clients what they ask for."""
+
+import faulthandler
+import json
+import logging
+import os
+import selectors
+import signal
+import socket
+import sys
+from contextlib import suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from threading import Lock, Thread
+from typing import IO
+
+from filelock import FileLock, Timeout
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.errors import IndexInUseError
+from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
+from cqm.server.sharing.place import LOG_FILE, Address, listen, unlisten
+from cqm.server.sharing.wire import Wire
+
+_log = logging.getLogger(__name__)
+
+_LOG_BYTES = 500_000
+_PREDECESSOR_SECONDS = 30.0
+"""How long an owner that has stopped to listen may take to close its index."""
+
+
+def own(folder: Path, *, build: Build | None = None, over_tcp: bool | None = None) -> None:
+    """Own the index in a folder until nobody needs it, or SIGTERM.
+
+    One line of JSON on standard output tells when clients may come: `null`, or the failure.
+
+    Parameters:
+        folder: of the index; exists.
+        build: what the owner says that it runs.
+        over_tcp: to listen on the loopback address; None for where there are no unix sockets.
+    """
+    _keep_log(folder / LOG_FILE)
+    lock = FileLock(folder / "owner.lock", timeout=_PREDECESSOR_SECONDS)
+    try:
+        _acquire(lock, folder)
+        listener, address = listen(folder) if over_tcp is None else listen(folder, over_tcp=over_tcp)
+    except CqmError as error:
+        _announce(written(Failure, failure_of(error)))
+        return
+    _announce(None)
+    try:
+        _Owner(folder, listener, address, build or this_build()).run()
+    except Exception:
+        _log.exception("The owner of %s failed.", folder)
+        raise
+    finally:
+        unlisten(folder, address)
+        lock.release()
+
+
+class _Owner:
+    def __init__(self, folder: Path, listener: socket.socket, address: Address, build: Build) -> None:
+        # What indexes is loaded after clients were told that they may come: they have things to do meanwhile.
+        from cqm.server.sharing.tenancy import Tenancy
+
+        self._listener = listener
+        self._address = address
+        self._build = build
+        self._wires: set[Wire] = set()
+        self._lock = Lock()
+        self._woken, self._wake = socket.socketpair()
+        self._wake.setblocking(False)
+        self._tenancy = Tenancy(build, folder, self._look)
+        self._is_told_to_end = False
+
+    def run(self) -> None:
+        """Take connections until it is time to end, then end in order."""
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while (left := self._seconds_left()) != 0:
+                for key, _ in selector.select(left):
+                    if key.fileobj is self._listener:
+                        self._accept()
+                    else:
+                        self._woken.recv(4096)
+        self._close()
+
+    def _seconds_left(self) -> float | None:
+        return 0.0 if self._is_told_to_end else self._tenancy.seconds_left()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            wire = Wire(self._listener.accept()[0])
+            with self._lock:
+                self._wires.add(wire)
+            Thread(target=self._serve, args=(wire,), name="client", daemon=True).start()
+
+    def _serve(self, wire: Wire) -> None:
+        from cqm.server.sharing.serving import serve
+
+        try:
+            serve(wire, self._tenancy, self._build, self._address)
+        except Exception:
+            _log.exception("A connection failed.")
+        finally:
+            with self._lock:
+                self._wires.discard(wire)
+
+    def _look(self) -> None:
+        """Have the main thread look whether it is time to end."""
+        with suppress(BlockingIOError, OSError):
+            self._wake.send(b"!")
+
+    def _end(self, *_: object) -> None:
+        self._is_told_to_end = True
+        self._look()
+
+    def _close(self) -> None:
+        self._listener.close()
+        self._tenancy.end()
+        with self._lock:
+            for wire in self._wires:
+                wire.hang_up()
+
+
+def _acquire(lock: FileLock, folder: Path) -> None:
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise IndexInUseError(
+            f"The index in {folder} has an owner that cannot be reached from here.",
+            remedy="It may be one on another machine, or one that hangs: end it, and try again.",
+            retryable=True,
+        ) from error
+
+
+def _announce(failure: object) -> None:
+    """Tell who started this that clients may come, and let go of its pipe."""
+    sys.stdout.write(f"{json.dumps(failure)}\n")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+
+
+def _keep_log(path: Path) -> None:
+    """Write what there is to say, also what crashes a library, to a file that stays small."""
+    log = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s", handlers=[log]
+    )
+    stream: IO[str] = log.stream
+    os.dup2(stream.fileno(), 2)
+    faulthandler.enable()

@@ -1,0 +1,157 @@
+"""One connection of an owner, from the greeting to the end: requests are answered one after the other."""
+
+import logging
+from collections.abc import Callable
+from hmac import compare_digest
+from typing import Any
+
+from cqm.index.model import Improved, Progress, UpdateSummary
+from cqm.server.errors import SharingError
+from cqm.server.sharing.messages import (
+    ARGUMENTS,
+    CANCEL,
+    FAILURE,
+    LEAVING,
+    PROGRESS,
+    RESULT,
+    RESULTS,
+    RUNS,
+    WELCOME,
+    Build,
+    Failure,
+    Greeting,
+    Request,
+    failure_of,
+    read,
+    read_build,
+    written,
+)
+from cqm.server.sharing.place import Address
+from cqm.server.sharing.runs import Line
+from cqm.server.sharing.tenancy import LeavingError, Opened, Tenancy
+from cqm.server.sharing.wire import Message, Wire
+
+_log = logging.getLogger(__name__)
+
+_GREETING_SECONDS = 10.0
+"""How long a client may take to say who it is."""
+
+_READS: dict[str, Callable[..., Any]] = {
+    "search": lambda index, query: index.search(query),
+    "usages": lambda index, name, limit: index.usages(name, limit),
+    "status": lambda index, look: index.status(look=look),
+    "skipped": lambda index: index.skipped(),
+    "estimate": lambda index: index.estimate(),
+}
+
+
+def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
+    """Serve a client until it goes, or the owner does.
+
+    Parameters:
+        wire: connected; closed by this.
+        tenancy: of the index.
+        build: what the owner runs.
+        address: where it listens.
+    """
+    try:
+        greeting = _greeted(wire, tenancy, build, address)
+        if greeting:
+            _serve(wire, tenancy, greeting)
+    except (LeavingError, ConnectionError):
+        # The client is gone, or asks the next owner when it sees that this one has gone.
+        _log.debug("A connection ended.")
+    except SharingError as error:
+        _log.warning("%s", error)
+    finally:
+        wire.close()
+
+
+def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
+    """The greeting of a client of this build; None when the owner makes way for another one."""
+    message = wire.receive(_GREETING_SECONDS)
+    token = message.get("token")
+    if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
+        raise SharingError("A client came that does not know the token.")
+    theirs = read_build(message)
+    if theirs == build:
+        greeting: Greeting = read(Greeting, message)
+        return greeting
+    try:
+        tenancy.make_way(theirs)
+    except Exception as error:  # noqa: BLE001 - the client's to raise
+        _send_failure(wire, error)
+    else:
+        wire.send({LEAVING: True})
+    return None
+
+
+def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
+    try:
+        with tenancy.admitted(greeting):
+            wire.send({WELCOME: written(Build, greeting.build)})
+            while True:
+                _answer(wire, tenancy, wire.receive())
+    except (LeavingError, ConnectionError, SharingError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the index could not be opened, which is the client's to raise
+        _send_failure(wire, error)
+
+
+def _answer(wire: Wire, tenancy: Tenancy, message: Message) -> None:
+    if CANCEL in message:
+        # It crossed the result of what it was to cancel.
+        return
+    request: Request = read(Request, message)
+    if request.method not in ARGUMENTS:
+        raise SharingError(f"{request.method!r} was asked for, which no index has.")
+    arguments = read(ARGUMENTS[request.method], request.arguments)
+    try:
+        result = _result(wire, tenancy, request.method, arguments)
+    except (LeavingError, ConnectionError, SharingError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the client's to raise
+        _send_failure(wire, error)
+    else:
+        wire.send({RESULT: written(RESULTS[request.method], result)})
+
+
+def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: tuple[Any, ...]) -> object:
+    with tenancy.call(is_run=method in RUNS) as opened:
+        if method not in RUNS:
+            return _READS[method](opened.index, *arguments)
+        result = _run(wire, opened, *arguments)
+        if opened.is_ending:
+            # Stopped by the owner's end, not by the client: the next owner goes on with it.
+            raise LeavingError
+        return result
+
+
+def _run(wire: Wire, opened: Opened, *paths: tuple[str, ...] | None) -> UpdateSummary | Improved:
+    if not paths:
+        return _attended(wire, opened.improving, None) or Improved()
+    (below,) = paths
+    wish = None if below is None else frozenset(below)
+    return _attended(wire, opened.whole if wish is None else opened.paths, wish) or UpdateSummary(cancelled=True)
+
+
+def _attended(wire: Wire, line: Line[Any], wish: frozenset[str] | None) -> Any:  # noqa: ANN401 - any line's
+    cancelled = False
+
+    def tell(progress: Progress) -> None:
+        wire.send({PROGRESS: written(Progress, progress)})
+
+    def is_wanted() -> bool:
+        nonlocal cancelled
+        # Reading also notices that the client is gone.
+        cancelled = cancelled or (wire.is_readable(0) and CANCEL in wire.receive())
+        return not cancelled
+
+    return line.call(wish, tell, is_wanted)
+
+
+def _send_failure(wire: Wire, error: Exception) -> None:
+    failure = failure_of(error)
+    if failure.kind == SharingError.__name__:
+        _log.error("A call failed.", exc_info=error)
+    wire.send({FAILURE: written(Failure, failure)})

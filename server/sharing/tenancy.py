@@ -1,0 +1,222 @@
+"""The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from threading import Condition, Lock
+
+from cqm.index.engine import Index
+from cqm.index.errors import IndexInUseError
+from cqm.index.model import Improved, UpdateSummary
+from cqm.index.options import IndexOptions
+from cqm.server.sharing.messages import Build, Client, Greeting
+from cqm.server.sharing.runs import Line, Report, Wish
+from cqm.server.sharing.variables import adopt
+
+_GRACE_SECONDS = 1.0
+"""How long a client with other options waits for those to go that are going just now."""
+
+
+class LeavingError(Exception):
+    """The owner leaves: whoever wants something gets it from the next one."""
+
+
+class Opened:
+    """An open index and the runs that its clients share.
+
+    Parameters:
+        index: open.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.is_ending = False
+        # A comparison of the whole tree may take long: a change of one file is not held up by those that wait for it.
+        self.whole = Line(self._update, "update")
+        self.paths = Line(self._update, "update of paths")
+        self.improving = Line(self._improve, "improve")
+
+    def _update(self, wish: Wish, report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
+        return self.index.update(wish, report=report, cancelled=lambda: self.is_ending or cancelled())
+
+    def _improve(self, _: Wish, report: Report, cancelled: Callable[[], bool]) -> Improved:
+        return self.index.improve(report=report, cancelled=lambda: self.is_ending or cancelled())
+
+    def close(self) -> None:
+        """Stop what runs at the next file, and close the index."""
+        self.is_ending = True
+        self.index.close()
+
+
+class Tenancy:
+    """Who uses an index, counted by connections and calls.
+
+    Parameters:
+        build: what the owner runs.
+        folder: of the index.
+        changed: called when the owner may have to end: somebody left, or asked it to.
+    """
+
+    def __init__(self, build: Build, folder: Path, changed: Callable[[], None]) -> None:
+        self._build = build
+        self._folder = folder
+        self._tell = changed
+        self._opening = Lock()
+        self._changed = Condition()
+        self._connections: Counter[Client] = Counter()
+        self._calls = self._runs = 0
+        self._opened: Opened | None = None
+        self._is_leaving = False
+        self._idle_seconds = 60.0
+        self._idle_since = time.monotonic()
+
+    def seconds_left(self) -> float | None:
+        """How long to wait for somebody to come; None while somebody is there, 0 when it is time to end."""
+        with self._changed:
+            if self._is_leaving:
+                return None if self._runs else 0.0
+            if self._connections or self._calls:
+                return None
+            return max(0.0, self._idle_since + self._idle_seconds - time.monotonic())
+
+    @contextmanager
+    def admitted(self, greeting: Greeting) -> Iterator[None]:
+        """A connection of a client, counted as long as it lasts; the index is opened as the client wants it.
+
+        Raises:
+            LeavingError: the owner leaves.
+            IndexInUseError: others use the index with other options.
+            CqmError: the index cannot be opened.
+        """
+        self._enter(greeting)
+        try:
+            self._open_for(greeting)
+            yield
+        finally:
+            self._leave(greeting.client)
+
+    @contextmanager
+    def call(self, *, is_run: bool) -> Iterator[Opened]:
+        """The open index, which is not closed as long as this lasts.
+
+        Raises:
+            LeavingError: the owner leaves, and nothing goes on any more that it has to wait for.
+        """
+        with self._changed:
+            if self._opened is None or (self._is_leaving and not self._runs):
+                raise LeavingError
+            opened = self._opened
+            self._calls += 1
+            self._runs += is_run
+        try:
+            yield opened
+        finally:
+            with self._changed:
+                self._calls -= 1
+                self._runs -= is_run
+                self._changed.notify_all()
+            self._tell()
+
+    def make_way(self, build: Build) -> None:
+        """Leave for a client of another build, unless it is the older one and others are here.
+
+        Raises:
+            IndexInUseError: it is.
+        """
+        with self._changed:
+            others = list(self._connections)
+            if others and build.order <= self._build.order:
+                raise IndexInUseError(
+                    f"The index in {self._folder} is in use by CQM {self._build.version} for {_names(others)}; "
+                    f"this is CQM {build.version}.",
+                    remedy="Start this program anew if CQM was updated since it started, or update it.",
+                )
+            self._is_leaving = True
+        self._tell()
+
+    def end(self) -> None:
+        """Close the index: when all calls are done, if that is not long.
+
+        Runs that go on are stopped at the next file; their clients have them done by the next owner.
+        """
+        with self._changed:
+            self._is_leaving = True
+            if self._opened:
+                self._opened.is_ending = True
+            self._changed.wait_for(lambda: not self._calls, _GRACE_SECONDS)
+            opened, self._opened = self._opened, None
+        if opened:
+            opened.close()
+
+    def _enter(self, greeting: Greeting) -> None:
+        with self._changed:
+            if self._is_leaving and not self._runs:
+                raise LeavingError
+            self._connections[greeting.client] += 1
+            self._idle_seconds = greeting.idle_seconds
+
+    def _leave(self, client: Client) -> None:
+        with self._changed:
+            self._connections[client] -= 1
+            self._connections = +self._connections
+            self._idle_since = time.monotonic()
+            self._changed.notify_all()
+        self._tell()
+
+    def _open_for(self, greeting: Greeting) -> None:
+        with self._opening:
+            opened = self._opened
+            if opened and opened.index.options == greeting.options:
+                if adopt(greeting.options, greeting.variables, only_new=not self._is_alone(greeting.client)):
+                    self._reopen(greeting)
+                return
+            if opened and not self._is_alone(greeting.client, _GRACE_SECONDS):
+                raise self._refusal(opened.index.options, greeting)
+            adopt(greeting.options, greeting.variables, only_new=False)
+            if not self._reopen(greeting):
+                raise self._refusal(greeting.options, greeting)
+
+    def _reopen(self, greeting: Greeting) -> bool:
+        """Open the index as a client wants it; whether that could be done: not while anything goes on in it."""
+        with self._changed:
+            if self._opened and self._calls:
+                return False
+            if self._opened:
+                self._opened.close()
+            self._opened = None
+            self._opened = Opened(Index.open(Path(greeting.root), greeting.options))
+            return True
+
+    def _is_alone(self, client: Client, seconds: float = 0.0) -> bool:
+        """Whether nobody else is here and nothing goes on, or will be soon."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._connections.keys() <= {client} and not self._calls, seconds)
+
+    def _refusal(self, options: IndexOptions, greeting: Greeting) -> IndexInUseError:
+        with self._changed:
+            others = [client for client in self._connections if client != greeting.client]
+        return IndexInUseError(
+            f"The index of {greeting.root} is in use with other options by {_names(others) or 'somebody who is leaving'} "
+            f"({', '.join(_differing(options, greeting.options))}).",
+            remedy="Use the same options, or stop that process and try again.",
+            retryable=True,
+        )
+
+
+def _names(clients: list[Client]) -> str:
+    return ", ".join(sorted({str(client) for client in clients}))
+
+
+def _differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:
+    """The options that are not the same, as "chunk.max_tokens"; no values, which may name places."""
+    for part in fields(there):
+        its, mine = getattr(there, part.name), getattr(here, part.name)
+        if its == mine:
+            continue
+        if not hasattr(its, "__dataclass_fields__"):
+            yield f"index.{part.name}"
+            continue
+        yield from (f"{part.name}.{it.name}" for it in fields(its) if getattr(its, it.name) != getattr(mine, it.name))
