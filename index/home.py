@@ -107,7 +107,8 @@ class IndexLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = FileLock(folder / "lock", timeout=0)
+        # Any thread may close the index that another one opened.
+        self._lock = FileLock(folder / "lock", timeout=0, thread_local=False)
 
     def acquire(self) -> None:
         """Take the lock, at once or not at all.

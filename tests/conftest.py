@@ -1,10 +1,14 @@
 """Shared by all tests: the profile of hypothesis, and the table of the specification's rows with their tests."""
 
+import json
+import os
 import signal
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 from hypothesis import settings
 
 pytest_plugins = ["real_servers", "relay", "scripted_server"]
@@ -15,6 +19,29 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # A busy machine is slow, not wrong: no test fails by the clock.
 settings.register_profile("cqm", deadline=None)
 settings.load_profile("cqm")
+
+
+
+@pytest.fixture(autouse=True)
+def owners_end(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No owner of an index outlives the test that made it."""
+    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    for address in folder.rglob("owner.address") if folder else ():
+        end_owner(address.parent)
+
+
+def end_owner(index: Path) -> None:
+    """End the owner of an index, and wait until it has."""
+    lock = FileLock(index / "owner.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        # The lock tells that it lives, so that its number is its own.
+        os.kill(json.loads((index / "owner.address").read_text(encoding="utf-8"))["pid"], signal.SIGTERM)
+        lock.acquire(timeout=60)
+    lock.release()
+
 
 ROWS = {
     "B1": "one entry: chunks, statistics, warnings, streaming",

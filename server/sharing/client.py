@@ -1,9 +1,7 @@
 """An index that another process has open, used as if this one had."""
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType

@@ -12,7 +12,6 @@ from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Lock, Thread
-from typing import IO
 
 from filelock import FileLock, Timeout
 
@@ -69,7 +68,7 @@ class _Owner:
         self._wires: set[Wire] = set()
         self._lock = Lock()
         self._woken, self._wake = socket.socketpair()
-        self._wake.setblocking(False)
+        self._wake.settimeout(0)
         self._tenancy = Tenancy(build, folder, self._look)
         self._is_told_to_end = False
 
@@ -103,7 +102,7 @@ class _Owner:
 
         try:
             serve(wire, self._tenancy, self._build, self._address)
-        except Exception:
+        except Exception:  # noqa: BLE001 - this thread's boundary
             _log.exception("A connection failed.")
         finally:
             with self._lock:
@@ -150,6 +149,6 @@ def _keep_log(path: Path) -> None:
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s", handlers=[log]
     )
-    stream: IO[str] = log.stream
-    os.dup2(stream.fileno(), 2)
+    if log.stream:
+        os.dup2(log.stream.fileno(), 2)
     faulthandler.enable()

@@ -138,9 +138,9 @@ def _socket_folder() -> Path:
 
 
 def _candidates() -> list[Path]:
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     mine = f"cqm-{os.getuid()}"
-    named = [Path(runtime) / "cqm"] if os.path.isabs(runtime) else []
+    named = [runtime / "cqm"] if runtime.is_absolute() else []
     return list(dict.fromkeys([*named, Path(tempfile.gettempdir()) / mine, Path("/tmp") / mine]))  # noqa: S108
 
 

@@ -199,8 +199,8 @@ class Tenancy:
         with self._changed:
             others = [client for client in self._connections if client != greeting.client]
         return IndexInUseError(
-            f"The index of {greeting.root} is in use with other options by {_names(others) or 'somebody who is leaving'} "
-            f"({', '.join(_differing(options, greeting.options))}).",
+            f"The index of {greeting.root} is in use by {_names(others) or 'somebody who leaves'} with other options: "
+            f"{', '.join(_differing(options, greeting.options))}.",
             remedy="Use the same options, or stop that process and try again.",
             retryable=True,
         )
