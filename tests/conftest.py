@@ -21,7 +21,6 @@ settings.register_profile("cqm", deadline=None)
 settings.load_profile("cqm")
 
 
-
 @pytest.fixture(autouse=True)
 def owners_end(request: pytest.FixtureRequest) -> Iterator[None]:
     """No owner of an index outlives the test that made it."""

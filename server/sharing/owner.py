@@ -8,6 +8,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -71,6 +72,7 @@ class _Owner:
         self._wake.settimeout(0)
         self._tenancy = Tenancy(build, folder, self._look)
         self._is_told_to_end = False
+        self._idle_since = time.monotonic()
 
     def run(self) -> None:
         """Take connections until it is time to end, then end in order."""
@@ -88,7 +90,12 @@ class _Owner:
         self._close()
 
     def _seconds_left(self) -> float | None:
-        return 0.0 if self._is_told_to_end else self._tenancy.seconds_left()
+        """How long to wait for somebody to come; None while somebody is there, 0 when it is time to end."""
+        if self._is_told_to_end or self._tenancy.is_over:
+            return 0.0
+        with self._lock:
+            idle = self._idle_since + self._tenancy.idle_seconds - time.monotonic()
+            return None if self._wires else max(0.0, idle)
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -107,6 +114,8 @@ class _Owner:
         finally:
             with self._lock:
                 self._wires.discard(wire)
+                self._idle_since = time.monotonic()
+            self._look()
 
     def _look(self) -> None:
         """Have the main thread look whether it is time to end."""

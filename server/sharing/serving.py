@@ -87,15 +87,15 @@ def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Gr
 
 
 def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
-    try:
-        with tenancy.admitted(greeting):
-            wire.send({WELCOME: written(Build, greeting.build)})
-            while True:
-                _answer(wire, tenancy, wire.receive())
-    except (LeavingError, ConnectionError, SharingError):
-        raise
-    except Exception as error:  # noqa: BLE001 - the index could not be opened, which is the client's to raise
-        _send_failure(wire, error)
+    with tenancy.present(greeting):
+        try:
+            tenancy.open_for(greeting)
+        except Exception as error:  # noqa: BLE001 - the client's to raise
+            _send_failure(wire, error)
+            return
+        wire.send({WELCOME: written(Build, greeting.build)})
+        while True:
+            _answer(wire, tenancy, wire.receive())
 
 
 def _answer(wire: Wire, tenancy: Tenancy, message: Message) -> None:

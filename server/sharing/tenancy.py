@@ -1,6 +1,5 @@
 """The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,7 +56,7 @@ class Tenancy:
     Parameters:
         build: what the owner runs.
         folder: of the index.
-        changed: called when the owner may have to end: somebody left, or asked it to.
+        changed: called when `is_over` may have changed.
     """
 
     def __init__(self, build: Build, folder: Path, changed: Callable[[], None]) -> None:
@@ -70,33 +69,45 @@ class Tenancy:
         self._calls = self._runs = 0
         self._opened: Opened | None = None
         self._is_leaving = False
-        self._idle_seconds = 60.0
-        self._idle_since = time.monotonic()
+        self.idle_seconds = 60.0
 
-    def seconds_left(self) -> float | None:
-        """How long to wait for somebody to come; None while somebody is there, 0 when it is time to end."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the owner was asked to leave, and may."""
         with self._changed:
-            if self._is_leaving:
-                return None if self._runs else 0.0
-            if self._connections or self._calls:
-                return None
-            return max(0.0, self._idle_since + self._idle_seconds - time.monotonic())
+            return self._is_leaving and not self._runs
 
     @contextmanager
-    def admitted(self, greeting: Greeting) -> Iterator[None]:
-        """A connection of a client, counted as long as it lasts; the index is opened as the client wants it.
+    def present(self, greeting: Greeting) -> Iterator[None]:
+        """A connection of a client, counted as long as this lasts.
 
         Raises:
             LeavingError: the owner leaves.
-            IndexInUseError: others use the index with other options.
-            CqmError: the index cannot be opened.
         """
         self._enter(greeting)
         try:
-            self._open_for(greeting)
             yield
         finally:
             self._leave(greeting.client)
+
+    def open_for(self, greeting: Greeting) -> None:
+        """Have the index open as a client wants it that is present.
+
+        Raises:
+            IndexInUseError: others use the index with other options.
+            CqmError: the index cannot be opened.
+        """
+        with self._opening:
+            opened = self._opened
+            if opened and opened.index.options == greeting.options:
+                if adopt(greeting.options, greeting.variables, only_new=not self._is_alone(greeting.client)):
+                    self._reopen(greeting)
+                return
+            if opened and not self._is_alone(greeting.client, _GRACE_SECONDS):
+                raise self._refusal(opened.index.options, greeting)
+            adopt(greeting.options, greeting.variables, only_new=False)
+            if not self._reopen(greeting):
+                raise self._refusal(greeting.options, greeting)
 
     @contextmanager
     def call(self, *, is_run: bool) -> Iterator[Opened]:
@@ -156,28 +167,13 @@ class Tenancy:
             if self._is_leaving and not self._runs:
                 raise LeavingError
             self._connections[greeting.client] += 1
-            self._idle_seconds = greeting.idle_seconds
+            self.idle_seconds = greeting.idle_seconds
 
     def _leave(self, client: Client) -> None:
         with self._changed:
             self._connections[client] -= 1
             self._connections = +self._connections
-            self._idle_since = time.monotonic()
             self._changed.notify_all()
-        self._tell()
-
-    def _open_for(self, greeting: Greeting) -> None:
-        with self._opening:
-            opened = self._opened
-            if opened and opened.index.options == greeting.options:
-                if adopt(greeting.options, greeting.variables, only_new=not self._is_alone(greeting.client)):
-                    self._reopen(greeting)
-                return
-            if opened and not self._is_alone(greeting.client, _GRACE_SECONDS):
-                raise self._refusal(opened.index.options, greeting)
-            adopt(greeting.options, greeting.variables, only_new=False)
-            if not self._reopen(greeting):
-                raise self._refusal(greeting.options, greeting)
 
     def _reopen(self, greeting: Greeting) -> bool:
         """Open the index as a client wants it; whether that could be done: not while anything goes on in it."""

@@ -189,7 +189,21 @@ def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
         assert "3,001 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
 
 
-def test_a_second_server_on_the_same_index_says_whose_it_is(project: Path, environment: dict[str, str]) -> None:
+def test_a_second_server_answers_from_the_same_index(project: Path, environment: dict[str, str]) -> None:
+    command = [COMMAND, "serve", "--root", str(project)]
+    with process(command, environment) as first, process(command, environment) as second:
+        shake_hands(first)
+        call(first, "index_path", 2)
+        shake_hands(second)
+        assert "limits.py:" in call(second, "search", 2, query="limit_retries")
+        assert "1 indexed" in call(first, "index_status", 3)
+        assert "changes are taken up as they happen" in call(second, "index_status", 3)
+
+
+def test_a_second_server_on_an_index_that_is_not_shared_says_whose_it_is(
+    project: Path, environment: dict[str, str]
+) -> None:
+    environment["CQM_INDEX_SHARED"] = "false"
     command = [COMMAND, "serve", "--root", str(project)]
     with process(command, environment) as first, process(command, environment) as second:
         shake_hands(first)

@@ -60,7 +60,19 @@ def test_the_status_of_what_was_never_indexed_creates_nothing(cqm: "Cqm") -> Non
     assert list(Path(cqm.environment["HOME"]).rglob("*")) == []
 
 
-def test_an_index_that_another_process_has_open_says_so_and_still_tells_its_state(cqm: "Cqm") -> None:
+def test_an_index_that_another_process_watches_is_searched_indexed_and_told_of(cqm: "Cqm") -> None:
+    with cqm.started("watch", "--json") as running:
+        assert running.stdout
+        assert json.loads(running.stdout.readline())["summary"]["added"] == 3
+        status = cqm.json("status")
+        assert (status["files"], status["pending"]) == ({"indexed": 3}, 0)
+        assert cqm.paths("greet")[0] == "src/greeting.py"
+        assert cqm.json("index")["added"] == 0
+        assert cqm.run("status").stderr == ""
+
+
+def test_an_index_that_one_process_has_alone_says_so_and_still_tells_its_state(cqm: "Cqm") -> None:
+    cqm.environment["CQM_INDEX_SHARED"] = "false"
     with cqm.started("watch", "--json") as running:
         assert running.stdout
         assert json.loads(running.stdout.readline())["summary"]["added"] == 3

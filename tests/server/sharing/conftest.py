@@ -1,0 +1,113 @@
+"""Trees to index, and what tells of the process that owns an index of one."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from cqm.index.home import index_folder
+from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.server.sharing.client import RemoteIndex
+
+PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tree and its index.
+
+    Attributes:
+        root: of the tree.
+        options: of the index, which has no embedder.
+    """
+
+    root: Path
+    options: IndexOptions
+
+    @property
+    def folder(self) -> Path:
+        """Of the index."""
+        return index_folder(self.root, self.options)
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """Where the owner listens."""
+        return dict(json.loads((self.folder / "owner.address").read_text(encoding="utf-8")))
+
+    @property
+    def owner(self) -> int:
+        """The number of the owner's process."""
+        return int(self.address["pid"])
+
+    def open(self, options: IndexOptions | None = None, **settings: Any) -> RemoteIndex:
+        """A client of the index's owner."""
+        return RemoteIndex.open(self.root, options or self.options, **settings)
+
+    def kill(self) -> None:
+        """Kill the owner, and wait until it is dead."""
+        os.kill(self.owner, signal.SIGKILL)
+        self.wait_for_end()
+
+    def wait_for_end(self) -> None:
+        """Wait until no owner is left."""
+        with FileLock(self.folder / "owner.lock", timeout=PATIENCE_SECONDS):
+            pass
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    for number in range(3):
+        (root / f"module_{number}.py").write_text(
+            f'def compute_{number}(value):\n    """Compute."""\n    return {number}\n'
+        )
+    return Place(root, IndexOptions(home=tmp_path / "home", workers=1, embedding=EmbeddingOptions(provider="none")))
+
+
+@pytest.fixture
+def large(place: Place) -> Place:
+    """A tree that takes seconds to index."""
+    for number in range(400):
+        text = "\n\n".join(
+            f'def compute_{number}_{part}(value):\n    """Compute part {part}."""\n    return value * {part} + {number}'
+            for part in range(12)
+        )
+        (place.root / f"large_{number}.py").write_text(text)
+    return place
+
+
+class Background:
+    """A call in a thread of its own, whose outcome is asked for later."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call = call
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> Any:
+        self._thread.join(PATIENCE_SECONDS)
+        assert not self._thread.is_alive()
+        if self._error:
+            raise self._error
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            self._result = self._call()
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that asks
+            self._error = error
+
+
+@pytest.fixture
+def background() -> type[Background]:
+    return Background

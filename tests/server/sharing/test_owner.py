@@ -1,0 +1,186 @@
+"""The owner of an index: who reaches it, what it bears, when it ends."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.errors import IndexInUseError, StoreError
+from cqm.index.model import Query
+from cqm.server.errors import SharingError
+
+if TYPE_CHECKING:
+    from conftest import Place
+
+OVER_TCP = """
+import sys
+from pathlib import Path
+from cqm.server.sharing.owner import own
+own(Path(sys.argv[1]), over_tcp=True)
+"""
+
+
+@contextmanager
+def connection(place: "Place") -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as raw:
+        raw.settimeout(60)
+        raw.connect(place.address["path"])
+        yield raw
+
+
+def test_the_socket_is_its_users_alone(place: "Place") -> None:
+    with place.open():
+        path = Path(place.address["path"])
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert stat.S_IMODE((place.folder / "owner.address").stat().st_mode) == 0o600
+
+
+def test_an_owner_ends_when_nobody_has_come_for_a_while_and_leaves_nothing(place: "Place") -> None:
+    with place.open(idle_seconds=0.2) as index:
+        index.update()
+        path = Path(place.address["path"])
+    place.wait_for_end()
+    assert not path.exists()
+    assert not (place.folder / "owner.address").exists()
+    with Index.open(place.root, place.options) as alone:
+        assert alone.status().complete
+
+
+def test_an_owner_stays_as_long_as_somebody_is_there(place: "Place") -> None:
+    with place.open(idle_seconds=0) as index:
+        owner = place.owner
+        with place.open(idle_seconds=0):
+            pass
+        index.update()
+        assert place.owner == owner
+
+
+def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
+    with place.open() as index:
+        index.update()
+    place.kill()
+    left = Path(place.address["path"])
+    assert left.exists()
+    with place.open() as index:
+        assert index.search(Query("compute_1")).hits
+        assert not left.exists()
+
+
+def test_what_speaks_something_else_is_hung_up_on_and_disturbs_nobody(place: "Place") -> None:
+    greetings = [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"\xff\xff\xff\xff",
+        b"\0\0\0\4nope",
+        b"\0\0\0\2[]",
+        b"\0\0\0\2{}",
+        b'\0\0\0\x0f{"build": null}',
+    ]
+    with place.open() as index:
+        for greeting in greetings:
+            with connection(place) as raw:
+                raw.sendall(greeting)
+                raw.shutdown(socket.SHUT_WR)
+                # What it has not read makes a reset of the end.
+                with suppress(ConnectionResetError):
+                    assert raw.recv(100) == b""
+        assert index.update().added == 3
+
+
+def test_who_says_nothing_holds_nobody_up(place: "Place") -> None:
+    with place.open(), connection(place), connection(place), place.open() as index:
+        assert index.update().added == 3
+
+
+def test_a_place_that_is_too_deep_for_a_socket_does_not_matter(place: "Place", monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = place.options.home / ("deep" * 20) / ("deeper" * 20)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    deep.mkdir(parents=True)
+    far = replace(place, options=replace(place.options, home=deep))
+    with far.open() as index:
+        assert index.update().added == 3
+        assert not far.address["path"].startswith(str(deep))
+
+
+def test_a_folder_for_sockets_that_is_a_link_is_not_used(
+    place: "Place", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = Path("/tmp") / f"{tmp_path.parent.name}{os.getpid()}"
+    runtime.mkdir()
+    try:
+        (runtime / "cqm").symlink_to(tmp_path)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        with place.open():
+            assert not place.address["path"].startswith(str(runtime))
+    finally:
+        (runtime / "cqm").unlink()
+        runtime.rmdir()
+
+
+def test_an_address_that_came_with_a_clone_is_not_called(place: "Place", tmp_path: Path) -> None:
+    place.folder.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.bind(str(tmp_path / "s"))
+        other.listen()
+        other.setblocking(False)
+        (place.folder / "owner.address").write_text(json.dumps({"pid": 1, "path": str(tmp_path / "s")}))
+        with place.open() as index:
+            assert index.update().added == 3
+        with pytest.raises(BlockingIOError):
+            other.accept()
+
+
+def test_a_process_that_shares_with_nobody_is_named(place: "Place") -> None:
+    with Index.open(place.root, place.options), pytest.raises(IndexInUseError, match=f"process {os.getpid()} "):
+        place.open(idle_seconds=0)
+
+
+def test_a_process_that_would_share_with_nobody_is_told_of_the_owner(place: "Place") -> None:
+    with place.open(), pytest.raises(IndexInUseError, match=rf"process {place.owner} \(cqm owner"):
+        Index.open(place.root, place.options)
+
+
+def test_an_owner_that_cannot_be_started_is_explained(place: "Place") -> None:
+    (place.folder / "owner.log").mkdir(parents=True)
+    with pytest.raises((SharingError, StoreError), match="owner"):
+        place.open()
+
+
+def test_the_log_of_an_owner_is_bounded(place: "Place") -> None:
+    with place.open():
+        for _ in range(3):
+            with connection(place) as raw:
+                raw.sendall(b"\0\0\0\4nope")
+                raw.recv(1)
+    logged = (place.folder / "owner.log").read_text()
+    assert logged.count("no JSON") == 3
+    assert "Traceback" not in logged
+
+
+def test_without_unix_sockets_a_token_proves_who_may_come(place: "Place") -> None:
+    place.folder.mkdir(parents=True)
+    with subprocess.Popen(
+        [sys.executable, "-c", OVER_TCP, str(place.folder)], stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == "null\n"
+        assert place.address["path"] == ""
+        with place.open(idle_seconds=0) as index:
+            assert index.update().added == 3
+            address = place.folder / "owner.address"
+            known = address.read_text(encoding="utf-8")
+            address.write_text(known.replace(place.address["token"], "0" * 64), encoding="utf-8")
+            with pytest.raises(SharingError):
+                place.open()
+            address.write_text(known, encoding="utf-8")
+        assert owner.wait() == 0

@@ -1,0 +1,101 @@
+"""Owners and clients that are killed: what others do goes on, and nothing is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from cqm.index.engine import Index
+from cqm.index.model import Progress, Query
+from cqm.index.status import read_status
+
+if TYPE_CHECKING:
+    from conftest import Place
+
+UPDATING = """
+import sys
+from pathlib import Path
+from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.server.sharing.client import RemoteIndex
+options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider="none"))
+with RemoteIndex.open(Path(sys.argv[1]), options, idle_seconds=0) as index:
+    index.update(report=lambda progress: print(progress.phase, flush=True))
+"""
+
+
+def chunk_ids(place: "Place", home: Path | None = None) -> set[str]:
+    """The ids of all points of an index that nobody has open; brought up to date first in another home."""
+    options = replace(place.options, home=home) if home else place.options
+    with Index.open(place.root, options) as index:
+        if home:
+            index.update()
+        return set(index._opened().store.ids())
+
+
+def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place", tmp_path: Path) -> None:
+    killed = set()
+
+    def kill(progress: Progress) -> None:
+        if progress.phase == "indexing" and progress.done > 100 * len(killed) and len(killed) < 3:
+            killed.add(large.owner)
+            os.kill(large.owner, signal.SIGKILL)
+
+    with large.open(idle_seconds=0) as index:
+        summary = index.update(report=kill)
+        assert index.status(look=True).pending == 0
+    assert not summary.cancelled
+    assert len(killed) == 3
+    large.wait_for_end()
+    assert chunk_ids(large) == chunk_ids(large, tmp_path / "fresh")
+
+
+def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any) -> None:
+    with place.open() as index:
+        index.update()
+        enough = Event()
+
+        def search() -> int:
+            count = 0
+            while not enough.is_set():
+                assert index.search(Query("compute_1")).hits[0].path == "module_1.py"
+                count += 1
+            return count
+
+        searching = [background(search) for _ in range(4)]
+        for _ in range(3):
+            place.kill()
+            assert index.search(Query("compute_2")).hits
+        enough.set()
+        assert all(searched.result() > 0 for searched in searching)
+
+
+def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> None:
+    updating = [sys.executable, "-c", UPDATING, str(large.root), str(large.options.home)]
+    with subprocess.Popen(updating, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout
+        while client.stdout.readline() != "indexing\n":
+            pass
+        client.kill()
+    # The owner is alone then, and ends.
+    large.wait_for_end()
+    status = read_status(large.root, large.options)
+    assert not status.complete
+    assert 0 < status.files["indexed"] < 403
+
+
+def test_an_owner_that_is_told_to_end_hands_its_work_on(large: "Place") -> None:
+    told = []
+
+    def end(progress: Progress) -> None:
+        if progress.phase == "indexing" and not told:
+            told.append(large.owner)
+            os.kill(large.owner, signal.SIGTERM)
+
+    with large.open() as index:
+        assert not index.update(report=end).cancelled
+        assert [large.owner] != told
+        assert index.status(look=True).pending == 0
