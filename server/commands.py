@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
+from cqm.index.home import index_folder
 from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary, Usage
 from cqm.server.batch import answer_batch
 from cqm.server.console import emit, say, visible
@@ -71,8 +72,8 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
 def search(root: Path, settings: Settings, asked: Asked) -> int:
     """Answer a question, or a batch of them, from an index that is brought up to date first."""
     query = _query(settings, asked)
-    if asked.no_update and not _last_status(root, settings).exists:
-        raise StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
+    if asked.no_update and not (index_folder(root, settings.index_options(root)) / "root").exists():
+        raise _not_indexed(root)
     with _opened(root, settings) as opened:
         if not asked.no_update:
             _bring_up_to_date(opened)
@@ -171,7 +172,14 @@ def _ask(opened: OpenedIndex, query: Query) -> Answer:
         query.text.encode()
     except UnicodeEncodeError as error:
         raise QueryError(f"The query is no valid text: {error.reason}.") from error
-    return opened.search(query)
+    answer = opened.search(query)
+    if not answer.updated_at:
+        raise _not_indexed(opened.root)
+    return answer
+
+
+def _not_indexed(root: Path) -> StoreError:
+    return StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
 
 
 def _bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:

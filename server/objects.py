@@ -1,12 +1,14 @@
 """Results as JSON objects. Scripts depend on their names: a name here is a promise."""
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.model import Chunk
 from cqm.index.model import Answer, FileProblem, Hit, IndexStatus, Query
 from cqm.server.console import plain
-from cqm.server.preview import Preview
+
+if TYPE_CHECKING:
+    from cqm.server.preview import Preview
 
 JsonObject = dict[str, object]
 
@@ -46,7 +48,7 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     return found | {"parts": dict(hit.parts)} if explain else found
 
 
-def preview_object(made: Preview) -> JsonObject:
+def preview_object(made: "Preview") -> JsonObject:
     """The chunks of one document, what there is to warn of, and how it was cut."""
     chunks = made.report.chunks
     pairs = zip(chunks, made.exact_tokens or (0,) * len(chunks), strict=True)
