@@ -47,6 +47,9 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
             wire.close()
             deaths += 1
             continue
+        except BaseException:
+            wire.close()
+            raise
         if WELCOME in reply:
             return wire
         wire.close()
@@ -127,10 +130,12 @@ def _spawned(folder: Path) -> bytes:
     detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
-    with (folder / LOG_FILE).open("ab") as log:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, cwd=folder.anchor or None, **detached
-        )
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+    try:
+        with (folder / LOG_FILE).open("ab") as log:
+            process = subprocess.Popen(command, stderr=log, cwd=folder.anchor or None, **pipes, **detached)
+    except OSError as error:
+        raise SharingError(f"No process can be started that owns the index in {folder}: {error}.") from error
     with process.stdout or log as announced:
         said = announced.readline()
     if sys.platform != "win32":

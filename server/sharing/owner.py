@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import IndexInUseError
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
-from cqm.server.sharing.place import LOG_FILE, Address, listen, unlisten
+from cqm.server.sharing.place import LOG_FILE, Address, is_found, listen, unlisten
 from cqm.server.sharing.wire import Wire
 
 _log = logging.getLogger(__name__)
@@ -27,6 +27,9 @@ _log = logging.getLogger(__name__)
 _LOG_BYTES = 500_000
 _PREDECESSOR_SECONDS = 30.0
 """How long an owner that has stopped to listen may take to close its index."""
+_HASTE_SECONDS = 0.05
+_LOOK_SECONDS = 5.0
+"""How often an owner looks whether it can still be found."""
 
 
 def own(folder: Path, *, build: Build | None = None, over_tcp: bool | None = None) -> None:
@@ -63,6 +66,7 @@ class _Owner:
         # What indexes is loaded after clients were told that they may come: they have things to do meanwhile.
         from cqm.server.sharing.tenancy import Tenancy
 
+        self._folder = folder
         self._listener = listener
         self._address = address
         self._build = build
@@ -87,22 +91,29 @@ class _Owner:
                         self._accept()
                     else:
                         self._woken.recv(4096)
+                if not is_found(self._folder, self._address):
+                    # Whom it has come to is served to the end; whoever comes now goes to the next owner.
+                    self._tenancy.leave()
         self._close()
 
     def _seconds_left(self) -> float | None:
-        """How long to wait for somebody to come; None while somebody is there, 0 when it is time to end."""
+        """How long to wait for something to happen; 0 when it is time to end."""
         if self._is_told_to_end or self._tenancy.is_over:
             return 0.0
         with self._lock:
             idle = self._idle_since + self._tenancy.idle_seconds - time.monotonic()
-            return None if self._wires else max(0.0, idle)
+            return _LOOK_SECONDS if self._wires else min(_LOOK_SECONDS, max(0.0, idle))
 
     def _accept(self) -> None:
-        with suppress(OSError):
+        try:
             wire = Wire(self._listener.accept()[0])
-            with self._lock:
-                self._wires.add(wire)
-            Thread(target=self._serve, args=(wire,), name="client", daemon=True).start()
+        except OSError:
+            # It has gone already, or there are no files left to open; then haste would only keep the processor busy.
+            time.sleep(_HASTE_SECONDS)
+            return
+        with self._lock:
+            self._wires.add(wire)
+        Thread(target=self._serve, args=(wire,), name="client", daemon=True).start()
 
     def _serve(self, wire: Wire) -> None:
         from cqm.server.sharing.serving import serve

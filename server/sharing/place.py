@@ -61,6 +61,11 @@ def listen(folder: Path, *, over_tcp: bool = not hasattr(socket, "AF_UNIX")) -> 
     return listener, address
 
 
+def is_found(folder: Path, address: Address) -> bool:
+    """Whether clients still find an owner: its socket may be removed at a logout, the index with the cache."""
+    return read_address(folder) == address and (not address.path or Path(address.path).exists())
+
+
 def unlisten(folder: Path, address: Address) -> None:
     """Take away what `listen` left on disk, unless another owner's is there by now."""
     if read_address(folder) == address:

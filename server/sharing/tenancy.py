@@ -145,6 +145,11 @@ class Tenancy:
                     f"this is CQM {build.version}.",
                     remedy="Start this program anew if CQM was updated since it started, or update it.",
                 )
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave when what goes on is done."""
+        with self._changed:
             self._is_leaving = True
         self._tell()
 

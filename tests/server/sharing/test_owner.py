@@ -8,16 +8,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import IndexInUseError, StoreError
+from cqm.index.errors import IndexInUseError
 from cqm.index.model import Query
 from cqm.server.errors import SharingError
+from cqm.server.sharing.messages import this_build
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -75,6 +76,17 @@ def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
     with place.open() as index:
         assert index.search(Query("compute_1")).hits
         assert not left.exists()
+
+
+def test_an_owner_that_cannot_be_found_any_more_gives_the_index_to_the_next(place: "Place") -> None:
+    with place.open() as index:
+        index.update()
+        owner = place.owner
+        Path(place.address["path"]).unlink()
+        with place.open() as other:
+            assert place.owner != owner
+            assert other.search(Query("compute_1")).hits
+        assert index.search(Query("compute_1")).hits
 
 
 def test_what_speaks_something_else_is_hung_up_on_and_disturbs_nobody(place: "Place") -> None:
@@ -152,7 +164,7 @@ def test_a_process_that_would_share_with_nobody_is_told_of_the_owner(place: "Pla
 
 def test_an_owner_that_cannot_be_started_is_explained(place: "Place") -> None:
     (place.folder / "owner.log").mkdir(parents=True)
-    with pytest.raises((SharingError, StoreError), match="owner"):
+    with pytest.raises(SharingError, match="No process can be started that owns the index"):
         place.open()
 
 
@@ -177,10 +189,9 @@ def test_without_unix_sockets_a_token_proves_who_may_come(place: "Place") -> Non
         assert place.address["path"] == ""
         with place.open(idle_seconds=0) as index:
             assert index.update().added == 3
-            address = place.folder / "owner.address"
-            known = address.read_text(encoding="utf-8")
-            address.write_text(known.replace(place.address["token"], "0" * 64), encoding="utf-8")
-            with pytest.raises(SharingError):
-                place.open()
-            address.write_text(known, encoding="utf-8")
+            with socket.create_connection(("127.0.0.1", place.address["port"]), 60) as raw:
+                greeting = json.dumps({"build": asdict(this_build()), "token": "0" * 64}).encode()
+                raw.sendall(len(greeting).to_bytes(4) + greeting)
+                assert raw.recv(1) == b""
+        assert "does not know the token" in (place.folder / "owner.log").read_text(encoding="utf-8")
         assert owner.wait() == 0
