@@ -1,10 +1,12 @@
 """Work on many files spread over processes: a file that kills its process (a parser that crashes) fails alone."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -81,7 +83,18 @@ def _in_processes(
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     # "spawn": a forked child of a process with threads (a server's) can hang on a lock that no thread of its own holds.
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """Have this worker end when its parent is killed: it would wait for work for ever."""
+    if parent := parent_process():
+        Thread(target=_end_after, args=(parent.join,), name="parent", daemon=True).start()
+
+
+def _end_after(wait: Callable[[], None]) -> None:
+    wait()
+    os._exit(1)
 
 
 def _worked(batch: list[Task], work: Callable[[Task], Result]) -> list[Result]:

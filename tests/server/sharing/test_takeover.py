@@ -99,3 +99,33 @@ def test_an_owner_that_is_told_to_end_hands_its_work_on(large: "Place") -> None:
         assert not index.update(report=end).cancelled
         assert [large.owner] != told
         assert index.status(look=True).pending == 0
+
+
+def test_the_workers_of_an_owner_that_is_killed_end_too(large: "Place") -> None:
+    for number in range(400):
+        # Enough to be worth several processes.
+        (large.root / f"larger_{number}.py").write_text(f"def compute_{number}(value):\n    return value\n" * 300)
+    workers: list[int] = []
+
+    def kill(progress: Progress) -> None:
+        if progress.done and not workers:
+            workers.extend(children(large.owner))
+            assert workers
+            os.kill(large.owner, signal.SIGKILL)
+
+    with large.open(replace(large.options, workers=2)) as index:
+        index.update(report=kill)
+    assert len(workers) >= 2
+    for worker in workers:
+        wait_for_death(worker)
+
+
+def children(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+
+def wait_for_death(pid: int) -> None:
+    """Wait for a process that is nobody's child here; pytest's time limit ends what would be for ever."""
+    while Path(f"/proc/{pid}").exists():
+        os.sched_yield()
