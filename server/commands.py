@@ -47,7 +47,7 @@ class Asked:
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False) -> int:
     """Bring an index up to date, or make it anew, and say what that did."""
-    with _opened(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
+    with open_index(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
         summary = _update(opened, report, cancelled, anew=anew)
         if summary.lacking and not summary.dropped:
             summary = _improve(opened, summary, report, cancelled)
@@ -60,7 +60,7 @@ def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False) 
 
 def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Say what an update would ask models for, without asking any."""
-    with _opened(root, settings) as opened:
+    with open_index(root, settings) as opened:
         found = opened.estimate()
     if as_json:
         emit(found)
@@ -74,7 +74,7 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
     query = _query(settings, asked)
     if asked.no_update and not (index_folder(root, settings.index_options(root)) / "root").exists():
         raise _not_indexed(root)
-    with _opened(root, settings) as opened:
+    with open_index(root, settings) as opened:
         if not asked.no_update:
             _bring_up_to_date(opened)
         ask = partial(_ask, opened)
@@ -87,7 +87,7 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
 
 def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
     """Tell where a symbol is defined and called, from an index that is brought up to date first."""
-    with _opened(root, settings) as opened:
+    with open_index(root, settings) as opened:
         _bring_up_to_date(opened)
         found = opened.usages(name, limit)
     if as_json:
@@ -120,7 +120,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
         else:
             _print(watch_lines(said.message, said.paths, said.summary))
 
-    with _opened(root, settings) as opened:
+    with open_index(root, settings) as opened:
         improver = improver_of(opened, settings, report)
         report(WatchReport(summary=improver.after(_bring_up_to_date(opened))))
         watcher = watcher_of(
@@ -145,11 +145,6 @@ def _update_and_improve(
     opened: OpenedIndex, improver: "Improver", paths: frozenset[str] | None, cancelled: Callable[[], bool]
 ) -> UpdateSummary:
     return improver.after(opened.update(paths, cancelled=cancelled))
-
-
-def _opened(root: Path, settings: Settings) -> OpenedIndex:
-    shared, idle_seconds = settings.index.shared, settings.index.idle_seconds
-    return open_index(root, settings.index_options(root), shared=shared, idle_seconds=idle_seconds)
 
 
 def _query(settings: Settings, asked: Asked) -> Query:
@@ -241,7 +236,7 @@ def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProb
     if not found.exists:
         return found, ()
     try:
-        with _opened(root, settings) as opened:
+        with open_index(root, settings) as opened:
             found = opened.status(look=True)
             # What a cache did is a matter of processes that live; this one has asked it for nothing.
             cache = tuple(layer for layer in found.cache if layer.problem)

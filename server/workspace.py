@@ -147,7 +147,7 @@ class Workspace:
         with self._lock:
             if root not in self._open:
                 settings = self._settings.for_root(root)
-                self._open[root] = OpenIndex(_opened(root, settings), settings)
+                self._open[root] = OpenIndex(open_index(root, settings), settings)
             return self._open[root]
 
     def status(self, root: Path) -> IndexStatus:
@@ -167,11 +167,6 @@ class Workspace:
             for opened in self._open.values():
                 closing.callback(opened.close)
             self._open.clear()
-
-
-def _opened(root: Path, settings: Settings) -> OpenedIndex:
-    shared, idle_seconds = settings.index.shared, settings.index.idle_seconds
-    return open_index(root, settings.index_options(root), shared=shared, idle_seconds=idle_seconds)
 
 
 def _log_report(report: WatchReport) -> None:

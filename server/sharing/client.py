@@ -240,12 +240,11 @@ def _reply(wire: Wire, report: Report, cancelled: Cancelled | None) -> Message:
     """The end of what the owner answers to a request; what comes before it is progress."""
     told = cancelled is None
     while True:
-        if not told and not wire.is_readable(_GLANCE_SECONDS):
-            if cancelled and cancelled():
-                wire.send({CANCEL: True})
-                told = True
-            continue
-        message = wire.receive()
-        if PROGRESS not in message:
-            return message
-        report(read_progress(message[PROGRESS]))
+        if cancelled and not told and cancelled():
+            wire.send({CANCEL: True})
+            told = True
+        if wire.is_readable(None if told else _GLANCE_SECONDS):
+            message = wire.receive()
+            if PROGRESS not in message:
+                return message
+            report(read_progress(message[PROGRESS]))

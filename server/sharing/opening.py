@@ -17,6 +17,7 @@ from cqm.index.model import (
     UpdateSummary,
 )
 from cqm.index.options import IndexOptions
+from cqm.server.settings import Settings
 
 
 class OpenedIndex(Protocol):
@@ -63,23 +64,24 @@ class OpenedIndex(Protocol):
         """What an update would ask models for."""
 
 
-def open_index(root: Path, options: IndexOptions, *, shared: bool, idle_seconds: float) -> OpenedIndex:
+def open_index(root: Path, settings: Settings) -> OpenedIndex:
     """Open the index of a folder or file, or begin it; nothing is indexed by this.
+
+    With `index.shared` it is used through its owner, a process that any number of others use it through; else this
+    process has it alone, and no other one can open it meanwhile.
 
     Parameters:
         root: the folder or file.
-        options: of the index.
-        shared: use it through its owner, a process that any number of others use it through; else this process has it
-            alone, and no other one can open it meanwhile.
-        idle_seconds: how long the owner waits for another client when the last one is gone.
+        settings: of it.
 
     Raises:
         CqmError: see `Index.open` and `RemoteIndex.open`.
     """
-    if shared:
+    options = settings.index_options(root)
+    if settings.index.shared:
         from cqm.server.sharing.client import RemoteIndex
 
-        return RemoteIndex.open(root, options, idle_seconds=idle_seconds)
-    from cqm.index.engine import Index
+        return RemoteIndex.open(root, options, idle_seconds=settings.index.idle_seconds)
+    from cqm.index.engine import Index  # the store and all that it stands on
 
     return Index.open(root, options)

@@ -3,8 +3,8 @@
 import json
 import socket
 import struct
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cqm.server.errors import SharingError
@@ -103,12 +103,12 @@ class Wire:
         return b"".join(parts)
 
 
-class _as_connection_error:  # noqa: N801 - reads as the function that it is
+@contextmanager
+def _as_connection_error() -> Iterator[None]:
     """Turns whatever a socket raises into ConnectionError: to us it is all the same."""
-
-    def __enter__(self) -> None:
-        """Nothing to do."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-            raise ConnectionAbortedError(str(error)) from error
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except OSError as error:
+        raise ConnectionAbortedError(str(error)) from error

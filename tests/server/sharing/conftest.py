@@ -17,6 +17,8 @@ from cqm.index.options import EmbeddingOptions, IndexOptions
 from cqm.server.sharing.client import RemoteIndex
 
 PATIENCE_SECONDS = 60.0
+SMALL, LARGE = 3, 1500
+"""Files of the trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Place:
 def place(tmp_path: Path) -> Place:
     root = tmp_path.resolve() / "tree"
     root.mkdir()
-    for number in range(3):
+    for number in range(SMALL):
         (root / f"module_{number}.py").write_text(
             f'def compute_{number}(value):\n    """Compute."""\n    return {number}\n'
         )
@@ -74,8 +76,8 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def large(place: Place) -> Place:
-    """A tree that takes seconds to index."""
-    for number in range(400):
+    """A tree that takes a second or more to index: what is to happen meanwhile has the time."""
+    for number in range(LARGE - SMALL):
         text = "\n\n".join(
             f'def compute_{number}_{part}(value):\n    """Compute part {part}."""\n    return value * {part} + {number}'
             for part in range(12)
