@@ -88,3 +88,16 @@ def test_stopping_does_not_wait_for_a_model_and_begins_nothing_more() -> None:
     improver.after(WAITING)
     assert thread_of("improve stopped") is None
     assert work.begun.empty()
+
+
+def test_what_fails_because_it_was_stopped_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    work = Work(StoreError("closed"))
+    work.may_end.clear()
+    improver = Improver(work, 0.01, "improve")
+    improver.after(WAITING)
+    work.begun.get(timeout=20)
+    improver.stop()
+    work.may_end.set()
+    improver._thread.join(20)
+    assert not improver._thread.is_alive()
+    assert caplog.records == []
