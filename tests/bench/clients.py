@@ -38,13 +38,14 @@ from pathlib import Path
 from cqm.index.model import Query
 from cqm.server.settings import load_settings
 from cqm.server.sharing.client import RemoteIndex
-root, words, seconds = Path(sys.argv[1]), sys.argv[2].split(), float(sys.argv[3])
+root, words, seconds, client = Path(sys.argv[1]), sys.argv[2].split(), float(sys.argv[3]), int(sys.argv[4])
 times = []
 with RemoteIndex.open(root, load_settings(root).index_options(root)) as index:
     end = time.perf_counter() + seconds
     while (begun := time.perf_counter()) < end:
         number = len(times)
-        index.search(Query(f"{words[number % 16]} {words[number % 13]} {number % 977}"))
+        # No question is another client's: the cache of answers must not answer it.
+        index.search(Query(f"{words[number % 16]} {words[number % 13]} {client}_{number}"))
         times.append(time.perf_counter() - begun)
 print(*times)
 """
@@ -136,7 +137,7 @@ def one_more(root: Path, options: IndexOptions) -> float:
 def crowd(root: Path) -> None:
     """Many clients at once."""
     command = [sys.executable, "-c", CLIENT, str(root), " ".join(WORDS), str(SECONDS)]
-    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(CLIENTS)]
+    clients = [subprocess.Popen([*command, str(n)], stdout=subprocess.PIPE, text=True) for n in range(CLIENTS)]
     times = [float(text) for client in clients for text in client.communicate()[0].split()]
     row(f"search, {CLIENTS} clients at once: {len(times) / SECONDS:.0f} searches/s", times)
 
