@@ -13,7 +13,7 @@ from cqm.index.model import Improved, UpdateSummary
 from cqm.index.options import IndexOptions
 from cqm.server.sharing.messages import Build, Client, Greeting
 from cqm.server.sharing.runs import Line, Report, Wish
-from cqm.server.sharing.variables import adopt
+from cqm.server.sharing.variables import adopt, service_variables
 
 _GRACE_SECONDS = 1.0
 """How long a client with other options waits for those to go that are going just now."""
@@ -100,8 +100,7 @@ class Tenancy:
         with self._opening:
             opened = self._opened
             if opened and opened.index.options == greeting.options:
-                if adopt(greeting.options, greeting.variables, only_new=not self._is_alone(greeting.client)):
-                    self._reopen(greeting)
+                self._adopt_keys(greeting)
                 return
             if opened and not self._is_alone(greeting.client, _GRACE_SECONDS):
                 raise self._refusal(opened.index.options, greeting)
@@ -179,6 +178,16 @@ class Tenancy:
             self._connections[client] -= 1
             self._connections = +self._connections
             self._changed.notify_all()
+
+    def _adopt_keys(self, greeting: Greeting) -> None:
+        """Take over what a client that comes for the first time has in its environment, and the index has not."""
+        known, brought = service_variables(greeting.options), greeting.variables
+        if known == brought or self._connections[greeting.client] > 1:
+            return
+        # Whoever came with another value may be going just now.
+        seconds = _GRACE_SECONDS if any(known.get(name, value) != value for name, value in brought.items()) else 0.0
+        if adopt(greeting.options, brought, only_new=not self._is_alone(greeting.client, seconds)):
+            self._reopen(greeting)
 
     def _reopen(self, greeting: Greeting) -> bool:
         """Open the index as a client wants it; whether that could be done: not while anything goes on in it."""
