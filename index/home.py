@@ -35,6 +35,10 @@ def resolve_root(root: Path) -> Path:
 def relative_to_root(root: Path, path: str | Path) -> str:
     """A path below the root as a scan names it; the root itself is "".
 
+    Parameters:
+        root: a real path.
+        path: relative to it or absolute; need not exist.
+
     Raises:
         ScanError: it is outside of the root.
     """

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cqm.index.errors import ScanError
-from cqm.index.home import index_folder, make_private_folder, resolve_root
+from cqm.index.home import index_folder, make_private_folder, relative_to_root, resolve_root
 from cqm.index.model import (
     Answer,
     Estimate,
@@ -22,24 +22,23 @@ from cqm.index.model import (
 )
 from cqm.index.options import IndexOptions
 from cqm.server.errors import SharingError
+from cqm.server.sharing.absolute import absolute
 from cqm.server.sharing.election import connect
 from cqm.server.sharing.messages import (
-    ARGUMENTS,
     CANCEL,
     FAILURE,
+    METHODS,
     PROGRESS,
     RESULT,
-    RESULTS,
     Build,
     Client,
     Failure,
     Greeting,
-    Request,
     error_of,
     read,
     read_progress,
+    request,
     this_build,
-    written,
 )
 from cqm.server.sharing.place import LOG_FILE
 from cqm.server.sharing.variables import service_variables
@@ -97,9 +96,9 @@ class RemoteIndex:
             SharingError: no owner can be started or reached.
             StoreError, ManifestError: the index cannot be read or made.
         """
-        options = options or IndexOptions()
+        options = absolute(options or IndexOptions())
         root = resolve_root(root)
-        folder = index_folder(root, options).absolute()
+        folder = index_folder(root, options)
         make_private_folder(folder)
         greeting = Greeting(
             build or this_build(),
@@ -143,30 +142,31 @@ class RemoteIndex:
         """Bring the index up to date with the files; see `Index.update`.
 
         What several clients want at once is done together: the summary tells of all of it. One that is cancelled while
-        others go on with it has a summary that counts nothing.
+        others go on with it has a summary of what the index holds that counts no file.
         """
-        below = None if paths is None else tuple(sorted({str(path) for path in paths}))
-        summary: UpdateSummary = self._call("update", below, report=report, cancelled=cancelled)
+        # One that is none of the index's is refused here: a run is shared with calls that have nothing to do with it.
+        below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
+        summary: UpdateSummary = self._call("update", report, cancelled, paths=below)
         return summary
 
     def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
         """Get what an update left for later; see `Index.improve`."""
-        improved: Improved = self._call("improve", report=report, cancelled=cancelled)
+        improved: Improved = self._call("improve", report, cancelled)
         return improved
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now; see `Index.search`."""
-        answer: Answer = self._call("search", query)
+        answer: Answer = self._call("search", query=query)
         return answer
 
     def usages(self, name: str, limit: int = 20) -> SymbolUses:
         """Tell of a symbol; see `Index.usages`."""
-        uses: SymbolUses = self._call("usages", name, limit)
+        uses: SymbolUses = self._call("usages", name=name, limit=limit)
         return uses
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """What the index holds; see `Index.status`."""
-        status: IndexStatus = self._call("status", look)
+        status: IndexStatus = self._call("status", look=look)
         return status
 
     def skipped(self) -> tuple[FileProblem, ...]:
@@ -180,13 +180,13 @@ class RemoteIndex:
         return estimate
 
     def _call(
-        self, method: str, *arguments: object, report: Report = lambda _: None, cancelled: Cancelled | None = None
+        self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
     ) -> Any:  # noqa: ANN401 - what the method gives
-        request = written(Request, Request(method, tuple(written(ARGUMENTS[method], arguments))))
+        message = request(method, arguments)
         for _ in range(_MOST_DEATHS):
             wire = self._taken()
             try:
-                wire.send(request)
+                wire.send(message)
                 reply = _reply(wire, report, cancelled)
             except ConnectionError:
                 self._lost(wire)
@@ -198,7 +198,7 @@ class RemoteIndex:
             self._give_back(wire)
             if FAILURE in reply:
                 raise error_of(read(Failure, reply[FAILURE]))
-            return read(RESULTS[method], reply[RESULT])
+            return read(METHODS[method].gives, reply[RESULT])
         raise SharingError(
             f"The process that owns the index of {self.root} died {_MOST_DEATHS} times during this.",
             remedy=f"{self.folder / LOG_FILE} may tell why.",
@@ -236,7 +236,7 @@ class RemoteIndex:
             raise ScanError(f"The index of {self.root} is closed.")
 
 
-def _reply(wire: Wire, report: Report, cancelled: Cancelled | None) -> Message:
+def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:
     """The end of what the owner answers to a request; what comes before it is progress."""
     told = cancelled is None
     while True:
@@ -247,4 +247,5 @@ def _reply(wire: Wire, report: Report, cancelled: Cancelled | None) -> Message:
             message = wire.receive()
             if PROGRESS not in message:
                 return message
-            report(read_progress(message[PROGRESS]))
+            if report:
+                report(read_progress(message[PROGRESS]))

@@ -100,10 +100,10 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A call of a method of the index."""
+    """A call of a method of the index, with its arguments by name."""
 
     method: str
-    arguments: tuple[Any, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +116,58 @@ class Failure:
     retryable: bool = False
 
 
-ARGUMENTS: Mapping[str, Any] = {
-    "update": tuple[tuple[str, ...] | None],
-    "improve": tuple[()],
-    "search": tuple[Query],
-    "usages": tuple[str, int],
-    "status": tuple[bool],
-    "skipped": tuple[()],
-    "estimate": tuple[()],
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of `cqm.index.engine.Index` as it is called from another process.
+
+    Attributes:
+        gives: the type of its result.
+        takes: the types of its arguments by their names, but for `report` and `cancelled`, which stay with the client.
+        is_run: whether it goes on for long, reports progress and can be cancelled.
+    """
+
+    gives: Any
+    takes: Mapping[str, Any] = field(default_factory=dict)
+    is_run: bool = False
+
+
+METHODS: Mapping[str, Method] = {
+    "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None}, is_run=True),
+    "improve": Method(Improved, is_run=True),
+    "search": Method(Answer, {"query": Query}),
+    "usages": Method(SymbolUses, {"name": str, "limit": int}),
+    "status": Method(IndexStatus, {"look": bool}),
+    "skipped": Method(tuple[FileProblem, ...]),
+    "estimate": Method(Estimate),
 }
-"""What each method takes."""
-RESULTS: Mapping[str, Any] = {
-    "update": UpdateSummary,
-    "improve": Improved,
-    "search": Answer,
-    "usages": SymbolUses,
-    "status": IndexStatus,
-    "skipped": tuple[FileProblem, ...],
-    "estimate": Estimate,
-}
-"""What each gives."""
-RUNS = frozenset({"update", "improve"})
-"""Methods that go on for long, report progress and can be cancelled."""
+"""What clients may call, by its name. A row here and the method in `RemoteIndex` are all that a new one needs."""
+
+
+def request(method: str, arguments: Mapping[str, object]) -> Message:
+    """A call as it is sent.
+
+    Parameters:
+        method: a row of METHODS.
+        arguments: by name, all that it takes.
+    """
+    takes = METHODS[method].takes
+    values = {name: written(takes[name], value) for name, value in arguments.items()}
+    return {"method": method, "arguments": values}
+
+
+def read_request(message: Message) -> tuple[str, dict[str, Any]]:
+    """The method that is called, and its arguments by name.
+
+    Raises:
+        SharingError: no index has it, or it takes others.
+    """
+    called: Request = read(Request, message)
+    if called.method not in METHODS:
+        raise SharingError(f"{called.method!r} was asked for, which no index has.")
+    takes = METHODS[called.method].takes
+    if takes.keys() != called.arguments.keys():
+        raise SharingError(f"{called.method} was asked for with {sorted(called.arguments)}, not {sorted(takes)}.")
+    return called.method, {name: read(takes[name], value) for name, value in called.arguments.items()}
 
 
 def written(kind: Any, value: object) -> Any:  # noqa: ANN401 - JSON

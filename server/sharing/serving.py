@@ -1,29 +1,27 @@
 """One connection of an owner, from the greeting to the end: requests are answered one after the other."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from typing import Any
 
-from cqm.index.model import Improved, Progress, UpdateSummary
+from cqm.index.model import Improved, IndexStatus, Progress, UpdateSummary
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
-    ARGUMENTS,
     CANCEL,
     FAILURE,
     LEAVING,
+    METHODS,
     PROGRESS,
     RESULT,
-    RESULTS,
-    RUNS,
     WELCOME,
     Build,
     Failure,
     Greeting,
-    Request,
     failure_of,
     read,
     read_build,
+    read_request,
     written,
 )
 from cqm.server.sharing.place import Address
@@ -36,13 +34,13 @@ _log = logging.getLogger(__name__)
 _GREETING_SECONDS = 10.0
 """How long a client may take to say who it is."""
 
-_READS: dict[str, Callable[..., Any]] = {
-    "search": lambda index, query: index.search(query),
-    "usages": lambda index, name, limit: index.usages(name, limit),
-    "status": lambda index, look: index.status(look=look),
-    "skipped": lambda index: index.skipped(),
-    "estimate": lambda index: index.estimate(),
+_GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
+    "update": lambda now: UpdateSummary(
+        failed=now.failed, skipped=now.skipped, lacking=now.lacking, models=now.models, cancelled=True
+    ),
+    "improve": lambda now: Improved(lacking=now.lacking),
 }
+"""What a run gives a client that gave it up while others go on with it, by what the index holds."""
 
 
 def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
@@ -102,37 +100,34 @@ def _answer(wire: Wire, tenancy: Tenancy, message: Message) -> None:
     if CANCEL in message:
         # It crossed the result of what it was to cancel.
         return
-    request: Request = read(Request, message)
-    if request.method not in ARGUMENTS:
-        raise SharingError(f"{request.method!r} was asked for, which no index has.")
-    arguments = read(ARGUMENTS[request.method], request.arguments)
+    method, arguments = read_request(message)
     try:
-        result = _result(wire, tenancy, request.method, arguments)
+        result = _result(wire, tenancy, method, arguments)
     except (LeavingError, ConnectionError, SharingError):
         raise
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send({RESULT: written(RESULTS[request.method], result)})
+        wire.send({RESULT: written(METHODS[method].gives, result)})
 
 
-def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: tuple[Any, ...]) -> object:
-    with tenancy.call(is_run=method in RUNS) as opened:
-        if method not in RUNS:
-            return _READS[method](opened.index, *arguments)
-        result = _run(wire, opened, *arguments)
+def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> object:
+    is_run = METHODS[method].is_run
+    with tenancy.call(is_run=is_run) as opened:
+        if not is_run:
+            return getattr(opened.index, method)(**arguments)
+        result = _run(wire, opened, method, arguments)
         if opened.is_ending:
             # Stopped by the owner's end, not by the client: the next owner goes on with it.
             raise LeavingError
         return result
 
 
-def _run(wire: Wire, opened: Opened, *paths: tuple[str, ...] | None) -> UpdateSummary | Improved:
-    if not paths:
-        return _attended(wire, opened.improving, None) or Improved()
-    (below,) = paths
-    wish = None if below is None else frozenset(below)
-    return _attended(wire, opened.whole if wish is None else opened.paths, wish) or UpdateSummary(cancelled=True)
+def _run(wire: Wire, opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
+    paths = arguments.get("paths")
+    wish = None if paths is None else frozenset(paths)
+    result = _attended(wire, opened.line(method, arguments), wish)
+    return _GIVEN_UP[method](opened.index.status()) if result is None else result
 
 
 def _attended(wire: Wire, line: Line[Any], wish: frozenset[str] | None) -> Any:  # noqa: ANN401 - any line's

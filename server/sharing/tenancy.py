@@ -1,15 +1,15 @@
 """The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from threading import Condition, Lock
+from typing import Any
 
 from cqm.index.engine import Index
 from cqm.index.errors import IndexInUseError
-from cqm.index.model import Improved, UpdateSummary
 from cqm.index.options import IndexOptions
 from cqm.server.sharing.messages import Build, Client, Greeting
 from cqm.server.sharing.runs import Line, Report, Wish
@@ -33,16 +33,27 @@ class Opened:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.is_ending = False
-        # A comparison of the whole tree may take long: a change of one file is not held up by those that wait for it.
-        self.whole = Line(self._update, "update")
-        self.paths = Line(self._update, "update of paths")
-        self.improving = Line(self._improve, "improve")
+        self._lines: dict[object, Line[Any]] = {}
+        self._lock = Lock()
 
-    def _update(self, wish: Wish, report: Report, cancelled: Callable[[], bool]) -> UpdateSummary:
-        return self.index.update(wish, report=report, cancelled=lambda: self.is_ending or cancelled())
+    def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
+        """The runs that a call shares: those of the same method with the same arguments, whatever the paths are.
 
-    def _improve(self, _: Wish, report: Report, cancelled: Callable[[], bool]) -> Improved:
-        return self.index.improve(report=report, cancelled=lambda: self.is_ending or cancelled())
+        A comparison of the whole tree may take long: a change of some paths is not held up by those that wait for it.
+
+        Parameters:
+            method: of the index.
+            arguments: by name.
+        """
+        others = tuple(sorted((name, value) for name, value in arguments.items() if name != "paths"))
+        takes_paths, is_whole = "paths" in arguments, arguments.get("paths") is None
+
+        def work(wish: Wish, report: Report, cancelled: Callable[[], bool]) -> object:
+            given = dict(others) | ({"paths": wish} if takes_paths else {})
+            return getattr(self.index, method)(**given, report=report, cancelled=lambda: self.is_ending or cancelled())
+
+        with self._lock:
+            return self._lines.setdefault((method, is_whole, others), Line(work, method))
 
     def close(self) -> None:
         """Stop what runs at the next file, and close the index."""

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,6 +59,18 @@ def test_an_error_arrives_as_what_it_was_raised_as(place: "Place") -> None:
         with pytest.raises(ScanError, match="is outside of"):
             index.update([place.root.parent / "elsewhere"])
         assert index.update().added == 3
+
+
+def test_a_path_that_one_client_may_not_name_is_no_fault_of_another(large: "Place", background: Any) -> None:
+    begun = Event()
+    with large.open() as first, large.open() as second:
+        going_on = background(lambda: first.update(["."], report=lambda _: begun.set()))
+        assert begun.wait(60)
+        others = [background(lambda: second.update(["module_1.py"])) for _ in range(3)]
+        with pytest.raises(ScanError, match="is outside of"):
+            first.update([large.root.parent])
+        assert going_on.result().added == 1500
+        assert all(other.result().failed == () for other in others)
 
 
 def test_an_index_that_cannot_be_opened_says_why(place: "Place") -> None:

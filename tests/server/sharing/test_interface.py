@@ -1,0 +1,137 @@
+"""An index that another process has open offers what `Index` offers, all of it, and everything passes unharmed."""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cqm.index.engine import Index
+from cqm.index.errors import IndexInUseError
+from cqm.index.model import Progress
+from cqm.index.options import IndexOptions
+from cqm.server.errors import SharingError
+from cqm.server.sharing.client import RemoteIndex
+from cqm.server.sharing.messages import METHODS, error_of, failure_of, read, read_request, request, written
+from cqm.server.sharing.opening import OpenedIndex
+
+if TYPE_CHECKING:
+    from conftest import Place
+
+HOOKS = {"report", "cancelled"}
+"""Parameters that are functions of the client."""
+
+
+def offered(kind: type) -> dict[str, dict[str, tuple[object, ...]]]:
+    """The public methods of a class with their signatures, but for how it is opened."""
+    methods = inspect.getmembers(kind, inspect.isfunction)
+    return {name: signature(method) for name, method in methods if name != "__init__" and is_public(name)}
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_") or name in {"__enter__", "__exit__"}
+
+
+def signature(method: Callable[..., Any]) -> dict[str, tuple[object, ...]]:
+    """Of each parameter: how it is passed, its type, and its default, of which functions are not told apart."""
+    told = inspect.signature(method, eval_str=True)
+    parameters = {
+        name: (it.kind, it.annotation, "function" if inspect.isfunction(it.default) else it.default)
+        for name, it in told.parameters.items()
+    }
+    return parameters | {"return": (told.return_annotation,)}
+
+
+def test_a_shared_index_has_every_method_of_an_index_with_the_same_signature() -> None:
+    assert offered(RemoteIndex) == offered(Index)
+
+
+def test_what_the_server_takes_for_an_index_has_every_method_too() -> None:
+    declared, there = offered(OpenedIndex), offered(Index)
+    assert declared.keys() == there.keys()
+    for name, parameters in there.items():
+        # A protocol's defaults are "...".
+        assert {key: value[:2] for key, value in declared[name].items()} == {
+            key: value[:2] for key, value in parameters.items()
+        }
+
+
+def test_a_shared_index_is_opened_as_an_index_is() -> None:
+    alone, shared = signature(Index.open), signature(RemoteIndex.open)
+    assert {name: shared[name] for name in alone} == alone
+    assert all(shared[name][2] is not inspect.Parameter.empty for name in shared.keys() - alone.keys())
+
+
+def test_every_method_that_is_called_over_the_socket_takes_and_gives_what_that_of_an_index_does() -> None:
+    there = offered(Index)
+    assert METHODS.keys() == there.keys() - {"close", "__enter__", "__exit__"}
+    for name, method in METHODS.items():
+        parameters = there[name].keys() - {"self", "return"}
+        assert method.takes.keys() == parameters - HOOKS
+        assert method.is_run == (parameters >= HOOKS)
+        assert method.gives == there[name]["return"][0]
+
+
+def test_an_open_index_has_the_same_public_attributes(place: "Place") -> None:
+    with place.open(idle_seconds=0) as shared:
+        attributes = {name: value for name, value in vars(shared).items() if not name.startswith("_")}
+    place.wait_for_end()
+    with Index.open(place.root, place.options) as alone:
+        assert attributes == {name: value for name, value in vars(alone).items() if not name.startswith("_")}
+
+
+TEXTS = st.text(max_size=10) | st.just("caf\udce9.py")
+VALUES: dict[type, st.SearchStrategy[Any]] = {
+    str: TEXTS,
+    Path: TEXTS.map(Path),
+    bool: st.booleans(),
+    int: st.integers(),
+    float: st.floats(allow_nan=False),
+}
+KINDS = [*(method.gives for method in METHODS.values()), METHODS["search"].takes["query"], IndexOptions, Progress]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", "tuple"))
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_field_of_what_is_said_arrives_as_it_was(kind: Any, data: st.DataObject) -> None:
+    value = data.draw(values_of(kind))
+    assert read(kind, json.loads(json.dumps(written(kind, value)))) == value
+
+
+def values_of(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a type, every field drawn; names of files may be no Unicode."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return st.builds(kind, **{field.name: values_of(hints[field.name]) for field in fields(kind)})
+    if get_origin(kind) is tuple:
+        return st.lists(values_of(get_args(kind)[0]), max_size=2).map(tuple)
+    if get_origin(kind) is Mapping:
+        # Languages, reasons, models: no names of files.
+        return st.dictionaries(st.text(max_size=5), values_of(get_args(kind)[1]), max_size=2)
+    if get_origin(kind) is not None:
+        return st.one_of([values_of(part) for part in get_args(kind)])
+    if kind is NoneType:
+        return st.none()
+    return VALUES[kind] if kind in VALUES else st.sampled_from(kind)
+
+
+def test_an_error_arrives_with_its_remedy_and_whether_to_try_again() -> None:
+    error = IndexInUseError("In use.", remedy="Wait.", retryable=True)
+    arrived = error_of(failure_of(error))
+    assert (type(arrived), vars(arrived)) == (IndexInUseError, vars(error))
+
+
+def test_a_call_that_no_index_understands_is_refused() -> None:
+    with pytest.raises(SharingError, match="'drop' was asked for, which no index has"):
+        read_request({"method": "drop", "arguments": {}})
+    with pytest.raises(SharingError, match=r"usages was asked for with \['name'\], not \['limit', 'name'\]"):
+        read_request(request("usages", {"name": "compute"}))
+    with pytest.raises(SharingError, match=r"is not understood: int_parsing\."):
+        read_request({"method": "usages", "arguments": {"name": "compute", "limit": "many"}})
