@@ -7,12 +7,19 @@ own environment: it is not logged and not written.
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 
 from cqm.index.embedding.presets import PRESETS
 from cqm.index.options import IndexOptions
 from cqm.index.rerank.shapes import SHAPES
 
-_OLLAMA = ("OLLAMA_HOST", "OLLAMA_API_KEY")
+_IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})
+"""Providers that are no services."""
+_OF_CLIENTS = ("OLLAMA_HOST", "OLLAMA_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+"""What the packages that speak to services read by themselves."""
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_OF_THE_WAY = (*_PROXIES, *map(str.upper, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What httpx reads: the way to a service that is not on this machine, and whom to trust there."""
 
 
 def service_variables(options: IndexOptions) -> dict[str, str]:
@@ -39,11 +46,22 @@ def adopt(options: IndexOptions, variables: Mapping[str, str], *, only_new: bool
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
-    """The variables that the options name, and those that services have by their own convention."""
-    routes = options.routes
-    models = (options.embedding, *routes.fallback, *filter(None, [routes.prose]))
-    others = (options.cache.redis_password_env, options.context.api_key_env, options.rerank.api_key_env)
-    named = (*(model.api_key_env for model in models), *others)
-    presets = (name for preset in PRESETS.values() for name in (preset.key_variable, preset.url_variable))
-    shapes = (shape.key_variable for shape in SHAPES.values())
-    yield from filter(None, [*named, *presets, *shapes, *_OLLAMA])
+    """The variables that the options name; if they use a service, also those of its own convention and of the way."""
+    yield from filter(None, _values(options, "_env"))
+    if _IN_PROCESS.issuperset(_values(options, "provider")):
+        return
+    for preset in PRESETS.values():
+        yield from filter(None, (preset.key_variable, preset.url_variable))
+    yield from filter(None, (shape.key_variable for shape in SHAPES.values()))
+    yield from (*_OF_CLIENTS, *_OF_THE_WAY)
+
+
+def _values(options: object, suffix: str) -> Iterator[str]:
+    """The values of all options whose names end so, at any depth."""
+    if isinstance(options, tuple):
+        for part in options:
+            yield from _values(part, suffix)
+    elif is_dataclass(options):
+        for field in fields(options):
+            value = getattr(options, field.name)
+            yield from [value] if field.name.endswith(suffix) else _values(value, suffix)
