@@ -41,6 +41,9 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
     deadline, deaths = time.monotonic() + _LEAVING_SECONDS, 0
     while deaths < _MOST_DEATHS:
         wire = _reach(folder) or _start(folder)
+        if wire is None:
+            deaths += 1
+            continue
         try:
             reply = _greet(wire, folder, greeting)
         except ConnectionError:
@@ -98,8 +101,8 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     time.sleep(_GLANCE_SECONDS)
 
 
-def _start(folder: Path) -> Wire:
-    """A connection to an owner that this client starts, or that another has started meanwhile."""
+def _start(folder: Path) -> Wire | None:
+    """A connection to an owner that this client starts, or another has started meanwhile; None when it died at once."""
     try:
         with FileLock(folder / "starting.lock", timeout=_START_SECONDS):
             return _reach(folder) or _started(folder)
@@ -109,18 +112,12 @@ def _start(folder: Path) -> Wire:
         raise StoreError(f"The lock in {folder} cannot be taken: {error}.") from error
 
 
-def _started(folder: Path) -> Wire:
+def _started(folder: Path) -> Wire | None:
     said = _spawned(folder)
-    failure = json.loads(said) if said else None
+    failure = json.loads(said) if said.endswith(b"\n") else None
     if failure is not None:
         raise error_of(read(Failure, failure))
-    wire = _reach(folder)
-    if not said or wire is None:
-        raise SharingError(
-            f"No process can be started that owns the index in {folder}.",
-            remedy=f"{folder / LOG_FILE} may tell why. With index.shared false there is no such process.",
-        )
-    return wire
+    return _reach(folder)
 
 
 def _spawned(folder: Path) -> bytes:

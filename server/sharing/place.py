@@ -106,20 +106,39 @@ def dial(address: Address) -> socket.socket | None:
 
 def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
     place = _socket_folder()
-    # Sockets of owners that died; there is one owner at a time, so that they are nobody's.
-    for stale in place.glob(_socket_name(folder, "*")):
-        stale.unlink(missing_ok=True)
+    _sweep(place)
     path = place / _socket_name(folder, os.getpid())
+    unnamed = place / f".{path.name}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        unnamed.unlink(missing_ok=True)
         # Nobody else can enter the folder, so that nobody can be quicker than this.
-        listener.bind(str(path))
-        path.chmod(0o600)
+        listener.bind(str(unnamed))
+        unnamed.chmod(0o600)
         listener.listen(_BACKLOG)
+        # What has the name of a socket answers from the first moment on, so that nobody takes it for one that is left.
+        unnamed.replace(path)
     except OSError:
         listener.close()
         raise
     return listener, path
+
+
+def _sweep(place: Path) -> None:
+    """Take away the sockets that no process listens on: those of owners that were killed, whatever their index."""
+    for path in place.glob("*-*"):
+        if not _answers(path):
+            path.unlink(missing_ok=True)
+
+
+def _answers(path: Path) -> bool:
+    try:
+        connection = dial(Address(0, str(path)))
+    except OSError:
+        return True
+    if connection:
+        connection.close()
+    return connection is not None
 
 
 def _socket_name(folder: Path, pid: int | str) -> str:
@@ -131,7 +150,7 @@ def _socket_folder() -> Path:
     """A folder for sockets that only this user can enter, the first that will do."""
     problems = []
     for place in _candidates():
-        longest = os.fsencode(place / f"{'0' * 16}-{2**22}")
+        longest = os.fsencode(place / f".{'0' * 16}-{2**22}")
         problem = "its path is too long" if len(longest) > _LONGEST_PATH else _made_private(place)
         if not problem:
             return place

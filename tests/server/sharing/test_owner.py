@@ -78,6 +78,24 @@ def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
         assert not left.exists()
 
 
+def test_sockets_of_indexes_that_are_gone_do_not_pile_up(place: "Place", tmp_path: Path) -> None:
+    with place.open() as index:
+        index.update()
+    place.kill()
+    left = Path(place.address["path"])
+    another = replace(place, options=replace(place.options, home=tmp_path / "another"))
+    with place.open() as index, another.open():
+        kept = Path(place.address["path"])
+        assert kept.exists()
+        assert not left.exists()
+        place.kill()
+        third = replace(place, options=replace(place.options, home=tmp_path / "third"))
+        with third.open():
+            assert not kept.exists()
+            assert Path(another.address["path"]).exists()
+        assert index.search(Query("compute_1")).hits
+
+
 def test_an_owner_that_cannot_be_found_any_more_gives_the_index_to_the_next(place: "Place") -> None:
     with place.open() as index:
         index.update()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cqm.index.engine import Index
 from cqm.index.model import Progress, Query
 from cqm.index.status import read_status
+from cqm.server.sharing.place import read_address
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -73,6 +75,31 @@ def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any
         assert all(searched.result() > 0 for searched in searching)
 
 
+def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place", background: Any) -> None:
+    with place.open() as index:
+        index.update()
+        killed = {place.owner}
+        place.kill()
+
+        def kill_the_next() -> None:
+            while (owner := found_owner(place)) in killed:
+                os.sched_yield()
+            with suppress(ProcessLookupError):
+                os.kill(owner, signal.SIGKILL)
+            killed.add(owner)
+
+        def come() -> int:
+            with place.open() as another:
+                return another.search(Query("compute_1")).chunks
+
+        for _ in range(3):
+            coming = [background(come) for _ in range(4)]
+            kill_the_next()
+            assert {each.result() for each in coming} == {3}
+            place.kill()
+            killed.add(place.owner)
+
+
 def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> None:
     updating = [sys.executable, "-c", UPDATING, str(large.root), str(large.options.home)]
     with subprocess.Popen(updating, stdout=subprocess.PIPE, text=True) as client:
@@ -118,6 +145,13 @@ def test_the_workers_of_an_owner_that_is_killed_end_too(large: "Place") -> None:
     assert len(workers) >= 2
     for worker in workers:
         wait_for_death(worker)
+
+
+def found_owner(place: "Place") -> int:
+    """The number of the last process that told where it listens."""
+    address = read_address(place.folder)
+    assert address
+    return address.pid
 
 
 def children(pid: int) -> list[int]:
