@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cqm.index.deadline import unless
+from cqm.index.deadline import StoppedError, unless
 from cqm.index.embedding.base import Embeddings, Space
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.manifest import Manifest
@@ -74,7 +74,12 @@ class Vectorizer:
         """
         if self._routes is None or self._routes.in_process:
             return self._embed(texts)
-        return unless(self._cancelled, lambda: self._embed(texts))
+        try:
+            return unless(self._cancelled, lambda: self._embed(texts))
+        except StoppedError:
+            # Requests that are under way still keep their place until they end: whoever comes next waits for none.
+            self._routes.close()
+            raise
 
     def _embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
         vectors = [_NONE] * len(texts)
