@@ -49,6 +49,7 @@ from cqm.index.model import (
 from cqm.index.options import IndexOptions
 from cqm.index.plan import plan_update
 from cqm.index.prepare import Preparation
+from cqm.index.readers import Readers
 from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
 from cqm.index.search import Searching, find
@@ -87,6 +88,7 @@ class Index:
         self._serving: Generation | None = None
         self._building: Generation | None = None
         self._retired: list[Generation] = []
+        self._readers = Readers(folder)
         self._used_at = -math.inf
 
     @classmethod
@@ -131,7 +133,7 @@ class Index:
     def close(self) -> None:
         """Flush and release everything; harmless when it is closed already. Waits for a running update."""
         with self._updating:
-            opened = [*self._retired, *filter(None, [self._building, self._serving])]
+            opened = [*self._readers.take_outgoing(), *self._retired, *filter(None, [self._building, self._serving])]
             obsolete = self._building is None and self._serving is not None
             self._retired, self._building, self._serving = [], None, None
             with ExitStack() as closing:
@@ -192,14 +194,15 @@ class Index:
                     summary = self._complete(target, summary, anew=anew)
             finally:
                 if anew and target is not self._serving:
-                    self._retired, self._building = [*self._retired, target], None
+                    self._building = None
+                    self._readers.let_go(target)
             report(Progress("done", chunks=summary.chunks_written))
             return summary
 
     def compact(self) -> None:
         """Write what the index holds anew, without the room of what was deleted; searches go on meanwhile.
 
-        The old files go when the index is closed. Until then it takes up to twice its room on disk.
+        Meanwhile it takes up to twice its room on disk.
 
         Raises:
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
@@ -259,14 +262,19 @@ class Index:
         Raises:
             StoreError, ManifestError: the index cannot be written.
         """
+        if self._routes:
+            self._routes.refresh()
+        with self._readers.reading(self._opened) as serving:
+            return self._improve(serving, report, cancelled)
+
+    def _improve(
+        self, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Improved:
         started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
-        serving = self._opened()
 
         def is_open() -> bool:
             return self._serving is serving
 
-        if self._routes:
-            self._routes.refresh()
         wanted = wanted_spaces(self._routes, serving.manifest)
         target = self._target_for(serving, frozenset())
         improving = Improving(target, self._preparation(), self._writer, self._updating, is_open, wanted, cancelled)
@@ -334,14 +342,14 @@ class Index:
             QueryError: a parameter of the query is not valid.
             StoreError, ManifestError: the index cannot be read.
         """
-        serving = self._opened()
         self._note_use()
-        key = self._answers.key(serving, query)
-        if known := self._answers.get(key):
-            return known
-        answer = self._search(serving, query)
-        self._answers.put(key, answer)
-        return answer
+        with self._readers.reading(self._opened) as serving:
+            key = self._answers.key(serving, query)
+            if known := self._answers.get(key):
+                return known
+            answer = self._search(serving, query)
+            self._answers.put(key, answer)
+            return answer
 
     def _search(self, serving: Generation, query: Query) -> Answer:
         page = find(Searching(serving, self._routes, self._reranker, self.options.rerank), query)
@@ -367,7 +375,8 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
-        return find_usages(self._opened(), name, limit)
+        with self._readers.reading(self._opened) as serving:
+            return find_usages(serving, name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """What the index holds.
@@ -375,7 +384,10 @@ class Index:
         Parameters:
             look: compare with the files on disk, which costs a scan.
         """
-        serving = self._opened()
+        with self._readers.reading(self._opened) as serving:
+            return self._status(serving, look=look)
+
+    def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
         pending = None
         if look:
             pending = plan_update(self.root, serving, self.options, None).differing
@@ -390,7 +402,8 @@ class Index:
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""
-        return self._opened().manifest.problems(FileState.SKIPPED)
+        with self._readers.reading(self._opened) as serving:
+            return serving.manifest.problems(FileState.SKIPPED)
 
     def _note_use(self) -> None:
         """Note that the index is used, for `make_room`: now and then, since it costs a write."""
@@ -435,8 +448,7 @@ class Index:
         if generations.current_name(self.folder) != target.name:
             generations.switch_to(self.folder, target.name)
         if self._serving is not target:
-            # Searches may still be reading the old one: it stays open, and on disk, until the index closes.
-            self._retired += filter(None, [self._serving])
-            self._serving = target
+            before, self._serving = self._opened(), target
             if self._building is target:
                 self._building = None
+            self._readers.let_go(before)

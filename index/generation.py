@@ -233,6 +233,11 @@ def remove_others(folder: Path) -> None:
         _delete(folder, (path.name for path in folder.iterdir() if path.name != name))
 
 
+def remove(folder: Path, name: str) -> None:
+    """Delete a generation that does not serve; where it cannot be deleted, it goes with the next that is obsolete."""
+    _delete(folder, iter([name]))
+
+
 def remove_abandoned(folder: Path) -> None:
     """Delete what a rebuild left behind that was killed: it begins anew, unlike one for other options."""
     name = current_name(folder)

@@ -16,7 +16,8 @@ from cqm.index.options import IndexOptions
 PROJECT_FOLDER = ".cqm"
 USED_FILE = "used"
 _OWNER_FILE = "owner.json"
-FILES = frozenset({"root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE})
+_SHARED = ("owner.lock", "starting.lock", "owner.address", "owner.address.new", "owner.log", "owner.log.1")
+FILES = frozenset({"root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE, *_SHARED})
 """All files that may be in an index folder, beside the folders of its generations."""
 
 

@@ -182,9 +182,7 @@ def _bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
         return _update(opened, report, cancelled)
 
 
-def _update(
-    opened: OpenedIndex, report: Report, cancelled: Callable[[], bool], *, anew: bool = False
-) -> UpdateSummary:
+def _update(opened: OpenedIndex, report: Report, cancelled: Callable[[], bool], *, anew: bool = False) -> UpdateSummary:
     summary = opened.update(anew=anew, report=report, cancelled=cancelled)
     for note in summary.notes:
         say(note)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,14 +13,17 @@ from cqm.index.model import IndexEntry
 from cqm.index.options import IndexOptions
 from cqm.index.status import size_on_disk
 from cqm.server.console import emit, say, visible
+from cqm.server.errors import SharingError
 from cqm.server.reports import entry_lines, size_text
 from cqm.server.settings import Settings
+from cqm.server.sharing.election import dismiss, users
+from cqm.server.sharing.opening import open_index
 
 
 def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
     """Show all indexes, or those of some roots; 1 when one of these has none."""
     options = _options(settings)
-    entries, without = _found(roots, options) if roots else ([*map(entry, all_indexes(options))], 0)
+    entries, without = _found(roots, options) if roots else ([*map(_entry, all_indexes(options))], 0)
     if as_json:
         emit({"indexes": entries, "size_bytes": sum(found.size_bytes for found in entries)})
         return 1 if without else 0
@@ -39,7 +43,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
     if roots:
         entries, problems = _found(roots, options)
     else:
-        entries, problems = [found for found in map(entry, all_indexes(options)) if not found.root_exists], 0
+        entries, problems = [found for found in map(_entry, all_indexes(options)) if not found.root_exists], 0
     if entries and asks and not _confirmed(entries):
         return 1
     removed = [found for found in entries if _removed(found)]
@@ -52,9 +56,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
 
 def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Write an index anew without what was deleted from it, and say what that gave back."""
-    from cqm.index.engine import Index
-
-    with Index.open(root, settings.index_options(root)) as opened:
+    with open_index(root, settings) as opened:
         before = size_on_disk(opened.folder)
         opened.compact()
     after = size_on_disk(opened.folder)
@@ -76,11 +78,22 @@ def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntr
     without = 0
     for root in roots:
         folders = indexes_of(root.expanduser().resolve(), options)
-        entries += map(entry, folders)
+        entries += map(_entry, folders)
         if not folders:
             say(f"{root} has no index.")
             without += 1
     return entries, without
+
+
+def _entry(folder: Path) -> IndexEntry:
+    """What can be told of an index, with those who use it through an owner, which itself is not worth telling."""
+    found = entry(folder)
+    try:
+        through_owner = users(folder)
+    except SharingError as error:
+        say(str(error))
+        return found
+    return found if through_owner is None else replace(found, in_use_by=through_owner)
 
 
 def _confirmed(entries: Iterable[IndexEntry]) -> bool:
@@ -94,6 +107,7 @@ def _confirmed(entries: Iterable[IndexEntry]) -> bool:
 def _removed(found: IndexEntry) -> bool:
     """Delete an index; whether that went well, and else it is said why not."""
     try:
+        dismiss(Path(found.location))
         remove_index(Path(found.location))
     except CqmError as error:
         say(f"{found.root}: {error}")

@@ -29,7 +29,9 @@ def _absolute(name: str, value: object) -> object:
         return tuple(_absolute(name, part) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
         return absolute(value)
-    is_path = isinstance(value, Path) or (isinstance(value, str) and name in _PATHS)
-    if is_path and str(value)[:1] not in {"", "~"}:
-        return type(value)(os.path.abspath(value))  # noqa: PTH100 - Path.resolve() would follow links
-    return value
+    if str(value)[:1] in {"", "~"}:
+        return value
+    # Path.resolve() would follow links.
+    if isinstance(value, Path):
+        return Path(os.path.abspath(value))  # noqa: PTH100
+    return os.path.abspath(value) if isinstance(value, str) and name in _PATHS else value  # noqa: PTH100

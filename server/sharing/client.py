@@ -136,6 +136,7 @@ class RemoteIndex:
         self,
         paths: Iterable[str | Path] | None = None,
         *,
+        anew: bool = False,
         report: Report = lambda _: None,
         cancelled: Cancelled = lambda: False,
     ) -> UpdateSummary:
@@ -146,13 +147,17 @@ class RemoteIndex:
         """
         # One that is none of the index's is refused here: a run is shared with calls that have nothing to do with it.
         below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
-        summary: UpdateSummary = self._call("update", report, cancelled, paths=below)
+        summary: UpdateSummary = self._call("update", report, cancelled, paths=below, anew=anew)
         return summary
 
     def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
         """Get what an update left for later; see `Index.improve`."""
         improved: Improved = self._call("improve", report, cancelled)
         return improved
+
+    def compact(self) -> None:
+        """Write what the index holds anew; see `Index.compact`."""
+        self._call("compact")
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now; see `Index.search`."""

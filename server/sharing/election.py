@@ -12,8 +12,22 @@ from filelock import FileLock, Timeout
 
 from cqm.index.errors import IndexInUseError, StoreError
 from cqm.server.errors import SharingError
-from cqm.server.sharing.messages import FAILURE, LEAVING, WELCOME, Failure, Greeting, error_of, read, written
-from cqm.server.sharing.place import LOG_FILE, dial, read_address
+from cqm.server.sharing.messages import (
+    ASKS,
+    DISMISSES,
+    FAILURE,
+    LEAVING,
+    USERS,
+    WELCOME,
+    Build,
+    Failure,
+    Greeting,
+    error_of,
+    read,
+    this_build,
+    written,
+)
+from cqm.server.sharing.place import LOG_FILE, OWNER_LOCK, dial, read_address
 from cqm.server.sharing.wire import Message, Wire
 
 _START_SECONDS = 60.0
@@ -45,7 +59,7 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
             deaths += 1
             continue
         try:
-            reply = _greet(wire, folder, greeting)
+            reply = _told(wire, folder, written(Greeting, greeting))
         except ConnectionError:
             wire.close()
             deaths += 1
@@ -65,6 +79,51 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
     )
 
 
+def dismiss(folder: Path) -> None:
+    """Have the owner of an index leave that stays only for the next client; harmless where there is none.
+
+    Parameters:
+        folder: of the index.
+
+    Raises:
+        IndexInUseError: somebody uses the index.
+        SharingError: the owner does not answer.
+    """
+    reply = _asked(folder, DISMISSES)
+    if FAILURE in reply:
+        raise error_of(read(Failure, reply[FAILURE]))
+    try:
+        with FileLock(folder / OWNER_LOCK, timeout=_LEAVING_SECONDS):
+            return
+    except Timeout as error:
+        raise SharingError(f"The owner of {folder} does not leave.", retryable=True) from error
+
+
+def users(folder: Path) -> str | None:
+    """Who uses an index through its owner, in words; None without an owner.
+
+    Parameters:
+        folder: of the index.
+
+    Raises:
+        SharingError: the owner does not answer.
+    """
+    return _asked(folder, USERS).get(USERS)
+
+
+def _asked(folder: Path, what: str) -> Message:
+    """What an owner answers that is asked something; nothing without one."""
+    wire = _reach(folder)
+    if wire is None:
+        return {}
+    try:
+        return _told(wire, folder, {"build": written(Build, this_build()), ASKS: what})
+    except ConnectionError:
+        return {}
+    finally:
+        wire.close()
+
+
 def _reach(folder: Path) -> Wire | None:
     """A connection to the owner that there is; None without one."""
     address = read_address(folder)
@@ -75,10 +134,10 @@ def _reach(folder: Path) -> Wire | None:
     return Wire(connection) if connection else None
 
 
-def _greet(wire: Wire, folder: Path, greeting: Greeting) -> Message:
+def _told(wire: Wire, folder: Path, greeting: Message) -> Message:
+    """What an owner answers to a greeting."""
     address = read_address(folder)
-    message = written(Greeting, greeting) | {"token": address.token if address else ""}
-    wire.send(message)
+    wire.send(greeting | {"token": address.token if address else ""})
     if not wire.is_readable(_WELCOME_SECONDS):
         wire.close()
         raise SharingError(

@@ -34,6 +34,8 @@ PROTOCOL = 1
 """Goes up with every change of what is said here."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 """The one key of every message but a greeting and a request."""
+ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
+"""In place of a client in a greeting, what is asked of the owner: who uses the index, or to leave if nobody does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +134,14 @@ class Method:
 
 
 METHODS: Mapping[str, Method] = {
-    "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None}, is_run=True),
+    "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None, "anew": bool}, is_run=True),
     "improve": Method(Improved, is_run=True),
     "search": Method(Answer, {"query": Query}),
     "usages": Method(SymbolUses, {"name": str, "limit": int}),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...]),
     "estimate": Method(Estimate),
+    "compact": Method(None),
 }
 """What clients may call, by its name. A row here and the method in `RemoteIndex` are all that a new one needs."""
 

@@ -40,6 +40,7 @@ class OpenedIndex(Protocol):
         self,
         paths: Iterable[str | Path] | None = None,
         *,
+        anew: bool = ...,
         report: Callable[[Progress], None] = ...,
         cancelled: Callable[[], bool] = ...,
     ) -> UpdateSummary:
@@ -47,6 +48,9 @@ class OpenedIndex(Protocol):
 
     def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
         """Get what an update left for later."""
+
+    def compact(self) -> None:
+        """Write it anew without the room of what was deleted."""
 
     def search(self, query: Query) -> Answer:
         """Answer a query."""

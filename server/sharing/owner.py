@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import IndexInUseError
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
-from cqm.server.sharing.place import LOG_FILE, Address, is_found, listen, unlisten
+from cqm.server.sharing.place import LOG_FILE, OWNER_LOCK, Address, is_found, listen, unlisten
 from cqm.server.sharing.wire import Wire
 
 _log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool | None = Non
         over_tcp: to listen on the loopback address; None for where there are no unix sockets.
     """
     _keep_log(folder / LOG_FILE)
-    lock = FileLock(folder / "owner.lock", timeout=_PREDECESSOR_SECONDS)
+    lock = FileLock(folder / OWNER_LOCK, timeout=_PREDECESSOR_SECONDS)
     try:
         _acquire(lock, folder)
         listener, address = listen(folder) if over_tcp is None else listen(folder, over_tcp=over_tcp)

@@ -15,6 +15,7 @@ from cqm.index.errors import StoreError
 
 ADDRESS_FILE = "owner.address"
 LOG_FILE = "owner.log"
+OWNER_LOCK = "owner.lock"
 _LONGEST_PATH = 103
 """Bytes of a unix socket's path: macOS has room for 103 and an end, Linux for 107."""
 _BACKLOG = 128

@@ -8,12 +8,15 @@ from typing import Any
 from cqm.index.model import Improved, IndexStatus, Progress, UpdateSummary
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
+    ASKS,
     CANCEL,
+    DISMISSES,
     FAILURE,
     LEAVING,
     METHODS,
     PROGRESS,
     RESULT,
+    USERS,
     WELCOME,
     Build,
     Failure,
@@ -66,17 +69,20 @@ def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
 
 
 def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
-    """The greeting of a client of this build; None when the owner makes way for another one."""
+    """The greeting of a client of this build; None for whoever asks something else, and is answered."""
     message = wire.receive(_GREETING_SECONDS)
     token = message.get("token")
     if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
         raise SharingError("A client came that does not know the token.")
-    theirs = read_build(message)
-    if theirs == build:
+    theirs, asked = read_build(message), message.get(ASKS)
+    if asked == USERS:
+        wire.send({USERS: tenancy.users()})
+        return None
+    if theirs == build and asked is None:
         greeting: Greeting = read(Greeting, message)
         return greeting
     try:
-        tenancy.make_way(theirs)
+        tenancy.dismiss() if asked == DISMISSES else tenancy.make_way(theirs)
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:

@@ -157,6 +157,25 @@ class Tenancy:
                 )
         self.leave()
 
+    def dismiss(self) -> None:
+        """Leave because nobody needs the index.
+
+        Raises:
+            IndexInUseError: somebody does.
+        """
+        if not self._is_alone(None, _GRACE_SECONDS):
+            raise IndexInUseError(
+                f"The index in {self._folder} is in use by {self.users() or 'somebody who leaves'}.",
+                remedy="Stop that, and try again.",
+                retryable=True,
+            )
+        self.leave()
+
+    def users(self) -> str:
+        """Who uses the index, in words; empty for nobody."""
+        with self._changed:
+            return _names(list(self._connections))
+
     def leave(self) -> None:
         """Leave when what goes on is done."""
         with self._changed:
@@ -211,7 +230,7 @@ class Tenancy:
             self._opened = Opened(Index.open(Path(greeting.root), greeting.options))
             return True
 
-    def _is_alone(self, client: Client, seconds: float = 0.0) -> bool:
+    def _is_alone(self, client: Client | None, seconds: float = 0.0) -> bool:
         """Whether nobody else is here and nothing goes on, or will be soon."""
         with self._changed:
             return self._changed.wait_for(lambda: self._connections.keys() <= {client} and not self._calls, seconds)

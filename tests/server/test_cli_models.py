@@ -27,9 +27,7 @@ embedding:
     )
 
 
-def test_an_index_tells_what_its_model_took_and_a_second_one_takes_nothing(
-    cqm: "Cqm", server: ScriptedServer
-) -> None:
+def test_an_index_tells_what_its_model_took_and_a_second_one_takes_nothing(cqm: "Cqm", server: ScriptedServer) -> None:
     configure(cqm, server)
     first = cqm.json("index")
     [(name, used)] = first["usage"].items()

@@ -97,7 +97,7 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
 KINDS = [*(method.gives for method in METHODS.values()), METHODS["search"].takes["query"], IndexOptions, Progress]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", "tuple"))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", str(kind)))
 @settings(max_examples=20)
 @given(data=st.data())
 def test_every_field_of_what_is_said_arrives_as_it_was(kind: Any, data: st.DataObject) -> None:
@@ -117,7 +117,7 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
         return st.dictionaries(st.text(max_size=5), values_of(get_args(kind)[1]), max_size=2)
     if get_origin(kind) is not None:
         return st.one_of([values_of(part) for part in get_args(kind)])
-    if kind is NoneType:
+    if kind in {None, NoneType}:
         return st.none()
     return VALUES[kind] if kind in VALUES else st.sampled_from(kind)
 
