@@ -29,9 +29,11 @@ def _absolute(name: str, value: object) -> object:
         return tuple(_absolute(name, part) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
         return absolute(value)
-    if str(value)[:1] in {"", "~"}:
-        return value
-    # Path.resolve() would follow links.
     if isinstance(value, Path):
-        return Path(os.path.abspath(value))  # noqa: PTH100
-    return os.path.abspath(value) if isinstance(value, str) and name in _PATHS else value  # noqa: PTH100
+        return Path(_from_here(str(value)))
+    return _from_here(value) if isinstance(value, str) and name in _PATHS else value
+
+
+def _from_here(path: str) -> str:
+    # Path.resolve() would follow links.
+    return path if path[:1] in {"", "~"} else os.path.abspath(path)  # noqa: PTH100
