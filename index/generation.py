@@ -17,12 +17,13 @@ from pathlib import Path
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
+from cqm.index.edge import EdgeStore
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
 from cqm.index.seal import Prints, break_seal, seal
-from cqm.index.store import EdgeStore, file_point_id
+from cqm.index.store import file_point_id
 
 _FORMAT_VERSION = 2
 _CURRENT = "current"

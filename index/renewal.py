@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from cqm.index.edge import EdgeStore
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.generation import Generation, manifest_path, open_generation
 from cqm.index.improving import lacking
 from cqm.index.manifest import Manifest
 from cqm.index.model import FileState
 from cqm.index.options import IndexOptions
-from cqm.index.store import EdgeStore
 
 
 def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:

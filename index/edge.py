@@ -1,0 +1,347 @@
+"""Qdrant Edge, an in-process shard, as a store. The one module that knows its API.
+
+Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `_checked`.
+Its errors are plain `Exception`; this module translates them.
+"""
+
+import errno
+import logging
+import math
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
+from cqm.index.lexical import SparseTerms
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Found, Point, PointFilter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import qdrant_edge
+    from numpy.typing import NDArray
+
+_KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
+# A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
+_QUIET_SECONDS = 1.0
+_LONGEST_UNFLUSHED_SECONDS = 10.0
+# Edge holds the interpreter's lock for a whole call: small batches let searches in between.
+_BATCH = 128
+_SCROLL_PAGE = 1000
+
+_OPENED = "opened"
+_PANIC = "PanicException"
+# How Rust writes an error of the system. A file that is missing or is no file is damage; all else may pass.
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class EdgeStore:
+    """A shard on disk. Writes are in its log at once and flushed about a second later, off the caller's path.
+
+    Searches and writes may come from any thread. Every method raises StoreError when the shard refuses.
+
+    Parameters:
+        folder: the shard's own folder.
+        flushing: gives a context for every flush, left without an error when all that was written before is on disk.
+    """
+
+    def __init__(self, folder: Path, flushing: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        self._folder = folder
+        self._flushing = flushing
+        self._shard: qdrant_edge.EdgeShard | None = None
+        self._flush_timer: threading.Timer | None = None
+        self._timer_lock = threading.Lock()
+        self._flush_lock = threading.RLock()
+        self._dirty_since = self._written_at = 0.0
+
+    def create(self) -> None:
+        """Make an empty shard, in place of whatever is in the folder, and open it."""
+        import qdrant_edge as edge
+
+        with self._translated("created"):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(mode=0o700, parents=True)
+            idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+            config = edge.EdgeConfig(
+                sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
+                # m=0 builds no graph: exact search is fast enough up to about 500,000 points.
+                hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
+            )
+            self._shard = edge.EdgeShard.create(str(self._folder), config)
+            for key in _KEYWORDS:
+                self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+            self._shard.flush()
+
+    def load(self) -> None:
+        """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
+        import qdrant_edge as edge
+
+        with self._translated(_OPENED):
+            self._shard = edge.EdgeShard.load(str(self._folder))
+
+    def ensure_space(self, name: str, dimensions: int) -> None:
+        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions."""
+        import qdrant_edge as edge
+
+        create = edge.UpdateOperation.create_dense_vector
+        self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
+        import qdrant_edge as edge
+
+        for batch in _batched(points):
+            self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete points by id; unknown ids are harmless.
+
+        Edge goes on counting the words of a deleted point in the document frequencies, but not those of an overwritten
+        one: each point is emptied first, so that scores are those of an index that never held it.
+        """
+        import qdrant_edge as edge
+
+        empty = edge.SparseVector([], [])
+        for batch in _batched(ids):
+            emptied = [edge.Point(name, {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}, {}) for name in batch]
+            self._update(edge.UpdateOperation.upsert_points(emptied))
+            self._update(edge.UpdateOperation.delete_points([*batch]))
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """The ids of all points of a path, also of points that nothing else knows of."""
+        import qdrant_edge as edge
+
+        return set(self._scroll(edge.Filter(must=[edge.FieldCondition("path", match=edge.MatchValue(path))])))
+
+    def search_terms(
+        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
+    ) -> list[Found]:
+        """The points whose sparse vector `name` scores highest (dot product with document frequencies), best first."""
+        import qdrant_edge as edge
+
+        if not terms.indices or (keep and keep.nothing):
+            return []
+        vector = edge.SparseVector(list(terms.indices), list(terms.values))
+        return self._query(edge.Query.Nearest(vector, using=name), limit, keep, fields)
+
+    def search_dense(
+        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
+        fields: Sequence[str] = (),
+    ) -> list[Found]:  # fmt: skip
+        """The points whose dense vector in `space` is nearest to a unit vector, best first; scores are cosines."""
+        import qdrant_edge as edge
+
+        if keep and keep.nothing:
+            return []
+        return self._query(edge.Query.Nearest(vector.tolist(), using=space), limit, keep, fields)
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Chosen payload fields of points by id; unknown ids are left out."""
+        import qdrant_edge as edge
+
+        with self._translated("read"):
+            records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
+        return {_plain_id(record.id): record.payload or {} for record in records}
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all points, in the shard's order."""
+        return self._scroll(None)
+
+    def count_vectors(self, space: str) -> int:
+        """How many points have a dense vector in a space."""
+        import qdrant_edge as edge
+
+        with self._translated("read"):
+            return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
+
+    def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        """The names of the dense vectors that points have, by id; unknown ids are left out."""
+        with self._translated("read"):
+            records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
+        return {_plain_id(record.id): _dense_names(record.vector) for record in records}
+
+    def fill(self, other: "EdgeStore") -> None:
+        """Write all points of another store into this one, which is empty."""
+        import qdrant_edge as edge
+
+        spaces: set[str] = set()
+        for records in other.pages(None, _BATCH, whole=True):
+            for name, vector in ((name, vector) for record in records for name, vector in _named(record.vector)):
+                if isinstance(vector, list) and name not in spaces:
+                    self.ensure_space(name, len(vector))
+                    spaces.add(name)
+            points = [edge.Point(record.id, dict(_named(record.vector)), record.payload or {}) for record in records]
+            self._update(edge.UpdateOperation.upsert_points(points))
+
+    def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
+        for records in self.pages(keep, _SCROLL_PAGE):
+            yield from (_plain_id(record.id) for record in records)
+
+    def pages(
+        self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
+    ) -> Iterator[list["qdrant_edge.Record"]]:
+        """All points, or those that a filter keeps, in pages; with payload and vectors when they are wanted whole."""
+        import qdrant_edge as edge
+
+        offset = None
+        while True:
+            request = edge.ScrollRequest(offset, size, keep, with_payload=whole, with_vector=whole)
+            with self._translated("read"):
+                records, offset = self._opened().scroll(request)
+            yield records
+            if offset is None:
+                return
+
+    def flush(self) -> None:
+        """Write everything to disk now."""
+        with self._timer_lock:
+            if self._flush_timer:
+                self._flush_timer.cancel()
+                self._flush_timer = None
+        with self._flush_lock, self._flushing(), self._translated("flushed"):
+            self._opened().flush()
+
+    def close(self) -> None:
+        """Flush and close; harmless when the store is not open."""
+        if self._shard is None:
+            return
+        with self._flush_lock:
+            self.flush()
+            with self._translated("closed"):
+                self._shard.close()
+            self._shard = None
+
+    def _query(
+        self, query: "qdrant_edge.Query", limit: int, keep: PointFilter | None, fields: Sequence[str]
+    ) -> list[Found]:
+        import qdrant_edge as edge
+
+        request = edge.QueryRequest(
+            limit=limit,
+            query=query,
+            filter=_edge_filter(keep) if keep else None,
+            with_payload=edge.PayloadSelector.Include(list(fields)) if fields else False,
+            params=edge.SearchParams(exact=True),
+        )
+        with self._translated("searched"):
+            points = self._opened().query(request)
+        return [Found(_plain_id(point.id), point.score, point.payload or {}) for point in points]
+
+    def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
+        with self._translated("written"):
+            self._opened().update(operation)
+        self.flush_later()
+
+    def flush_later(self) -> None:
+        """Flush when nothing was written for a while; what the caller is about to do is not held up."""
+        with self._timer_lock:
+            self._written_at = time.monotonic()
+            if self._flush_timer is None:
+                self._dirty_since = self._written_at
+                self._start_timer()
+
+    def _start_timer(self) -> None:
+        self._flush_timer = threading.Timer(_QUIET_SECONDS, self._flush_when_quiet)
+        self._flush_timer.daemon = True
+        self._flush_timer.start()
+
+    def _flush_when_quiet(self) -> None:
+        """Flush from the timer: nobody is there to catch an error, and the next flush or close meets it again."""
+        with self._timer_lock:
+            now = time.monotonic()
+            busy = now - self._written_at < _QUIET_SECONDS and now - self._dirty_since < _LONGEST_UNFLUSHED_SECONDS
+            if busy and self._flush_timer:
+                self._start_timer()
+                return
+        try:
+            with self._flush_lock:
+                if self._shard is not None:
+                    self.flush()
+        except CqmError as error:
+            _log.warning("%s", error)
+
+    def _opened(self) -> "qdrant_edge.EdgeShard":
+        if self._shard is None:
+            raise StoreError(f"The store in {self._folder} is not open.")
+        return self._shard
+
+    @contextmanager
+    def _translated(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except CqmError:
+            raise
+        except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
+            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+                raise
+            raise self._explained(verb, error) from error
+
+    def _explained(self, verb: str, error: BaseException) -> CqmError:
+        message = f"The store in {self._folder} cannot be {verb}: {str(error).rstrip('.')}."
+        refused = _OS_ERROR.search(message)
+        if refused and int(refused[1]) not in _DAMAGE:
+            return StoreError(message, remedy="Check free space and permissions.")
+        if verb == _OPENED or not isinstance(error, Exception):
+            return DamagedIndexError(message, remedy=REBUILD)
+        return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
+
+
+def _batched(items: Sequence[T]) -> Iterator[list[T]]:
+    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
+
+
+def _edge_point(point: Point) -> "qdrant_edge.Point":
+    import qdrant_edge as edge
+
+    vectors: dict[str, Any] = {
+        name: edge.SparseVector(list(terms.indices), list(terms.values))
+        for name, terms in point.sparse.items()
+        if _checked(point, terms).indices
+    }
+    if point.dense is not None:
+        if not math.isfinite(float(point.dense.sum())):
+            raise StoreError(f"A vector of {point.payload['path']} is not finite.")
+        vectors[point.space] = point.dense.tolist()
+    return edge.Point(point.id, vectors, dict(point.payload))
+
+
+def _dense_names(vectors: object) -> frozenset[str]:
+    return frozenset(name for name, vector in _named(vectors) if isinstance(vector, list))
+
+
+def _named(vectors: object) -> Iterable[tuple[str, Any]]:
+    """The vectors of a point by name: dense ones are lists."""
+    return vectors.items() if isinstance(vectors, dict) else ()
+
+
+def _checked(point: Point, terms: SparseTerms) -> SparseTerms:
+    whole = len(terms.indices) == len(terms.values) == len(set(terms.indices))
+    if not whole or not math.isfinite(math.fsum(terms.values)):
+        raise StoreError(f"A sparse vector of {point.payload['path']} is malformed.")
+    return terms
+
+
+def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
+    import qdrant_edge as edge
+
+    def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
+        return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
+
+    wanted = (("language", keep.languages), ("kind", keep.kinds), ("source_type", keep.sources))
+    must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
+    places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
+    return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
+
+
+def _plain_id(point_id: object) -> str:
+    return str(point_id).replace("-", "")
