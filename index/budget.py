@@ -33,7 +33,7 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
             return
         root = (folder / "root").read_text(encoding="utf-8", errors="surrogateescape")
         try:
-            remove_index(folder)
+            remove_index(folder, options)
         except (IndexInUseError, StoreError):
             continue
         over -= sizes[folder]

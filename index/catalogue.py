@@ -74,12 +74,15 @@ def _counted(folder: Path) -> tuple[dict[str, Any], str]:
         return {}, error.message
 
 
-def remove_index(folder: Path) -> None:
+def remove_index(folder: Path, options: IndexOptions) -> None:
     """Delete an index. A kill in the middle leaves an index that was never made.
+
+    Parameters:
+        options: of the server that it is on, if it is on one.
 
     Raises:
         IndexInUseError: a process has it open.
-        StoreError: it holds something that is not CQM's, or cannot be deleted.
+        StoreError: it holds something that is not CQM's, or cannot be deleted, here or on its server.
     """
     foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
     if foreign or not is_index(folder):
@@ -88,7 +91,7 @@ def remove_index(folder: Path) -> None:
     lock = IndexLock(folder)
     lock.acquire()
     try:
-        remove_all(folder)
+        remove_all(folder, options)
         for name in [*sorted(FILES - {_ROOT, _LOCK}), _ROOT]:
             (folder / name).unlink(missing_ok=True)
         # Windows refuses to delete a file that is open. What stays is no index.

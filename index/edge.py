@@ -1,17 +1,17 @@
 """Qdrant Edge, an in-process shard, as a store. The one module that knows its API.
 
-Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `_checked`.
+Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `check`.
 Its errors are plain `Exception`; this module translates them.
 """
 
 import errno
 import logging
-import math
 import re
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.lexical import SparseTerms
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Found, Point, PointFilter
+from cqm.index.store import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Found, Point, PointFilter, check
 
 if TYPE_CHECKING:
     import numpy as np
     import qdrant_edge
     from numpy.typing import NDArray
 
-_KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
 # A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
 _QUIET_SECONDS = 1.0
 _LONGEST_UNFLUSHED_SECONDS = 10.0
@@ -55,6 +54,8 @@ class EdgeStore:
         flushing: gives a context for every flush, left without an error when all that was written before is on disk.
     """
 
+    in_folder = True
+
     def __init__(self, folder: Path, flushing: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._folder = folder
         self._flushing = flushing
@@ -78,7 +79,7 @@ class EdgeStore:
                 hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
             )
             self._shard = edge.EdgeShard.create(str(self._folder), config)
-            for key in _KEYWORDS:
+            for key in KEYWORDS:
                 self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
             self._shard.flush()
 
@@ -157,6 +158,10 @@ class EdgeStore:
         """The ids of all points, in the shard's order."""
         return self._scroll(None)
 
+    def lost(self, ids: AbstractSet[str]) -> int:
+        """How many of these points are not there."""
+        return len(ids - set(self.ids()))
+
     def count_vectors(self, space: str) -> int:
         """How many points have a dense vector in a space."""
         import qdrant_edge as edge
@@ -201,6 +206,9 @@ class EdgeStore:
             yield records
             if offset is None:
                 return
+
+    def publish(self) -> None:
+        """Nobody else can see a folder: `current` beside it says enough."""
 
     def flush(self) -> None:
         """Write everything to disk now."""
@@ -303,14 +311,13 @@ def _batched(items: Sequence[T]) -> Iterator[list[T]]:
 def _edge_point(point: Point) -> "qdrant_edge.Point":
     import qdrant_edge as edge
 
+    check(point)
     vectors: dict[str, Any] = {
         name: edge.SparseVector(list(terms.indices), list(terms.values))
         for name, terms in point.sparse.items()
-        if _checked(point, terms).indices
+        if terms.indices
     }
     if point.dense is not None:
-        if not math.isfinite(float(point.dense.sum())):
-            raise StoreError(f"A vector of {point.payload['path']} is not finite.")
         vectors[point.space] = point.dense.tolist()
     return edge.Point(point.id, vectors, dict(point.payload))
 
@@ -322,13 +329,6 @@ def _dense_names(vectors: object) -> frozenset[str]:
 def _named(vectors: object) -> Iterable[tuple[str, Any]]:
     """The vectors of a point by name: dense ones are lists."""
     return vectors.items() if isinstance(vectors, dict) else ()
-
-
-def _checked(point: Point, terms: SparseTerms) -> SparseTerms:
-    whole = len(terms.indices) == len(terms.values) == len(set(terms.indices))
-    if not whole or not math.isfinite(math.fsum(terms.values)):
-        raise StoreError(f"A sparse vector of {point.payload['path']} is malformed.")
-    return terms
 
 
 def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":

@@ -46,7 +46,7 @@ from cqm.index.model import (
     UpdateSummary,
     Usage,
 )
-from cqm.index.options import IndexOptions
+from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.plan import plan_update
 from cqm.index.prepare import Preparation
 from cqm.index.readers import Readers
@@ -88,7 +88,7 @@ class Index:
         self._serving: Generation | None = None
         self._building: Generation | None = None
         self._retired: list[Generation] = []
-        self._readers = Readers(folder)
+        self._readers = Readers(folder, options)
         self._used_at = -math.inf
 
     @classmethod
@@ -109,7 +109,7 @@ class Index:
         index._lock.acquire()
         try:
             (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
-            generations.remove_abandoned(folder)
+            generations.remove_abandoned(folder, options)
             wanted = generations.generation_name(options)
             name = generations.serving_name(folder, wanted) or wanted
             index._serving = generations.open_or_begin_anew(folder, name, wanted, options)
@@ -140,7 +140,7 @@ class Index:
                 closing.callback(self._lock.release)
                 closing.callback(self._close_services)
                 if obsolete:
-                    closing.callback(generations.remove_others, self.folder)
+                    closing.callback(generations.remove_others, self.folder, self.options)
                 for generation in opened:
                     closing.callback(generation.close)
 
@@ -325,7 +325,8 @@ class Index:
                 return self._estimate(serving)
             # Another generation would be built: nothing of it is there, and nothing is begun by asking.
             with TemporaryDirectory() as nowhere:
-                empty = generations.open_generation(Path(nowhere), "empty", self.options)
+                here = replace(self.options, store=StoreOptions())
+                empty = generations.open_generation(Path(nowhere), "empty", here)
                 try:
                     return self._estimate(empty)
                 finally:
@@ -446,7 +447,7 @@ class Index:
     def _switch(self, target: Generation) -> None:
         """Let a complete generation serve."""
         if generations.current_name(self.folder) != target.name:
-            generations.switch_to(self.folder, target.name)
+            generations.switch_to(self.folder, target)
         if self._serving is not target:
             before, self._serving = self._opened(), target
             if self._building is target:

@@ -5,25 +5,26 @@ Whatever changes what is stored makes another generation beside the first, in a 
 """
 
 import hashlib
+import logging
 import os
 import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
-from cqm.index.edge import EdgeStore
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
 from cqm.index.seal import Prints, break_seal, seal
-from cqm.index.store import file_point_id
+from cqm.index.store import Store, file_point_id
+from cqm.index.stores import drop_store, open_store, store_shape
 
 _FORMAT_VERSION = 2
 _CURRENT = "current"
@@ -31,8 +32,12 @@ _STORE_READY = "store_ready"
 _RECIPE = "recipe"
 DAMAGE_FACT = "damage"
 _NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
+_NAME_LENGTH = 12
+"""Of the part that tells the options."""
 _OBSOLETE = "obsolete-"
 """Begins the name of a folder that was a generation: nothing opens it, so that it may be deleted piece by piece."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Generation:
     name: str
     place: Path
     manifest: Manifest
-    store: EdgeStore
+    store: Store
     prints: Prints
 
     @property
@@ -75,6 +80,7 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     """
     context = (writer_name(options.context), options.context.place)
     shape = (_FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
+    shape += store_shape(options.store)
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
 
 
@@ -139,21 +145,25 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         raise DamagedIndexError(f"{manifest_path(folder, name)} is missing.")
     prints = break_seal(place)
     manifest = Manifest.open(manifest_path(folder, name))
-    store = EdgeStore(place / "shard", manifest.settling)
-    opened = Generation(name, place, manifest, store, prints or {})
-    try:
-        _open_store(opened, options, is_sealed=prints is not None)
-    except BaseException:
-        with suppress(DamagedIndexError, StoreError):
-            store.close()
-        manifest.close()
-        raise
+    with ExitStack() as closing:
+        closing.callback(manifest.close)
+        is_begun = bool(manifest.fact(_STORE_READY))
+        store = open_store(place, options.store, manifest.settling, is_begun=is_begun)
+        closing.callback(_close_anyway, store)
+        opened = Generation(name, place, manifest, store, prints or {})
+        _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
+        closing.pop_all()
     return opened
 
 
-def _open_store(generation: Generation, options: IndexOptions, *, is_sealed: bool) -> None:
+def _close_anyway(store: Store) -> None:
+    with suppress(DamagedIndexError, StoreError):
+        store.close()
+
+
+def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: bool, is_sealed: bool) -> None:
     manifest, store = generation.manifest, generation.store
-    if not manifest.fact(_STORE_READY):
+    if not is_begun:
         # Also after a kill in the middle of creating it: nothing has been stored yet.
         store.create()
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options)})
@@ -161,13 +171,14 @@ def _open_store(generation: Generation, options: IndexOptions, *, is_sealed: boo
     if not is_sealed:
         manifest.check()
     store.load()
-    if not is_sealed and (lost := _lost(manifest, store)):
+    # The seal tells nothing of what is elsewhere.
+    if not (is_sealed and store.in_folder) and (lost := _lost(manifest, store)):
         raise DamagedIndexError(f"{generation.place} has lost {lost}.")
 
 
-def _lost(manifest: Manifest, store: EdgeStore) -> str:
+def _lost(manifest: Manifest, store: Store) -> str:
     """What the store lacks of all that was flushed, whatever happened since."""
-    if points := len(_settled_points(manifest) - set(store.ids())):
+    if points := store.lost(_settled_points(manifest)):
         return f"{points:,} of its points"
     spaces = manifest.settled_vectors().items()
     vectors = sum(max(0, count - store.count_vectors(name)) for name, count in spaces)
@@ -203,23 +214,30 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
 
 def set_aside(folder: Path, name: str) -> None:
     """Keep a generation from being opened ever again; it is deleted with the next that is obsolete."""
-    aside = folder / f"{_OBSOLETE}{name}"
     try:
         if current_name(folder) == name:
             (folder / _CURRENT).unlink()
-        if aside.exists():
-            shutil.rmtree(aside)
-        (folder / name).rename(aside)
+        (folder / name).rename(_aside(folder, name))
     except OSError as error:
         raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=f"Delete {folder}.") from error
 
 
-def switch_to(folder: Path, name: str) -> None:
-    """Make a generation the one that serves, atomically."""
+def _aside(folder: Path, name: str) -> Path:
+    """A path that no generation has, not even one of the same name that is obsolete too."""
+    return folder / f"{_OBSOLETE}{name[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
+
+
+def switch_to(folder: Path, generation: Generation) -> None:
+    """Make a generation the one that serves, atomically.
+
+    What others see is switched first: a kill, or a server that fails, then leaves the old generation serving here, and
+    the next update switches both again. The old one is not deleted before both are.
+    """
+    generation.store.publish()
     temporary = folder / f"{_CURRENT}.new"
     try:
         with temporary.open("w", encoding="utf-8") as file:
-            file.write(name)
+            file.write(generation.name)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(folder / _CURRENT)
@@ -227,38 +245,54 @@ def switch_to(folder: Path, name: str) -> None:
         raise StoreError(f"{folder / _CURRENT} cannot be written: {error}.", remedy="Free space.") from error
 
 
-def remove_others(folder: Path) -> None:
+def remove_others(folder: Path, options: IndexOptions) -> None:
     """Delete all generations but the one that serves; nothing when none does."""
     name = current_name(folder)
     if name:
-        _delete(folder, (path.name for path in folder.iterdir() if path.name != name))
+        _delete(folder, (path.name for path in folder.iterdir() if path.name != name), options)
 
 
-def remove(folder: Path, name: str) -> None:
+def remove(folder: Path, name: str, options: IndexOptions) -> None:
     """Delete a generation that does not serve; where it cannot be deleted, it goes with the next that is obsolete."""
-    _delete(folder, iter([name]))
+    _delete(folder, iter([name]), options)
 
 
-def remove_abandoned(folder: Path) -> None:
+def remove_abandoned(folder: Path, options: IndexOptions) -> None:
     """Delete what a rebuild left behind that was killed: it begins anew, unlike one for other options."""
     name = current_name(folder)
     if name:
-        _delete(folder, (path.name for path in folder.iterdir() if path.name != name and "-" in path.name))
+        _delete(folder, (path.name for path in folder.iterdir() if path.name != name and "-" in path.name), options)
 
 
-def remove_all(folder: Path) -> None:
-    """Delete all generations: the index becomes one that was never made."""
+def remove_all(folder: Path, options: IndexOptions) -> None:
+    """Delete all generations: the index becomes one that was never made.
+
+    Raises:
+        StoreError: a server does not delete its part; here all stays then.
+    """
+    places = [path for path in folder.iterdir() if is_generation(path)]
+    for place in places:
+        drop_store(place, options.store)
     (folder / _CURRENT).unlink(missing_ok=True)
-    _delete(folder, (path.name for path in folder.iterdir()))
+    for place in places:
+        _delete_folder(folder, place.name)
 
 
-def _delete(folder: Path, others: Iterator[str]) -> None:
+def _delete(folder: Path, others: Iterator[str], options: IndexOptions) -> None:
     for name in [other for other in others if is_generation(folder / other)]:
-        place = folder / name
-        if not name.startswith(_OBSOLETE):
-            place = folder / f"{_OBSOLETE}{name}"
-            shutil.rmtree(place, ignore_errors=True)
-            # Where this fails (on Windows, while a file of it is open), it goes the next time.
-            with suppress(OSError):
-                (folder / name).rename(place)
-        shutil.rmtree(place, ignore_errors=True)
+        try:
+            drop_store(folder / name, options.store)
+        except (DamagedIndexError, StoreError) as error:
+            _log.warning("What is obsolete of %s stays until it can be deleted: %s", folder, error)
+            continue
+        _delete_folder(folder, name)
+
+
+def _delete_folder(folder: Path, name: str) -> None:
+    place = folder / name
+    if not name.startswith(_OBSOLETE):
+        place = _aside(folder, name)
+        # Where this fails (on Windows, while a file of it is open), it goes the next time.
+        with suppress(OSError):
+            (folder / name).rename(place)
+    shutil.rmtree(place, ignore_errors=True)

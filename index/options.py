@@ -174,6 +174,40 @@ class RerankOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """Where chunks and their vectors are kept: in the index's own folder, or on a Qdrant server or cluster.
+
+    All but the first six shape what is on the server: another value of one makes another generation.
+
+    Attributes:
+        api_key_env, api_key_file: as in `EmbeddingOptions`.
+        ca_file: certificates of the authorities that are trusted for https, PEM; empty for the system's.
+        timeout_seconds: for one request; whole seconds, rounded up.
+        retry_seconds: no request is sent again later than this after it was sent first.
+        url: of the server, "http://host:6333"; empty for the folder.
+        prefix: begins the name of every collection.
+        shard_number: shards of a collection. The frequencies of words are counted in each shard by itself.
+        replication_factor: on how many nodes of a cluster each shard is.
+        write_consistency_factor: how many of them must have a write before it counts.
+        quantization: of the vectors that are searched first, a row of `cqm.index.qdrant_shape.QUANTIZATIONS`.
+        on_disk: leave vectors and the graph on the server's disk instead of its memory.
+    """
+
+    api_key_env: str = ""
+    api_key_file: str = ""
+    ca_file: str = ""
+    timeout_seconds: float = 10.0
+    retry_seconds: float = 30.0
+    url: str = ""
+    prefix: str = "cqm"
+    shard_number: int = 1
+    replication_factor: int = 1
+    write_consistency_factor: int = 1
+    quantization: str = "none"
+    on_disk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class IndexOptions:
     """Everything that shapes an index.
 
@@ -183,7 +217,7 @@ class IndexOptions:
         workers: processes that read and chunk on large runs; 0 for one per core.
         disk_mb: bound of all indexes below `home`, megabytes; 0 for none. Whole indexes of other roots are deleted to
             keep it, those that were not used for the longest time first.
-        scan, chunk, embedding, routes, cache, context, rerank: of the parts.
+        scan, chunk, embedding, routes, cache, context, rerank, store: of the parts.
     """
 
     home: Path | None = None
@@ -195,5 +229,6 @@ class IndexOptions:
     cache: CacheOptions = field(default_factory=CacheOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     rerank: RerankOptions = field(default_factory=RerankOptions)
+    store: StoreOptions = field(default_factory=StoreOptions)
     workers: int = 0
     disk_mb: int = 0

@@ -9,6 +9,7 @@ from threading import Lock
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.generation import Generation, remove
+from cqm.index.options import IndexOptions
 
 _log = logging.getLogger(__name__)
 
@@ -18,10 +19,12 @@ class Readers:
 
     Parameters:
         folder: of the index.
+        options: of the index.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: IndexOptions) -> None:
         self._folder = folder
+        self._options = options
         self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._outgoing: list[Generation] = []
@@ -58,7 +61,7 @@ class Readers:
         for generation in unread:
             try:
                 generation.close()
-                remove(self._folder, generation.name)
+                remove(self._folder, generation.name, self._options)
             except CqmError as error:
                 # Who reads it last has its answer; what is left of it goes when the index is opened or closed next.
                 _log.warning("%s", error)

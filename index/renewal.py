@@ -19,8 +19,11 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions) -> G
     log as large as it was (41 of 73 MB, measured), may not be interrupted by a search, and works in place.
 
     Raises:
-        StoreError, ManifestError: it cannot be read or written; what is written by then is deleted with the obsolete.
+        StoreError, ManifestError: it is on a server, or cannot be read or written; what is written by then is deleted
+            with the obsolete.
     """
+    if not isinstance(source.store, EdgeStore):
+        raise StoreError(f"The index is on {source.store}.", remedy="Leave it: a Qdrant server compacts by itself.")
     try:
         place.mkdir(mode=0o700)
     except OSError as error:

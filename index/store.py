@@ -1,4 +1,4 @@
-"""The vector store: what is stored and found, in neutral types.
+"""The vector store: what is stored and found, in neutral types, and what a store does.
 
 A point is a chunk or a file. A chunk has the sparse vector `terms` and one dense vector for its embedding space; a file
 has the sparse vectors `file_terms` and `path_terms`. The store multiplies the inverse document frequency in at query
@@ -6,10 +6,13 @@ time, by vector name, so that the three kinds of frequency never mix.
 """
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from cqm.index.errors import StoreError
 from cqm.index.lexical import SparseTerms
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
+KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
+"""The payload fields that filters look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,82 @@ class PointFilter:
     folders: tuple[str, ...] = ()
     not_paths: tuple[str, ...] = ()
     nothing: bool = False
+
+
+class Store(Protocol):
+    """Where the points of one generation are. Its methods may be called from any thread, and raise StoreError.
+
+    What a write was given is found by the next search; a write that fails may have been done in part, and may be
+    repeated.
+    """
+
+    in_folder: bool
+    """Whether all of it is in the generation's folder."""
+
+    def create(self) -> None:
+        """Make it, empty, and open it."""
+
+    def load(self) -> None:
+        """Open it.
+
+        Raises:
+            DamagedIndexError: it is not there, or not what was made.
+        """
+
+    def ensure_space(self, name: str, dimensions: int) -> None:
+        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions."""
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete points by id, so that scores are those of a store that never held them; unknown ids are harmless."""
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """The ids of all points of a path, also of points that nothing else knows of."""
+
+    def search_terms(
+        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
+    ) -> list[Found]:
+        """The points whose sparse vector `name` scores highest (dot product with document frequencies), best first."""
+
+    def search_dense(
+        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
+        fields: Sequence[str] = (),
+    ) -> list[Found]:  # fmt: skip
+        """The points whose dense vector in `space` is nearest to a unit vector, best first; scores are cosines."""
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Chosen payload fields of points by id; unknown ids are left out."""
+
+    def lost(self, ids: AbstractSet[str]) -> int:
+        """How many of these points are not there, at least."""
+
+    def count_vectors(self, space: str) -> int:
+        """How many points have a dense vector in a space."""
+
+    def publish(self) -> None:
+        """Tell others that this is what the index serves from now on."""
+
+    def flush_later(self) -> None:
+        """Have what was written be safe from a power cut soon; what the caller is about to do is not held up."""
+
+    def close(self) -> None:
+        """Make everything safe, and close; harmless when it is not open."""
+
+
+def check(point: Point) -> None:
+    """Refuse vectors that no search can use: Qdrant's own checks differ from form to form.
+
+    Raises:
+        StoreError: a vector is not finite, mismatched, or repeats an index.
+    """
+    for terms in point.sparse.values():
+        whole = len(terms.indices) == len(terms.values) == len(set(terms.indices))
+        if not whole or not all(map(math.isfinite, terms.values)):
+            raise StoreError(f"A sparse vector of {point.payload['path']} is malformed.")
+    if point.dense is not None and not math.isfinite(float(abs(point.dense).max())):
+        raise StoreError(f"A vector of {point.payload['path']} is not finite.")
 
 
 def file_point_id(path: str) -> str:

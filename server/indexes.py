@@ -46,7 +46,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
         entries, problems = [found for found in map(_entry, all_indexes(options)) if not found.root_exists], 0
     if entries and asks and not _confirmed(entries):
         return 1
-    removed = [found for found in entries if _removed(found)]
+    removed = [found for found in entries if _removed(found, options)]
     if as_json:
         emit({"removed": removed})
     else:
@@ -68,8 +68,8 @@ def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
 
 
 def _options(settings: Settings) -> IndexOptions:
-    """Where the indexes are; nothing else of the options matters here."""
-    return IndexOptions(home=settings.index.home)
+    """Where the indexes are, and the server that holds parts of them; nothing else of the options matters here."""
+    return IndexOptions(home=settings.index.home, store=settings.store_options())
 
 
 def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntry], int]:
@@ -104,11 +104,11 @@ def _confirmed(entries: Iterable[IndexEntry]) -> bool:
     return click.confirm("Delete this?", err=True)
 
 
-def _removed(found: IndexEntry) -> bool:
+def _removed(found: IndexEntry, options: IndexOptions) -> bool:
     """Delete an index; whether that went well, and else it is said why not."""
     try:
         dismiss(Path(found.location))
-        remove_index(Path(found.location))
+        remove_index(Path(found.location), options)
     except CqmError as error:
         say(f"{found.root}: {error}")
         return False

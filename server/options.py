@@ -14,6 +14,7 @@ from cqm.index.options import (
     RerankOptions,
     RouteOptions,
     ScanOptions,
+    StoreOptions,
 )
 from cqm.server.pending import WatchOptions
 from cqm.server.sections import (
@@ -31,6 +32,7 @@ from cqm.server.services import (
     LateSettings,
     ProviderSettings,
     RerankSettings,
+    StoreSettings,
 )
 from cqm.server.sources import Name
 from cqm.server.values import Folder, Section, matching
@@ -52,6 +54,7 @@ class Options(Section):
     """Models for `embedding.fallback` and `embedding.prose`, each under a name of your own."""
     context: ContextSettings = ContextSettings()
     cache: CacheSettings = CacheSettings()
+    store: StoreSettings = StoreSettings()
     rerank: RerankSettings = RerankSettings()
     late: LateSettings = LateSettings()
     search: SearchSettings = SearchSettings()
@@ -103,6 +106,11 @@ class Options(Section):
     def rerank_options(self) -> RerankOptions:
         """Who looks again at results."""
         return RerankOptions(**self.rerank.model_dump())
+
+    def store_options(self) -> StoreOptions:
+        """The server that holds the chunks."""
+        store = self.store
+        return StoreOptions(**store.model_dump(exclude={"url"}), url=store.url.rstrip("/"))
 
     def watch_options(self) -> WatchOptions:
         """When changes of files are taken up."""

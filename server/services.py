@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from cqm.server.values import Folder, FolderOrUrl, Place, RedisUrl, Seconds, Section, Url, Usd, Variable
+from cqm.server.values import Folder, FolderOrUrl, Place, RedisUrl, Seconds, Section, Url, Usd, Variable, matching
 
 
 def _row_of(rows: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -48,6 +48,12 @@ def _shapes() -> Iterable[str]:
     from cqm.index.rerank import SHAPES
 
     return ("", *SHAPES)
+
+
+def _quantizations() -> Iterable[str]:
+    from cqm.index.qdrant_shape import QUANTIZATIONS
+
+    return QUANTIZATIONS
 
 
 class ProviderSettings(Section):
@@ -132,6 +138,37 @@ class CacheSettings(Section):
     """Megabytes on disk, shared by all processes of this machine; 0 for none."""
     folder: Folder | None = None
     """Where on disk; beside the indexes when empty."""
+
+
+class StoreSettings(Section):
+    """A Qdrant server or cluster that holds the chunks and their vectors, instead of the index's folder."""
+
+    url: Url = ""
+    """Where it is, such as https://qdrant.example:6333; the index's own folder when empty."""
+    api_key_env: Variable = ""
+    """Name of the environment variable that holds the key; a key itself never stands in this file."""
+    api_key_file: Place = ""
+    """A file with nothing but the key in it, read where the variable is not set."""
+    ca_file: Place = ""
+    """Certificates of the authorities that https trusts; those of the system when empty."""
+    prefix: Annotated[
+        str, matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected at most 40 letters, digits, _ and -")
+    ] = "cqm"
+    """Begins the names of collections and aliases."""
+    shard_number: int = Field(default=1, ge=1, le=1000)
+    """Shards of a collection; each counts the frequencies of words by itself."""
+    replication_factor: int = Field(default=1, ge=1, le=100)
+    """Nodes of a cluster that hold each shard."""
+    write_consistency_factor: int = Field(default=1, ge=1, le=100)
+    """Nodes that must have a write before it counts."""
+    quantization: Annotated[str, _row_of(_quantizations)] = "none"
+    """The small form of vectors that is searched first: none, int8 or binary."""
+    on_disk: bool = False
+    """Leave vectors on the server's disk, instead of in its memory."""
+    timeout_seconds: Seconds = 10.0
+    """Limit of one request."""
+    retry_seconds: float = Field(default=30.0, ge=0, le=3600, allow_inf_nan=False)
+    """How long a request that fails is sent again."""
 
 
 class ContextSettings(Section):

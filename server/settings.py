@@ -58,6 +58,7 @@ class Settings(Options):
             cache=settings.cache_options(),
             context=settings.context_options(),
             rerank=settings.rerank_options(),
+            store=settings.store_options(),
         )
 
 

@@ -173,6 +173,14 @@ def _routes(case: _Case) -> Iterator[Name]:
             yield ("embedding", key)
 
 
+def _store(case: _Case) -> Iterator[Name]:
+    """All of the section: it takes the index away from where the user keeps it, or fills the user's server."""
+    without = case.without.store
+    for key in sorted(case.project.store.model_fields_set):
+        if getattr(case.settled.store, key) != getattr(without, key):
+            yield ("store", key)
+
+
 def _models(case: _Case) -> Iterator[Name]:
     if case.project.rerank.folder:
         yield ("rerank", "folder")
@@ -221,6 +229,7 @@ _RULES: tuple[tuple[_Rule, str], ...] = (
     (_secrets, "it chooses which of your secrets is sent"),
     (_services, "it sends your code to a service that you did not configure"),
     (_routes, "it sends your code to a service that you did not choose to embed it"),
+    (_store, "it decides where the index of your code is kept"),
     (_models, "a model that came with a project is not safe to load"),
     (_downloads, "it downloads a model"),
     (_money, "it spends more than the limit that you set"),

@@ -1,0 +1,90 @@
+"""Which store a generation is in: its own folder, or a collection on the server that is configured."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cqm.index.collection import CollectionNote, new_note, read_note, write_note
+from cqm.index.edge import EdgeStore
+from cqm.index.errors import DamagedIndexError, StoreError
+from cqm.index.options import StoreOptions
+from cqm.index.store import Store
+
+if TYPE_CHECKING:
+    from cqm.index.qdrant import QdrantStore
+
+
+def open_store(
+    place: Path,
+    options: StoreOptions,
+    flushing: Callable[[], AbstractContextManager[None]],
+    *,
+    is_begun: bool,
+) -> Store:
+    """The store of a generation, which is to be created or loaded yet.
+
+    Parameters:
+        place: the folder of the generation.
+        options: of the server; a generation that is begun stays where it is.
+        flushing: as in `EdgeStore`.
+        is_begun: whether there may be something in it.
+
+    Raises:
+        DamagedIndexError: it is on a server that is not configured: nothing is sent there.
+        StoreError: the note of its collection cannot be read or written.
+    """
+    note = read_note(place)
+    if note is None and (is_begun or not options.url):
+        return EdgeStore(place / "shard", flushing)
+    if note is None:
+        note = new_note(place, options)
+        write_note(place, note)
+    elif note.url != options.url:
+        raise DamagedIndexError(f"It is on {note.url}, which is not what store.url names now.")
+    return _on_server(place, note, options, flushing)
+
+
+def store_shape(options: StoreOptions) -> tuple[object, ...]:
+    """What of the options decides where points are and in which form: nothing for a folder."""
+    if not options.url:
+        return ()
+    placed = (options.shard_number, options.replication_factor, options.write_consistency_factor)
+    return (options.url, options.prefix, *placed, options.quantization, options.on_disk)
+
+
+def drop_store(place: Path, options: StoreOptions) -> None:
+    """Delete what a generation has on a server.
+
+    Raises:
+        StoreError: the server does not do so, or is not the one that is configured.
+    """
+    try:
+        note = read_note(place)
+    except DamagedIndexError:
+        # Nobody knows its collection any more.
+        return
+    if note is None:
+        return
+    if note.url != options.url:
+        raise StoreError(
+            f"The collection {note.name} is on {note.url}, which is not what store.url names now.",
+            remedy=f"Set store.url to it, or delete the collection there and {place.parent} by hand.",
+        )
+    store = _on_server(place, note, options)
+    try:
+        store.drop()
+    finally:
+        store.close()
+
+
+def _on_server(
+    place: Path,
+    note: CollectionNote,
+    options: StoreOptions,
+    flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> "QdrantStore":
+    from cqm.index.qdrant import QdrantStore
+    from cqm.index.qdrant_server import QdrantServer
+
+    return QdrantStore(place, note, QdrantServer(options), options, flushing)

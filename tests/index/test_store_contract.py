@@ -1,0 +1,358 @@
+"""What every store does alike: the folder's, and a server's as its client, a double and a real server show it.
+
+The client's own `:memory:` mode is an oracle: another implementation of the same protocol, in plain Python. It keeps
+vectors as float32 where the others have float16, so that scores are compared to three digits.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from qdrant_client import QdrantClient
+from qdrant_double import QdrantDouble
+
+from cqm.index.collection import new_note, write_note
+from cqm.index.edge import EdgeStore
+from cqm.index.errors import StoreError
+from cqm.index.lexical import SparseTerms
+from cqm.index.options import StoreOptions
+from cqm.index.points import folders_of
+from cqm.index.qdrant import QdrantStore
+from cqm.index.qdrant_server import QdrantServer
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point, PointFilter, Store
+
+# The memory mode says that it searches exactly and has no use for indexes.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect"),
+    pytest.mark.filterwarnings("ignore:Local mode performs exact"),
+]
+
+REAL = os.environ.get("QDRANT_URL", "")
+SPACE = "space_a"
+OTHER_SPACE = "space_b"
+
+
+@contextmanager
+def on_edge(folder: Path) -> Iterator[Store]:
+    store = EdgeStore(folder / "shard")
+    store.create()
+    yield store
+    store.close()
+
+
+@contextmanager
+def on_server(folder: Path, options: StoreOptions, client: QdrantClient | None = None) -> Iterator[Store]:
+    place = folder / "some-index-0" / "generation"
+    place.mkdir(parents=True)
+    note = new_note(place, options)
+    write_note(place, note)
+    store = QdrantStore(place, note, QdrantServer(options, client), options)
+    store.create()
+    yield store
+    store.drop()
+    store.close()
+
+
+@contextmanager
+def in_memory(folder: Path) -> Iterator[Store]:
+    with on_server(folder, StoreOptions(url="http://127.0.0.1:1"), QdrantClient(":memory:")) as store:
+        yield store
+
+
+@contextmanager
+def on_double(folder: Path) -> Iterator[Store]:
+    double = QdrantDouble(folder / "double")
+    with on_server(folder, StoreOptions(url=double.url)) as store:
+        yield store
+    double.close()
+
+
+@contextmanager
+def on_real_server(folder: Path) -> Iterator[Store]:
+    options = StoreOptions(url=REAL.rstrip("/"), api_key_env="QDRANT_API_KEY", prefix="cqm-contract")
+    with on_server(folder, options) as store:
+        yield store
+
+
+KINDS = {"edge": on_edge, "memory": in_memory, "double": on_double, **({"server": on_real_server} if REAL else {})}
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with request.param(tmp_path) as opened:
+        yield opened
+
+
+def name_of(number: int) -> str:
+    return f"{number + 0xABC:032x}"
+
+
+def sparse(**weights: float) -> SparseTerms:
+    """Terms by letters: their codes are the indices."""
+    return SparseTerms(tuple(map(ord, weights)), tuple(weights.values()))
+
+
+def point(number: int, path: str = "src/a.py", terms: SparseTerms | None = None, **payload: object) -> Point:
+    shown = {"path": path, "dirs": folders_of(path), "language": "python", "kind": "function", **payload}
+    return Point(name_of(number), shown, {TERMS: terms or sparse(a=1.0)})
+
+
+def with_vector(number: int, vector: Sequence[float], space: str = SPACE, path: str = "src/a.py") -> Point:
+    plain = point(number, path)
+    row = np.array(vector, dtype=np.float32)
+    return Point(plain.id, plain.payload, plain.sparse, row / np.linalg.norm(row), space)
+
+
+def found(store: Store, terms: SparseTerms, keep: PointFilter | None = None, name: str = TERMS) -> list[str]:
+    return [it.id for it in store.search_terms(name, terms, 100, keep)]
+
+
+def names(*numbers: int) -> list[str]:
+    return [name_of(number) for number in numbers]
+
+
+def test_the_best_match_comes_first_with_a_score_and_the_fields_that_were_asked_for(store: Store) -> None:
+    store.upsert([point(1, terms=sparse(a=1.0)), point(2, terms=sparse(a=3.0, b=1.0), text="hello")])
+    best, other = store.search_terms(TERMS, sparse(a=1.0), 10, fields=["path", "text"])
+    assert (best.id, dict(best.payload)) == (name_of(2), {"path": "src/a.py", "text": "hello"})
+    assert best.score == pytest.approx(3 * other.score)
+    assert not store.search_terms(TERMS, sparse(a=1.0), 1)[0].payload
+
+
+def test_a_rare_word_counts_more_than_a_common_one(store: Store) -> None:
+    store.upsert([point(number, terms=sparse(a=1.0)) for number in range(9)])
+    store.upsert([point(9, terms=sparse(b=1.0))])
+    assert found(store, sparse(a=1.0, b=1.0))[0] == name_of(9)
+
+
+def test_scores_after_deletes_and_replacements_are_those_of_a_store_that_never_held_them(
+    store: Store, tmp_path: Path
+) -> None:
+    store.upsert([point(number, terms=sparse(a=1.0, b=2.0)) for number in range(20)])
+    store.upsert([point(number, terms=sparse(c=1.0)) for number in range(5)])
+    store.delete(names(*range(8, 20)))
+    with on_edge(tmp_path / "fresh") as fresh:
+        fresh.upsert([point(number, terms=sparse(c=1.0)) for number in range(5)])
+        fresh.upsert([point(number, terms=sparse(a=1.0, b=2.0)) for number in range(5, 8)])
+        for terms in (sparse(a=1.0), sparse(b=1.0, c=1.0)):
+            assert scores(store, terms) == pytest.approx(scores(fresh, terms), rel=1e-3)
+
+
+def scores(store: Store, terms: SparseTerms) -> dict[str, float]:
+    return {it.id: it.score for it in store.search_terms(TERMS, terms, 100)}
+
+
+def test_the_frequencies_of_words_in_chunks_files_and_paths_do_not_mix(store: Store) -> None:
+    store.upsert([point(number, terms=sparse(a=1.0, b=1.0)) for number in range(9)])
+    payload = {"path": "x.py", "dirs": [], "language": "python"}
+    files = [Point(name_of(50), payload, {FILE_TERMS: sparse(a=1.0), PATH_TERMS: sparse(b=1.0)})]
+    files += [Point(name_of(51), payload, {FILE_TERMS: sparse(b=1.0), PATH_TERMS: SparseTerms((), ())})]
+    store.upsert(files)
+    assert found(store, sparse(a=1.0, b=1.0), name=PATH_TERMS) == names(50)
+    weights = {it.score for it in store.search_terms(FILE_TERMS, sparse(a=1.0, b=1.0), 10)}
+    assert max(weights) == pytest.approx(min(weights))
+
+
+def test_of_a_replaced_point_nothing_stays(store: Store) -> None:
+    store.ensure_space(SPACE, 2)
+    store.ensure_space(OTHER_SPACE, 2)
+    store.upsert([with_vector(1, [1, 0])])
+    store.upsert([with_vector(1, [0, 1], OTHER_SPACE, path="b.py")])
+    assert (store.count_vectors(SPACE), store.count_vectors(OTHER_SPACE)) == (0, 1)
+    assert store.search_dense(SPACE, np.array([1, 0], dtype=np.float32), 5) == []
+    assert store.ids_of_path("src/a.py") == set()
+    assert store.ids_of_path("b.py") == {name_of(1)}
+    store.upsert([point(1, terms=sparse(z=1.0))])
+    assert found(store, sparse(a=1.0)) == []
+    assert store.count_vectors(OTHER_SPACE) == 0
+
+
+def test_deleted_points_are_gone_and_unknown_ids_are_harmless(store: Store) -> None:
+    store.upsert([point(1), point(2)])
+    store.delete(names(1, 77))
+    store.delete([])
+    assert found(store, sparse(a=1.0)) == names(2)
+    assert store.payloads(names(1, 2, 77), ["path"]) == {name_of(2): {"path": "src/a.py"}}
+    assert store.ids_of_path("src/a.py") == {name_of(2)}
+
+
+def test_the_nearest_vectors_come_first_in_their_own_space_and_scores_are_cosines(store: Store) -> None:
+    store.ensure_space(SPACE, 3)
+    store.upsert([with_vector(1, [1, 0, 0]), with_vector(2, [1, 1, 0])])
+    # A model that comes later has a space of its own.
+    store.ensure_space(OTHER_SPACE, 2)
+    store.upsert([with_vector(3, [0, 1], OTHER_SPACE)])
+    close = store.search_dense(SPACE, np.array([1, 0, 0], dtype=np.float32), 5)
+    assert [it.id for it in close] == names(1, 2)
+    assert [it.score for it in close] == pytest.approx([1.0, 0.7071], abs=1e-3)
+    assert [it.id for it in store.search_dense(OTHER_SPACE, np.array([0, 1], dtype=np.float32), 5)] == names(3)
+
+
+def test_a_space_that_is_there_may_be_made_room_for_again(store: Store) -> None:
+    store.ensure_space(SPACE, 2)
+    store.upsert([with_vector(1, [1, 0])])
+    store.ensure_space(SPACE, 2)
+    assert store.count_vectors(SPACE) == 1
+
+
+def test_filters_keep_what_has_one_of_each_kind_of_value_and_none_of_the_excluded_paths(store: Store) -> None:
+    store.upsert(
+        [
+            point(1, "src/a.py", kind="class", source_type="code"),
+            point(2, "src/deep/b.py", source_type="code"),
+            point(3, "docs/c.md", language="markdown", kind="section", source_type="document"),
+            point(4, "srcs/d.ts", language="typescript", source_type="code"),
+        ]
+    )
+
+    def kept(keep: PointFilter) -> set[str]:
+        return set(found(store, sparse(a=1.0), keep))
+
+    assert kept(PointFilter(languages=("python", "markdown"))) == {*names(1, 2, 3)}
+    assert kept(PointFilter(kinds=("function",))) == {*names(2, 4)}
+    assert kept(PointFilter(sources=("document",))) == {*names(3)}
+    assert kept(PointFilter(paths=("src/a.py", "docs/c.md"))) == {*names(1, 3)}
+    assert kept(PointFilter(folders=("src",))) == {*names(1, 2)}
+    assert kept(PointFilter(folders=("src/deep",), paths=("docs/c.md",))) == {*names(2, 3)}
+    assert kept(PointFilter(not_paths=("src/a.py", "srcs/d.ts"))) == {*names(2, 3)}
+    assert kept(PointFilter(languages=("python",), folders=("src",), not_paths=("src/a.py",))) == {*names(2)}
+    assert kept(PointFilter()) == {*names(1, 2, 3, 4)}
+    assert kept(PointFilter(nothing=True)) == set()
+
+
+def test_a_filter_holds_for_vectors_too(store: Store) -> None:
+    store.ensure_space(SPACE, 2)
+    store.upsert([with_vector(1, [1, 0], path="a.py"), with_vector(2, [1, 0], path="b.py")])
+    query = np.array([1, 0], dtype=np.float32)
+    assert [it.id for it in store.search_dense(SPACE, query, 5, PointFilter(paths=("b.py",)))] == names(2)
+    assert store.search_dense(SPACE, query, 5, PointFilter(nothing=True)) == []
+
+
+def test_all_points_of_a_path_are_listed_however_many_there_are(store: Store) -> None:
+    store.upsert([point(number, "big.py") for number in range(2345)])
+    store.upsert([point(9999, "big.pyi")])
+    assert store.ids_of_path("big.py") == {*names(*range(2345))}
+    assert store.lost({*names(*range(2345), 9999)}) == 0
+
+
+def test_lost_points_and_vectors_are_counted(store: Store) -> None:
+    store.ensure_space(SPACE, 2)
+    store.upsert([with_vector(1, [1, 0]), with_vector(2, [0, 1]), point(3)])
+    assert store.lost({*names(1, 2, 3)}) == 0
+    assert store.lost({*names(1, 2, 3, 4, 5)}) == 2
+    assert store.count_vectors(SPACE) == 2
+
+
+def test_no_words_find_nothing(store: Store) -> None:
+    store.upsert([point(1)])
+    assert store.search_terms(TERMS, SparseTerms((), ()), 10) == []
+    assert found(store, sparse(q=1.0)) == []
+
+
+def test_payloads_come_back_as_they_were_given(store: Store) -> None:
+    payload = {"text": 'ü "漢字" \n\t\\ 🙂', "metadata": {"tags": ["a", "b"], "deep": {"n": 1.5}}, "none": None}
+    store.upsert([point(1, "dir with space/ü.py", **payload)])
+    assert store.payloads(names(1), [*payload]) == {name_of(1): payload}
+    assert store.ids_of_path("dir with space/ü.py") == {name_of(1)}
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        SparseTerms((1, 2), (1.0,)),
+        SparseTerms((1, 1), (1.0, 2.0)),
+        SparseTerms((1, 2), (1.0, float("nan"))),
+        SparseTerms((1, 2), (float("inf"), float("-inf"))),
+    ],
+    ids=["mismatched", "repeated", "nan", "infinite"],
+)
+def test_words_that_no_search_can_use_are_refused_by_the_path_of_their_file(store: Store, terms: SparseTerms) -> None:
+    with pytest.raises(StoreError, match=r"of src/bad\.py is malformed"):
+        store.upsert([point(1, "src/bad.py", terms)])
+    assert store.ids_of_path("src/bad.py") == set()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_vectors_that_no_search_can_use_are_refused_by_the_path_of_their_file(store: Store, value: float) -> None:
+    store.ensure_space(SPACE, 2)
+    row = np.array([1.0, value], dtype=np.float32)
+    with pytest.raises(StoreError, match=r"of src/bad\.py is not finite"):
+        store.upsert([Point(name_of(1), {"path": "src/bad.py"}, {}, row, SPACE)])
+
+
+def test_a_write_that_is_repeated_changes_nothing(store: Store) -> None:
+    store.upsert([point(number, terms=sparse(a=1.0, b=float(number + 1))) for number in range(5)])
+    before = scores(store, sparse(a=1.0, b=1.0))
+    store.upsert([point(number, terms=sparse(a=1.0, b=float(number + 1))) for number in range(5)])
+    store.delete(names(80))
+    store.delete(names(80))
+    assert scores(store, sparse(a=1.0, b=1.0)) == pytest.approx(before, rel=1e-3)
+
+
+Step = Callable[[Store], None]
+numbers = st.integers(0, 7)
+weights = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([0.5, 1.0, 2.0]), max_size=3)
+vectors = st.sampled_from([None, [1, 0], [0, 1], [1, 1], [2, 1]])
+paths = st.sampled_from(["a.py", "d/b.py", "d/e/c.py"])
+
+
+@st.composite
+def writes(draw: st.DrawFn) -> Step:
+    number, path, words, vector = draw(numbers), draw(paths), draw(weights), draw(vectors)
+    plain = point(number, path, sparse(**words) if words else SparseTerms((), ()))
+    if vector is None:
+        return lambda store: store.upsert([plain])
+    space = draw(st.sampled_from([SPACE, OTHER_SPACE]))
+    row = with_vector(number, vector).dense
+    return lambda store: store.upsert([Point(plain.id, plain.payload, plain.sparse, row, space)])
+
+
+deletions = st.lists(numbers, max_size=4).map(lambda them: lambda store: store.delete(names(*them)))
+
+
+def seen(store: Store) -> object:
+    """All that a user of a store can see, by id: scores to three digits, since the oracle's vectors are float32."""
+    query = np.array([0.8, 0.6], dtype=np.float32)
+    by_words = [store.search_terms(TERMS, sparse(**{word: 1.0}), 50) for word in "abcd"]
+    by_vector = [store.search_dense(space, query, 50) for space in (SPACE, OTHER_SPACE)]
+    inside = store.search_terms(TERMS, sparse(a=1.0, b=1.0), 50, PointFilter(folders=("d",)))
+    return (
+        [store.ids_of_path(path) for path in ("a.py", "d/b.py", "d/e/c.py")],
+        [{it.id: round(it.score, 2) for it in answers} for answers in (*by_words, *by_vector, inside)],
+        [store.count_vectors(space) for space in (SPACE, OTHER_SPACE)],
+        store.payloads(names(*range(8)), ["path"]),
+    )
+
+
+histories = st.lists(st.one_of(writes(), deletions), max_size=25)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(histories)
+def test_whatever_is_written_and_deleted_all_stores_hold_and_answer_the_same(steps: list[Step]) -> None:
+    assert_same(["edge", "memory", "double"], steps)
+
+
+@pytest.mark.skipif(not REAL, reason="QDRANT_URL names no server; with one, it goes through this whole suite")
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(histories)
+def test_a_real_server_holds_and_answers_the_same(steps: list[Step]) -> None:
+    assert_same(["edge", "server"], steps)
+
+
+def assert_same(kinds: list[str], steps: list[Step]) -> None:
+    with TemporaryDirectory() as folder, ExitStack() as opened:
+        stores = [opened.enter_context(KINDS[name](Path(folder) / name)) for name in kinds]
+        for store in stores:
+            store.ensure_space(SPACE, 2)
+            store.ensure_space(OTHER_SPACE, 2)
+            for step in steps:
+                step(store)
+        first, *others = map(seen, stores)
+        assert others == [first] * len(others)
