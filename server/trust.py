@@ -177,7 +177,7 @@ def _store(case: _Case) -> Iterator[Name]:
     """All of the section: it takes the index away from where the user keeps it, or fills the user's server."""
     without = case.without.store
     for key in sorted(case.project.store.model_fields_set):
-        if getattr(case.settled.store, key) != getattr(without, key):
+        if key not in _SECRETS and getattr(case.settled.store, key) != getattr(without, key):
             yield ("store", key)
 
 

@@ -23,7 +23,9 @@ from cqm.index.options import (
     RerankOptions,
     RouteOptions,
     ScanOptions,
+    StoreOptions,
 )
+from cqm.index.qdrant_shape import QUANTIZATIONS
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
 from cqm.server.layering import option_names
@@ -112,6 +114,7 @@ def test_the_blocks_that_the_example_file_shows_are_accepted(tmp_path: Path) -> 
         ("context", "provider", (RULES, *CHATS)),
         ("rerank", "provider", RERANKERS),
         ("rerank", "shape", SHAPES),
+        ("store", "quantization", QUANTIZATIONS),
     ],
 )
 def test_the_comment_names_every_row_that_an_option_may_name(section: str, key: str, names: Iterable[str]) -> None:
@@ -142,6 +145,7 @@ def test_the_defaults_of_settings_are_those_of_the_layers_below(model: object, m
         ("cache", CacheOptions),
         ("context", ContextOptions),
         ("rerank", RerankOptions),
+        ("store", StoreOptions),
     ],
 )
 def test_every_option_of_the_layers_below_can_be_set(section: str, layer: type) -> None:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cqm.index.options import CacheOptions, ContextOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
+from cqm.index.options import (
+    CacheOptions,
+    ContextOptions,
+    EmbeddingOptions,
+    IndexOptions,
+    RerankOptions,
+    RouteOptions,
+    StoreOptions,
+)
 from cqm.server.errors import SettingsError
 from cqm.server.layering import option_names
 from cqm.server.options import Options
@@ -67,6 +75,20 @@ RERANK = {
     "deadline_seconds": 0.5,
     "weight": 0.25,
 }
+STORE = {
+    "url": "https://qdrant.example:6333",
+    "api_key_env": "KEY",
+    "api_key_file": "/keys/key",
+    "ca_file": "/keys/ca.pem",
+    "prefix": "team_a",
+    "shard_number": 2,
+    "replication_factor": 3,
+    "write_consistency_factor": 2,
+    "quantization": "binary",
+    "on_disk": True,
+    "timeout_seconds": 2.5,
+    "retry_seconds": 7.5,
+}
 NAMES = {"fallback": ["a", "b"], "prose": "b"}
 BLOCKS = {"a": {"provider": "embedded"}, "b": MODEL}
 
@@ -87,7 +109,7 @@ def message(folder: Path, text: str) -> str:
 
 def test_every_option_of_a_service_reaches_the_layer_that_it_is_for(tmp_path: Path) -> None:
     embedding = MODEL | ROUTES | NAMES
-    load(tmp_path, embedding=embedding, providers=BLOCKS, cache=CACHE, context=CONTEXT, rerank=RERANK)
+    load(tmp_path, embedding=embedding, providers=BLOCKS, cache=CACHE, context=CONTEXT, rerank=RERANK, store=STORE)
     made = load_settings(environment={}, user=tmp_path / "cqm.yml").index_options(tmp_path / "project" / "file.py")
     model = EmbeddingOptions(**MODEL)  # type: ignore[arg-type]
     assert made == IndexOptions(
@@ -96,12 +118,19 @@ def test_every_option_of_a_service_reaches_the_layer_that_it_is_for(tmp_path: Pa
         cache=CacheOptions(**CACHE | {"folder": Path("/cache")}),  # type: ignore[arg-type]
         context=ContextOptions(**CONTEXT),  # type: ignore[arg-type]
         rerank=RerankOptions(**RERANK),  # type: ignore[arg-type]
+        store=StoreOptions(**STORE),  # type: ignore[arg-type]
     )
 
 
 @pytest.mark.parametrize(
     ("section", "values"),
-    [("embedding", MODEL | ROUTES | NAMES), ("cache", CACHE), ("context", CONTEXT), ("rerank", RERANK)],
+    [
+        ("embedding", MODEL | ROUTES | NAMES),
+        ("cache", CACHE),
+        ("context", CONTEXT),
+        ("rerank", RERANK),
+        ("store", STORE),
+    ],
 )
 def test_no_option_of_a_service_is_left_out_of_the_test_above(section: str, values: dict[str, object]) -> None:
     defaults = Options().model_dump(mode="json")[section]
@@ -109,10 +138,13 @@ def test_no_option_of_a_service_is_left_out_of_the_test_above(section: str, valu
     assert [key for key in values if values[key] == defaults[key]] == []
 
 
-@pytest.mark.parametrize("name", [name for name in option_names(Options) if name[0] in {"cache", "context", "rerank"}])
+SERVICES = {"cache": CACHE, "context": CONTEXT, "rerank": RERANK, "store": STORE}
+
+
+@pytest.mark.parametrize("name", [name for name in option_names(Options) if name[0] in SERVICES])
 def test_a_variable_sets_each_of_them_too(tmp_path: Path, name: tuple[str, str]) -> None:
     section, key = name
-    value = {"cache": CACHE, "context": CONTEXT, "rerank": RERANK}[section][key]
+    value = SERVICES[section][key]
     variable = f"CQM_{section}_{key}".upper()
     settings = load_settings(environment={variable: str(value)}, user=tmp_path / "cqm.yml")
     assert settings.model_dump(mode="json")[section][key] == value
@@ -134,12 +166,15 @@ def test_key_files_models_and_caches_are_found_from_the_file_that_names_them(tmp
         rerank={"folder": "model", "api_key_file": "k"},
         cache={"folder": "cache"},
         context={"api_key_file": "../key"},
+        store={"ca_file": "ca.pem", "api_key_file": "~/key", "url": "http://127.0.0.1:6333/"},
     )
     made = load_settings(environment={}, user=tmp_path / "cqm.yml").index_options(tmp_path / "project" / "file.py")
     assert made.embedding.api_key_file == str(tmp_path / "key")
     assert made.routes.fallback[0].api_key_file == str(Path.home() / "key")
     assert (made.rerank.folder, made.rerank.api_key_file) == (str(tmp_path / "model"), str(tmp_path / "k"))
     assert made.cache.folder == tmp_path / "cache"
+    assert (made.store.ca_file, made.store.api_key_file) == (str(tmp_path / "ca.pem"), str(Path.home() / "key"))
+    assert made.store.url == "http://127.0.0.1:6333"
     assert made.context.api_key_file == str(tmp_path.parent / "key")
 
 
@@ -230,7 +265,9 @@ def test_a_block_that_no_option_names_is_no_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:abc", "http://127.0.0.1:99999", "http://"])
-@pytest.mark.parametrize("option", ["embedding.base_url", "context.base_url", "rerank.url", "late.encoder"])
+@pytest.mark.parametrize(
+    "option", ["embedding.base_url", "context.base_url", "rerank.url", "late.encoder", "store.url"]
+)
 def test_an_address_that_cannot_be_used_is_told_where_it_stands(tmp_path: Path, option: str, url: str) -> None:
     """Once a malformed one passed, and gave a traceback where it was used."""
     section, key = option.split(".")

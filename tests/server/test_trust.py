@@ -72,6 +72,12 @@ REFUSED = [
     ("late: {encoder: models/minilm}", "late.encoder"),
     ("rerank: {folder: models/reranker}", "rerank.folder"),
     ("late: {api_key_env: AWS_SECRET_ACCESS_KEY}", "late.api_key_env"),
+    ("store: {url: 'https://example.com:6333'}", "store.url"),
+    ("store: {url: 'http://127.0.0.1:6333'}", "store.url"),
+    ("store: {ca_file: ca.pem}", "store.ca_file"),
+    ("store: {replication_factor: 50}", "store.replication_factor"),
+    ("store: {api_key_env: AWS_SECRET_ACCESS_KEY}", "store.api_key_env"),
+    ("store: {api_key_file: ~/.aws/credentials}", "store.api_key_file"),
     ("index: {home: elsewhere}", "index.home"),
     ("server: {roots: [..]}", "server.roots"),
     ("server: {roots: [/]}", "server.roots"),
@@ -127,6 +133,14 @@ def test_trust_in_one_project_is_none_in_another(home: Path, project: Path) -> N
 def test_a_project_may_decide_what_stays_on_this_machine(home: Path, project: Path, text: str) -> None:
     (project / "cqm.yml").write_text(text)
     load(home, project)
+
+
+def test_a_project_cannot_take_the_index_off_the_users_server(home: Path, project: Path) -> None:
+    (home / "cqm.yml").write_text("store: {url: 'https://example.com:6333', prefix: mine}")
+    for text, name in (("url: ''", "url"), ("url: 'https://example.org:6333'", "url"), ("prefix: yours", "prefix")):
+        assert f'"store.{name}" is refused: it decides' in project_refusal(home, project, f"store: {{{text}}}").message
+    (project / "cqm.yml").write_text("store: {url: 'https://example.com:6333', prefix: mine, shard_number: 1}")
+    assert load(home, project).store.prefix == "mine"
 
 
 def test_the_environments_default_address_counts_when_a_project_chooses_the_provider(home: Path, project: Path) -> None:
