@@ -76,8 +76,7 @@ class QdrantStore:
 
     def create(self) -> None:
         """Make the collection, and open it. One that a killed process has made by this name is as empty."""
-        parameters = shape.collection(self._options)
-        self._ask("created", lambda client: _made(client, self._note.name, parameters))
+        self._ask("created", lambda client: _made(client, self._note.name, self._options))
         for key in KEYWORDS:
             self._write(partial(self._indexed, key))
         self._claim()
@@ -291,12 +290,12 @@ class QdrantStore:
         self._looked_at = now
 
 
-def _made(client: "QdrantClient", name: str, parameters: Mapping[str, Any]) -> None:
+def _made(client: "QdrantClient", name: str, options: StoreOptions) -> None:
     """Have a collection be there; that it is already is what was wanted."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
-        client.create_collection(name, **parameters)
+        client.create_collection(name, **shape.collection(options))
     except UnexpectedResponse as error:
         if not is_conflict(error):
             raise

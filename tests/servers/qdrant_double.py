@@ -7,6 +7,7 @@ how a cluster behaves, what quantization and a graph cost in recall, and what a 
 import json
 import re
 import shutil
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -74,7 +75,7 @@ class QdrantDouble:
         aliases: the collections that they stand for.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Asked] = []
         self.rule: Callable[[Asked], Fault | None] = lambda _: None
         self.key = ""
@@ -85,18 +86,21 @@ class QdrantDouble:
         self.lock = threading.RLock()
         self._folder = folder
         self._port = 0
+        self._tls = tls
         self._server: ThreadingHTTPServer | None = None
         self.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._port}"
 
     def start(self) -> None:
         """Listen, on the same port as before."""
         self.ended.clear()
         self._server = ThreadingHTTPServer(("127.0.0.1", self._port), _handler_of(self))
         self._port = self._server.server_port
+        if self._tls:
+            self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def stop(self) -> None:
