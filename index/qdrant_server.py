@@ -89,7 +89,7 @@ class QdrantServer:
         attempts = stamina.retry_context(
             on=self._wait_for,
             attempts=most if patience else 1,
-            timeout=patience,
+            timeout=patience or None,
             wait_initial=_FIRST_WAIT_SECONDS,
             wait_max=_LONGEST_WAIT_SECONDS,
             wait_jitter=_FIRST_WAIT_SECONDS,
@@ -162,7 +162,7 @@ class QdrantServer:
             case ResponseHandlingException(source=source):
                 return isinstance(source, httpx.TransportError) and not _is_about_certificates(source)
             case ResourceExhaustedResponse(retry_after_s=seconds):
-                return float(seconds) if seconds <= self._options.retry_seconds else False
+                return max(_FIRST_WAIT_SECONDS, float(seconds)) if seconds <= self._options.retry_seconds else False
             case UnexpectedResponse(status_code=status):
                 return _may_pass(status or 0) and not _is_full(error)
             case _:
@@ -180,7 +180,8 @@ class QdrantServer:
                 return self._unanswered(what, source)
             case UnfinishedError() | QdrantException():
                 return self._failed(what, error or "it is overloaded", retryable=True)
-            case ApiException() | ValueError():
+            # The client asserts that an answer holds a result.
+            case ApiException() | ValueError() | AssertionError():
                 return self._failed(what, _NO_QDRANT, _OTHER_URL)
             case _:
                 return None

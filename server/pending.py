@@ -1,5 +1,6 @@
 """Changed paths on their way from the thread that sees them to the thread that takes them up, coalesced."""
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,7 +15,7 @@ class WatchOptions:
         quiet: a change waits until nothing has changed for this long, so that the steps of one save come together.
         longest: but never longer than this.
         reconcile: time between comparisons of the whole tree.
-        poll: the same, while changes can't be watched.
+        poll: the same, while changes can't be watched; and how soon what failed is tried again.
         many: with more changed paths than this, the whole tree is compared instead.
     """
 
@@ -44,6 +45,7 @@ class PendingChanges:
         self._first = self._last = 0.0
         self._period = options.reconcile
         self._next_whole = time.monotonic() + self._period
+        self._again = math.inf
         self._closed = False
 
     def add(self, path: str) -> None:
@@ -59,11 +61,14 @@ class PendingChanges:
             self._whole = True
 
     def keep(self, batch: Batch) -> None:
-        """Give a batch back that could not be taken up: it comes again with the next change or comparison."""
+        """Give a batch back that could not be taken up: it comes again with the next change, or else soon."""
         with self._condition:
             self._kept |= batch.paths or set()
+            again = time.monotonic() + self._options.poll
             if batch.paths is None:
-                self._next_whole = min(self._next_whole, time.monotonic() + self._options.poll)
+                self._next_whole = min(self._next_whole, again)
+            else:
+                self._again = again
 
     def compare_every(self, seconds: float) -> None:
         """Set the time between comparisons of the whole tree, from now on."""
@@ -100,14 +105,14 @@ class PendingChanges:
 
     def _due(self) -> float:
         if not (self._paths or self._whole):
-            return self._next_whole
+            return min(self._next_whole, self._again)
         settled = min(self._last + self._options.quiet, self._first + self._options.longest)
         return min(settled, self._next_whole)
 
     def _hand_over(self) -> Batch:
         paths = _outermost(self._paths | self._kept)
         whole = self._whole or len(paths) > self._options.many or time.monotonic() >= self._next_whole
-        self._paths, self._kept, self._whole = set(), set(), False
+        self._paths, self._kept, self._whole, self._again = set(), set(), False, math.inf
         if not whole:
             return Batch(paths)
         self._next_whole = time.monotonic() + self._period
