@@ -37,6 +37,10 @@ class CollectionNote:
     alias: str
     marks: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """The collection and its server."""
+        return f"{self.name} at {self.url}"
+
     def marked(self, *marks: str) -> "CollectionNote":
         """The same with other marks."""
         return replace(self, marks=marks)

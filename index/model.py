@@ -378,6 +378,7 @@ class IndexStatus:
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
         size_bytes: of the index on disk.
         damage: what was found damaged; empty when nothing was, or when it is rebuilt already.
+        server: the collection that holds the chunks, and the Qdrant server it is on; empty where `location` holds them.
     """
 
     root: str
@@ -400,6 +401,7 @@ class IndexStatus:
     models: tuple[ModelState, ...] = ()
     cache: tuple[CacheLayer, ...] = ()
     damage: str = ""
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,10 @@ class QdrantStore:
         if self._mark() in {*self._note.marks, ""}:
             self._ask("deleted", lambda client: client.delete_collection(self._note.name), brief=True)
 
+    def server_version(self) -> str:
+        """The version of the server."""
+        return self._ask("looked at", lambda client: client.info()).version
+
     def _ask(self, what: str, request: "Callable[[QdrantClient], T]", *, brief: bool = False) -> T:
         return self._server.ask(what, request, brief=brief)
 

@@ -37,6 +37,8 @@ _NEVER_PASSES = {501, 505, _FULL}
 # What Qdrant says, with status 500, where its disk is full.
 _SAYS_FULL = ("no space left", "disk space", "disk is full", "out of disk")
 _NO_QDRANT = "it does not answer as Qdrant does"
+_NO_SUCH_REQUEST = {_NOT_FOUND, 405}
+_TOO_OLD = "Correct store.url, or upgrade the server: it has to be Qdrant 1.18 or later."
 _OTHER_URL = "Correct store.url."
 
 _log = logging.getLogger(__name__)
@@ -212,7 +214,8 @@ class QdrantServer:
             return self._failed(what, f"it is full: {said}", remedy, retryable=True)
         if status == _NOT_FOUND and "collection" in said.lower():
             return DamagedIndexError(f"Qdrant at {self} has lost a collection: {said}.", remedy=REBUILD)
-        return self._failed(what, f"it answers {status}: {said}", retryable=_may_pass(status))
+        remedy = _TOO_OLD if status in _NO_SUCH_REQUEST else ""
+        return self._failed(what, f"it answers {status}: {said}", remedy, retryable=_may_pass(status))
 
     def _failed(self, what: str, why: object, remedy: str = "", *, retryable: bool = False) -> StoreError:
         said = self._endpoint.quoted(why).rstrip(".")

@@ -3,11 +3,13 @@
 import json
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from cqm.index.collection import read_note
 from cqm.index.embedding.routes import Routes
-from cqm.index.errors import DamagedIndexError
+from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.generation import DAMAGE_FACT, manifest_path, serving_name
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
@@ -102,7 +104,16 @@ def describe(
         lacking=int(fact(LACKING_FACT) or 0),
         models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
         damage=fact(DAMAGE_FACT),
+        server=_server(folder) if manifest else "",
     )
+
+
+def _server(folder: Path) -> str:
+    """Where the generation that serves is, if it is on a server."""
+    with suppress(DamagedIndexError, StoreError):
+        if note := read_note(folder / serving_name(folder)):
+            return str(note)
+    return ""
 
 
 def git_head(root: Path) -> str:

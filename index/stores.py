@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from cqm.index.collection import CollectionNote, new_note, read_note, write_note
 from cqm.index.edge import EdgeStore
 from cqm.index.errors import DamagedIndexError, StoreError
+from cqm.index.lexical import SparseTerms
 from cqm.index.options import StoreOptions
-from cqm.index.store import Store
+from cqm.index.store import TERMS, Point, Store, file_point_id
 
 if TYPE_CHECKING:
     from cqm.index.qdrant import QdrantStore
@@ -76,6 +78,32 @@ def drop_store(place: Path, options: StoreOptions) -> None:
         store.drop()
     finally:
         store.close()
+
+
+def try_server(options: StoreOptions) -> str:
+    """Make a small collection on the server, fill, search and delete it; gives the server's version.
+
+    Raises:
+        StoreError: what of this did not work.
+    """
+    import numpy as np
+
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "doctor-0" / "generation"
+        place.mkdir(parents=True)
+        note = new_note(place, options)
+        store = _on_server(place, note, options)
+        row = np.array([0.6, 0.8], dtype=np.float32)
+        try:
+            store.create()
+            store.ensure_space("dense", row.size)
+            store.upsert([Point(file_point_id(""), {"path": ""}, {TERMS: SparseTerms((1,), (1.0,))}, row, "dense")])
+            if not (store.search_terms(TERMS, SparseTerms((1,), (1.0,)), 1) and store.search_dense("dense", row, 1)):
+                raise StoreError(f"{note} does not find what it holds.")
+            return store.server_version()
+        finally:
+            store.drop()
+            store.close()
 
 
 def _on_server(

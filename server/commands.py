@@ -239,7 +239,10 @@ def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProb
             # What a cache did is a matter of processes that live; this one has asked it for nothing.
             cache = tuple(layer for layer in found.cache if layer.problem)
             return replace(found, cache=cache), opened.skipped()
-    except IndexInUseError as error:
+    except (IndexInUseError, StoreError) as error:
+        # Also while the server is down that its chunks are on.
+        if not error.retryable:
+            raise
         say(f"{error.message} This is what it last wrote.")
         return found, ()
 

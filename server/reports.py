@@ -77,6 +77,8 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield f"  commit: {_commits(status)}"
     yield f"  skipped: {_counted(status.skipped)}"
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
+    if status.server:
+        yield f"  its chunks in {status.server}"
     most = None if all_failed else _MOST_LISTED
     yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
 

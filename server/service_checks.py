@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.home import cache_folder
-from cqm.index.options import CacheOptions, ContextOptions, EmbeddingOptions, RerankOptions
+from cqm.index.options import CacheOptions, ContextOptions, EmbeddingOptions, RerankOptions, StoreOptions
 from cqm.server.checks import Case, Found, Row, bad, good, off
 from cqm.server.reports import size_text, usd_text
 
@@ -212,11 +212,27 @@ def _price(usd: float | None) -> str:
     return f"${usd:g} a million tokens" if usd else "free"
 
 
+def store_rows(case: Case) -> Iterator[Row]:
+    """The server that holds the chunks."""
+    yield "store", partial(check_store, case.options.store)
+
+
+def check_store(options: StoreOptions) -> Found:
+    """Use a collection of a moment's life."""
+    from cqm.index.stores import try_server
+
+    if not options.url:
+        return off("chunks are kept in the index folder")
+    version, seconds = _timed(lambda: try_server(replace(options, retry_seconds=0.0)))
+    return good(f"Qdrant {version} at {Endpoint(options.url)}", seconds)
+
+
 SERVICES: tuple[Callable[[Case], Iterator[Row]], ...] = (
     model_rows,
     writer_rows,
     reranker_rows,
     encoder_rows,
     cache_rows,
+    store_rows,
 )
 """What gives the checks of each kind of service."""

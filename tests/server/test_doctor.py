@@ -71,6 +71,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
         "cache memory": "ok",
         "cache redis": "not configured",
         "cache disk": "ok",
+        "store": "not configured",
     }
     assert found["embedding"]["detail"].startswith("embedded/wordllama-256, 256 dimensions, ")
     assert "tools search, usages, " in found["MCP server"]["detail"]

@@ -135,6 +135,9 @@ class QdrantDouble:
                     return handle(self, asked, *found.groups())
         raise RefusedError(404, "")
 
+    def tell(self, _: Asked) -> object:
+        return {}
+
     def exists(self, _: Asked, name: str) -> object:
         return {"exists": name in self.collections}
 
@@ -245,6 +248,7 @@ class QdrantDouble:
 
 
 _ROUTES: tuple[tuple[str, str, Callable[..., object]], ...] = (
+    ("GET", "/", QdrantDouble.tell),
     ("POST", "/collections/aliases", QdrantDouble.change_aliases),
     ("GET", "/collections/([^/]+)/exists", QdrantDouble.exists),
     ("PUT", "/collections/([^/]+)", QdrantDouble.create),
@@ -293,11 +297,13 @@ def _condition(wanted: Json) -> Any:
 
 def _answered(double: QdrantDouble, asked: Asked) -> tuple[int, Json]:
     try:
-        return 200, {"result": double.answer(asked), "status": "ok", "time": 0.0}
+        body = {"result": double.answer(asked), "status": "ok", "time": 0.0}
     except RefusedError as error:
         return error.status, {"status": {"error": str(error)}, "time": 0.0}
     except Exception as error:  # noqa: BLE001 - Edge raises nothing more precise
         return 400, {"status": {"error": f"Wrong input: {error}"}, "time": 0.0}
+    # What a server says of itself has a form of its own.
+    return 200, {"title": "qdrant - vector search engine", "version": "1.18.0"} if asked.path == "/" else body
 
 
 def _handler_of(double: QdrantDouble) -> type[BaseHTTPRequestHandler]:
