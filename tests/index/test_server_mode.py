@@ -1,5 +1,6 @@
 """An index on a Qdrant server: the same answers, what each option asks of the server, and whose collection is whose."""
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -438,6 +439,9 @@ def test_an_index_that_makes_room_for_others_is_deleted_on_the_server_too(
     for path in (tmp_path / "home").glob("indexes/tree-*/*/manifest.db"):
         with path.open("ab") as file:
             file.write(b"\1" * 3_000_000)
+            file.flush()
+            # Before that it need not take room on disk.
+            os.fsync(file.fileno())
     notes = list(make_room(kept, replace(options(), disk_mb=2)))
     assert [note.partition(" (")[0] for note in notes] == [f"The index of {tree}"]
     assert list(qdrant.aliases.values()) == list(qdrant.collections)
