@@ -16,8 +16,9 @@ from cqm.index.errors import REBUILD, DamagedIndexError, EmbeddingError, StoreEr
 from cqm.index.options import StoreOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    import stamina
     from qdrant_client import QdrantClient
 
 Result = TypeVar("Result")
@@ -84,11 +85,24 @@ class QdrantServer:
             DamagedIndexError: there is no such collection.
             StoreError: anything else; its message names the server.
         """
+        client = self._connected()
+        from qdrant_client.common.client_exceptions import QdrantException
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            for attempt in self._attempts(brief=brief):
+                with attempt:
+                    return request(client)
+        # The client asserts that an answer holds a result.
+        except (ApiException, QdrantException, UnfinishedError, ValueError, AssertionError) as error:
+            raise self._explained(what, error) from self._endpoint.cause(error)
+        raise RuntimeError  # unreachable: stamina lets the last error pass
+
+    def _attempts(self, *, brief: bool) -> "Iterable[stamina.Attempt]":
         import stamina
 
-        client = self._connected()
         patience, most = self._options.retry_seconds, _ATTEMPTS_OF_A_SEARCH if brief else _ATTEMPTS
-        attempts = stamina.retry_context(
+        return stamina.retry_context(
             on=self._wait_for,
             attempts=most if patience else 1,
             timeout=patience or None,
@@ -96,18 +110,6 @@ class QdrantServer:
             wait_max=_LONGEST_WAIT_SECONDS,
             wait_jitter=_FIRST_WAIT_SECONDS,
         )
-        try:
-            for attempt in attempts:
-                with attempt:
-                    return request(client)
-        except CqmError:
-            raise
-        except Exception as error:
-            known = self._explained(what, error)
-            if known is None:
-                raise
-            raise known from self._endpoint.cause(error)
-        raise AssertionError  # unreachable: stamina lets the last error pass
 
     def close(self) -> None:
         """End the connections; harmless without any."""
@@ -170,10 +172,10 @@ class QdrantServer:
             case _:
                 return False
 
-    def _explained(self, what: str, error: Exception) -> CqmError | None:
-        """An error of the client as ours; None for one that is not the client's."""
+    def _explained(self, what: str, error: Exception) -> CqmError:
+        """An error of the client as ours."""
         from qdrant_client.common.client_exceptions import QdrantException
-        from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+        from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
         match error:
             case UnexpectedResponse():
@@ -182,11 +184,8 @@ class QdrantServer:
                 return self._unanswered(what, source)
             case UnfinishedError() | QdrantException():
                 return self._failed(what, error or "it is overloaded", retryable=True)
-            # The client asserts that an answer holds a result.
-            case ApiException() | ValueError() | AssertionError():
-                return self._failed(what, _NO_QDRANT, _OTHER_URL)
             case _:
-                return None
+                return self._failed(what, _NO_QDRANT, _OTHER_URL)
 
     def _unanswered(self, what: str, source: Exception) -> StoreError:
         """What came of a request without an answer, or with one that cannot be understood."""

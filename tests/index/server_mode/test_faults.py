@@ -12,36 +12,15 @@ from qdrant_double import Asked, Fault, QdrantDouble, refusal
 from cqm.index.engine import Index
 from cqm.index.errors import StoreError
 from cqm.index.model import Query, UpdateSummary
-from cqm.index.options import CacheOptions, IndexOptions, StoreOptions
+from cqm.index.options import IndexOptions, StoreOptions
 from cqm.server.pending import WatchOptions
 from cqm.server.watch import Watcher, WatchReport
 
 PATIENCE_SECONDS = 60.0
 
 Options = Callable[..., IndexOptions]
+Paths = Callable[[Index, str], list[str]]
 Rule = Callable[[Asked], Fault | None]
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(5):
-        (root / f"part_{number}.py").write_text(f"def gather_{number}(value):\n    return value + {number}\n")
-    return root
-
-
-@pytest.fixture
-def options(tmp_path: Path, qdrant: QdrantDouble) -> Options:
-    def made(**store: object) -> IndexOptions:
-        chosen = StoreOptions(url=qdrant.url, **{"retry_seconds": 8.0, **store})  # type: ignore[arg-type]
-        return IndexOptions(tmp_path / "home", workers=1, cache=CacheOptions(memory_mb=0), store=chosen)
-
-    return made
-
-
-def paths(index: Index, text: str) -> list[str]:
-    return [hit.path for hit in index.search(Query(text)).hits]
 
 
 def first_of_each(fault: Fault) -> Rule:
@@ -74,7 +53,7 @@ def first_of_each(fault: Fault) -> Rule:
     ids=["503", "500", "429 wait", "429", "408", "no answer", "lost answer", "502", "504 done"],
 )
 def test_what_passes_by_itself_is_not_even_noticed(
-    tree: Path, options: Options, qdrant: QdrantDouble, fault: Fault
+    tree: Path, options: Options, qdrant: QdrantDouble, fault: Fault, paths: Paths
 ) -> None:
     qdrant.rule = first_of_each(fault)
     with Index.open(tree, options()) as index:
@@ -88,7 +67,7 @@ def test_what_passes_by_itself_is_not_even_noticed(
 
 
 def test_a_request_that_is_not_answered_in_time_is_sent_again(
-    tree: Path, options: Options, qdrant: QdrantDouble
+    tree: Path, options: Options, qdrant: QdrantDouble, paths: Paths
 ) -> None:
     left = [Fault(hangs=True)]
     with Index.open(tree, options(timeout_seconds=0.5)) as index:
@@ -147,7 +126,7 @@ def test_what_does_not_pass_is_told_at_once_with_what_helps(
         assert len(asked) == 1
         qdrant.rule = lambda _: None
         assert index.update().chunks_written == 5
-        assert paths(index, "gather_4")[0] == "part_4.py"
+        assert index.search(Query("gather_4")).hits[0].path == "part_4.py"
 
 
 @pytest.mark.parametrize(("seconds", "requests"), [(0.0, 1), (8.0, 5)])
@@ -189,7 +168,7 @@ def test_a_server_that_is_down_is_named_when_an_index_is_opened(
 
 
 def test_a_search_while_the_server_is_down_names_it_and_the_next_one_answers(
-    tree: Path, options: Options, qdrant: QdrantDouble
+    tree: Path, options: Options, qdrant: QdrantDouble, paths: Paths
 ) -> None:
     with Index.open(tree, options()) as index:
         index.update()
@@ -203,7 +182,7 @@ def test_a_search_while_the_server_is_down_names_it_and_the_next_one_answers(
 
 @pytest.mark.parametrize("writes", range(3))
 def test_an_update_that_loses_the_server_goes_on_where_it_was_and_ends_as_if_nothing_had_happened(
-    tree: Path, tmp_path: Path, options: Options, qdrant: QdrantDouble, writes: int
+    tree: Path, tmp_path: Path, options: Options, qdrant: QdrantDouble, writes: int, paths: Paths
 ) -> None:
     with Index.open(tree, options()) as index:
         index.update()
@@ -262,7 +241,7 @@ def test_what_was_committed_before_the_server_failed_is_not_done_again(
 
 
 def test_committed_work_is_not_done_again_by_the_next_process_either(
-    tree: Path, options: Options, qdrant: QdrantDouble
+    tree: Path, options: Options, qdrant: QdrantDouble, paths: Paths
 ) -> None:
     with Index.open(tree, options()) as index:
         index.update()
@@ -278,7 +257,7 @@ def test_committed_work_is_not_done_again_by_the_next_process_either(
 
 
 def test_a_watched_folder_is_caught_up_with_when_the_server_is_back(
-    tree: Path, options: Options, qdrant: QdrantDouble
+    tree: Path, options: Options, qdrant: QdrantDouble, paths: Paths
 ) -> None:
     reports: list[WatchReport] = []
     changed = Condition()
