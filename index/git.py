@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 # Where git was told to work instead of the folder that it is asked about: set in hooks and aliases.
@@ -34,15 +35,33 @@ def tracked(folder: Path, paths: Sequence[str]) -> list[str]:
     return _listed(folder, ("--cached",), paths) or []
 
 
+def head(folder: Path) -> str | None:
+    """The commit that is checked out; "" before the first one, None when git does not tell. See `checkout.head`."""
+    done = _ran(folder, ["rev-parse", "--verify", "--quiet", "HEAD"])
+    # With --quiet it ends with 1 and says nothing where there is no commit yet.
+    return None if done is None or done.returncode > 1 else os.fsdecode(done.stdout).strip()
+
+
+@lru_cache(maxsize=64)
+def commits_between(folder: Path, old: str, new: str) -> int | None:
+    """How many commits the second has that the first has not; None when git does not know them."""
+    done = _ran(folder, ["rev-list", "--count", f"{old}..{new}", "--"])
+    return None if done is None or done.returncode else int(done.stdout)
+
+
 def _listed(folder: Path, which: Sequence[str], paths: Sequence[str] = ()) -> list[str] | None:
-    command = ["git", *_NO_PROGRAMS, "-C", str(folder), "ls-files", "-z", *which, "--", *paths]
+    done = _ran(folder, ["ls-files", "-z", *which, "--", *paths])
+    # It goes on where it may not read a folder, with a warning: what is missing must not count as deleted.
+    if done is None or done.returncode or b"could not open directory" in done.stderr:
+        return None
+    return sorted(set(os.fsdecode(done.stdout).split("\0")) - {""})
+
+
+def _ran(folder: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes] | None:
+    command = ["git", *_NO_PROGRAMS, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, stdin=subprocess.DEVNULL, check=False)
     except OSError:
         return None
-    # It goes on where it may not read a folder, with a warning: what is missing must not count as deleted.
-    if done.returncode or b"could not open directory" in done.stderr:
-        return None
-    return sorted(set(os.fsdecode(done.stdout).split("\0")) - {""})
