@@ -115,7 +115,9 @@ class Options(Section):
     def watch_options(self) -> WatchOptions:
         """When changes of files are taken up."""
         watch = self.watch
-        return WatchOptions(quiet=watch.debounce_ms / 1000, reconcile=watch.reconcile_seconds, poll=watch.poll_seconds)
+        return WatchOptions(
+            quiet=watch.debounce_ms / 1000, reconcile=watch.reconcile_seconds, poll=watch.poll_seconds, mode=watch.mode
+        )
 
 
 def _embedding_options(section: ProviderSettings) -> EmbeddingOptions:

@@ -2,9 +2,14 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import Condition
+from typing import NamedTuple
+
+_LEAST_WAIT = 0.005
+"""Seconds: what is due and waits for somebody is looked at no more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,10 @@ class WatchOptions:
         reconcile: time between comparisons of the whole tree.
         poll: the same, while changes can't be watched; and how soon what failed is tried again.
         many: with more changed paths than this, the whole tree is compared instead.
+        busy: changes wait for git, while it writes to the work tree, no longer than this.
+        glance: time between two looks at which commit is checked out.
+        mode: "events" of the system, "poll" to compare again and again, or "auto": events, and where they do not tell
+            of what other machines do, comparisons beside them.
     """
 
     quiet: float = 0.03
@@ -24,6 +33,9 @@ class WatchOptions:
     reconcile: float = 300.0
     poll: float = 5.0
     many: int = 500
+    busy: float = 10.0
+    glance: float = 1.0
+    mode: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +45,49 @@ class Batch:
     paths: frozenset[str] | None
 
 
-class PendingChanges:
-    """Collects changes from any thread, and hands them over when they have settled."""
+class Backlog(NamedTuple):
+    """What is known to have changed and not taken up yet.
 
-    def __init__(self, options: WatchOptions) -> None:
+    Attributes:
+        count: paths; None when anything may have changed.
+        since: when the oldest of them was seen, seconds since the epoch; 0 for never.
+    """
+
+    count: int | None
+    since: float = 0.0
+
+
+class PendingChanges:
+    """Collects changes from any thread, and hands them over when they have settled. One thread takes them.
+
+    Another commit checked out means that anything may have changed.
+
+    Parameters:
+        options: when they have settled.
+        head: tells the commit that is checked out.
+        is_busy: whether somebody writes to the whole tree just now: changes wait for the end of that.
+    """
+
+    def __init__(
+        self,
+        options: WatchOptions,
+        *,
+        head: Callable[[], str | None] = lambda: "",
+        is_busy: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._options = options
+        self._head = head
+        self._is_busy = is_busy
         self._condition = Condition()
         self._paths: set[str] = set()
         self._kept: set[str] = set()
-        self._whole = False
+        self._in_hand: frozenset[str] = frozenset()
+        self._whole = self._whole_in_hand = self._whole_kept = False
+        self._since = self._since_in_hand = 0.0
+        # Changes are numbered: those up to `_upto` are in hand, those up to `_finished` are taken up.
+        self._number = self._upto = self._finished = 0
+        self._seen_head: str | None = None
+        self._held_up_at = 0.0
         self._first = self._last = 0.0
         self._period = options.reconcile
         self._next_whole = time.monotonic() + self._period
@@ -60,28 +106,57 @@ class PendingChanges:
             self._touch()
             self._whole = True
 
+    def finish(self) -> None:
+        """What was handed over is taken up."""
+        with self._condition:
+            self._finished = self._upto
+            self._whole_kept = self._whole_kept and not self._whole_in_hand
+            self._put_down()
+
     def keep(self, batch: Batch) -> None:
         """Give a batch back that could not be taken up: it comes again with the next change, or else soon."""
         with self._condition:
-            self._kept |= batch.paths or set()
+            self._kept |= self._in_hand if batch.paths is None else batch.paths
             again = time.monotonic() + self._options.poll
             if batch.paths is None:
+                self._whole_kept = True
                 self._next_whole = min(self._next_whole, again)
             else:
                 self._again = again
+            since = self._since_in_hand
+            self._put_down()
+            self._since = min(self._since or since, since)
+
+    def backlog(self) -> Backlog:
+        """What is known to have changed and not taken up yet."""
+        with self._condition:
+            count = len(self._paths | self._kept | self._in_hand)
+            oldest = min(filter(None, (self._since_in_hand, self._since)), default=0.0)
+            is_unknown = self._whole or self._whole_in_hand or self._whole_kept
+            return Backlog(count or (None if is_unknown else 0), oldest)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all that is known to have changed now is taken up; whether it is."""
+        with self._condition:
+            until = self._number
+
+            def is_done() -> bool:
+                return self._finished >= until and not self._whole_kept
+
+            return self._condition.wait_for(lambda: is_done() or self._closed, seconds) and is_done()
 
     def compare_every(self, seconds: float) -> None:
         """Set the time between comparisons of the whole tree, from now on."""
         with self._condition:
             self._period = seconds
             self._next_whole = time.monotonic() + seconds
-            self._condition.notify()
+            self._condition.notify_all()
 
     def close(self) -> None:
         """Let `take` return None from now on."""
         with self._condition:
             self._closed = True
-            self._condition.notify()
+            self._condition.notify_all()
 
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -91,17 +166,39 @@ class PendingChanges:
         """Wait until changes have settled or a comparison is due, and hand it over; None when closed."""
         with self._condition:
             while not self._closed:
+                self._look_at_head()
                 wait = self._due() - time.monotonic()
-                if wait <= 0:
+                if wait <= 0 and not self._is_held_up():
                     return self._hand_over()
-                self._condition.wait(wait)
+                pause = wait if wait > 0 else max(self._options.quiet, _LEAST_WAIT)
+                self._condition.wait(min(pause, self._options.glance))
         return None
 
+    def _look_at_head(self) -> None:
+        if not self._whole and self._head() != self._seen_head:
+            self._touch()
+            self._whole = True
+
+    def _is_held_up(self) -> bool:
+        """Whether changes wait for somebody who writes to the whole tree."""
+        if not self._is_busy():
+            self._held_up_at = 0.0
+            return False
+        now = time.monotonic()
+        self._held_up_at = self._held_up_at or now
+        return now - self._held_up_at < self._options.busy
+
+    def _put_down(self) -> None:
+        self._in_hand, self._whole_in_hand, self._since_in_hand = frozenset(), False, 0.0
+        self._condition.notify_all()
+
     def _touch(self) -> None:
+        self._number += 1
         self._last = time.monotonic()
+        self._since = self._since or time.time()
         if not (self._paths or self._whole):
             self._first = self._last
-            self._condition.notify()
+            self._condition.notify_all()
 
     def _due(self) -> float:
         if not (self._paths or self._whole):
@@ -112,9 +209,14 @@ class PendingChanges:
     def _hand_over(self) -> Batch:
         paths = _outermost(self._paths | self._kept)
         whole = self._whole or len(paths) > self._options.many or time.monotonic() >= self._next_whole
-        self._paths, self._kept, self._whole, self._again = set(), set(), False, math.inf
+        self._in_hand, self._whole_in_hand, self._since_in_hand = paths, self._whole, self._since
+        self._upto = self._number
+        self._paths, self._kept, self._whole, self._since = set(), set(), False, 0.0
+        self._again = math.inf
         if not whole:
             return Batch(paths)
+        self._whole_in_hand = self._whole_in_hand or self._whole_kept
+        self._seen_head = self._head()
         self._next_whole = time.monotonic() + self._period
         return Batch(None)
 

@@ -1,5 +1,7 @@
 """The sections of cqm.yml about files, chunks, searching and serving."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from cqm.index.model import SearchMode
@@ -88,3 +90,5 @@ class WatchSettings(Section):
     """Time between two comparisons of the whole tree with the index, for missed events."""
     poll_seconds: float = Field(default=5.0, ge=0.1, le=3600, allow_inf_nan=False)
     """Time between two comparisons where the system cannot report changes."""
+    mode: Literal["auto", "events", "poll"] = "auto"
+    """events of the system, poll to compare again and again, auto: events, and both on network file systems."""

@@ -11,9 +11,11 @@ from pathlib import Path
 from threading import Thread
 
 from cqm.chunkers.errors import CqmError
+from cqm.index import checkout
 from cqm.index.model import UpdateSummary
 from cqm.server.changes import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
-from cqm.server.pending import Batch, PendingChanges, WatchOptions
+from cqm.server.mounts import remote_type
+from cqm.server.pending import Backlog, Batch, PendingChanges, WatchOptions
 
 _log = logging.getLogger(__name__)
 
@@ -67,13 +69,16 @@ class Watcher:
         self._folders = folders
         self._report = report
         self._options = options or WatchOptions()
-        self._pending = PendingChanges(self._options)
+        self._pending = PendingChanges(
+            self._options, head=lambda: checkout.head(root), is_busy=lambda: checkout.is_busy(root)
+        )
         self._source: ChangeSource | None = None
         self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
         self._problem = ""
 
     def start(self) -> None:
         """Begin to watch, then compare the whole tree once: a change in between is seen by one of the two."""
+        self._pending.add_whole()
         self._thread.start()
 
     def stop(self) -> None:
@@ -87,8 +92,16 @@ class Watcher:
         """Why changes are not taken up at once, with the remedy; empty when they are."""
         return self._problem
 
+    def backlog(self) -> Backlog:
+        """What is known to have changed and is not in the index yet; nothing is known while changes are not watched."""
+        backlog = self._pending.backlog()
+        return backlog if backlog.count or not self._problem else Backlog(None, backlog.since)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all that is known to have changed now is in the index; whether it is."""
+        return self._pending.wait(seconds)
+
     def _run(self) -> None:
-        self._pending.add_whole()
         try:
             while batch := self._pending.take():
                 if not self._root.exists():
@@ -101,7 +114,10 @@ class Watcher:
             self._close_source()
 
     def _watch(self) -> None:
-        """Watch every folder in scope; where that can't be, compare the tree more often."""
+        """Watch every folder in scope; where that can't be, or is not enough, compare the tree more often."""
+        if self._options.mode == "poll":
+            self._compare_often("Changes are not watched: watch.mode is poll.")
+            return
         try:
             if self._source is None:
                 source = open_changes(self._root, folders=self._folders, changed=self._changed, lost=self._lost)
@@ -112,10 +128,20 @@ class Watcher:
         except OSError as error:
             self._poll(error)
         else:
-            if self._problem:
-                self._problem = ""
-                self._pending.compare_every(self._options.reconcile)
-                self._report(WatchReport(f"{self._root} is watched again."))
+            self._well_watched()
+
+    def _well_watched(self) -> None:
+        kind = remote_type(self._root) if self._options.mode == "auto" else ""
+        if kind:
+            self._compare_often(f"{self._root} is on {kind}, where what other machines change is not told.")
+        elif self._problem:
+            self._problem = ""
+            self._pending.compare_every(self._options.reconcile)
+            self._report(WatchReport(f"{self._root} is watched again."))
+
+    def _compare_often(self, why: str) -> None:
+        self._pending.compare_every(self._options.poll)
+        self._say_problem(f"{why} The folder is compared every {self._options.poll:g} s.", is_problem=False)
 
     def _close_source(self) -> None:
         if self._source:
@@ -161,13 +187,17 @@ class Watcher:
             _log.exception("An update of %s failed.", self._root)
             self._failed(batch, f"Unexpected {type(error).__name__}: {error}")
         else:
+            if summary.cancelled:
+                self._pending.keep(batch)
+            else:
+                self._pending.finish()
             self._report(WatchReport(paths=tuple(sorted(batch.paths or ())), summary=summary))
 
     def _failed(self, batch: Batch, why: str) -> None:
         self._pending.keep(batch)
         self._report(WatchReport(why, paths=tuple(sorted(batch.paths or ())), problem=True))
 
-    def _say_problem(self, message: str) -> None:
+    def _say_problem(self, message: str, *, is_problem: bool = True) -> None:
         if message != self._problem:
             self._problem = message
-            self._report(WatchReport(message, problem=True))
+            self._report(WatchReport(message, problem=is_problem))

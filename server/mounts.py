@@ -1,0 +1,44 @@
+"""On which kind of file system a folder is, where the system tells: changes by other machines make no events here."""
+
+import re
+import sys
+from pathlib import Path
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_REMOTE = re.compile(
+    r"nfs4?|cifs|smb3|smbfs|9p|afs|ncpfs|ceph|lustre|gfs2?|ocfs2|beegfs|gpfs|glusterfs|vboxsf|vmhgfs|prl_fs|drvfs"
+    r"|virtiofs|fuse\..+"
+)
+"""Types of file systems that others write to too: other machines, the host of a virtual one, whoever serves a FUSE."""
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+def remote_type(folder: Path, mounts: str | None = None) -> str:
+    """The type of the file system of a folder if others may write to it unseen; empty if not, or if that's not known.
+
+    Parameters:
+        folder: a real path.
+        mounts: as proc(5) describes /proc/PID/mountinfo; None to read it.
+    """
+    if mounts is None:
+        if sys.platform != "linux":
+            return ""
+        try:
+            mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            return ""
+    # Of several at one place, the last hides the others.
+    above = [mount for mount in map(_mount, reversed(mounts.splitlines())) if folder.is_relative_to(mount[0])]
+    kind = max(above, key=_depth)[1] if above else ""
+    return kind if _REMOTE.fullmatch(kind) else ""
+
+
+def _mount(line: str) -> tuple[Path, str]:
+    """Where something is mounted, and its type, which comes after a dash: there may be any number of fields before."""
+    head, _, tail = line.partition(" - ")
+    place = _ESCAPE.sub(lambda octal: chr(int(octal[1], 8)), head.split(" ")[4])
+    return Path(place), tail.split(" ")[0]
+
+
+def _depth(mount: tuple[Path, str]) -> int:
+    return len(mount[0].parts)
