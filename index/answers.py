@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
+from cqm.index.freshness import NOT_KNOWN
 from cqm.index.generation import Generation
 from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.index.options import IndexOptions
@@ -71,7 +72,8 @@ def _statistics(values: Mapping[str, Mapping[str, Any]]) -> Statistics:
 
 def _answer(values: Mapping[str, Any]) -> Answer:
     hits = tuple(_hit(hit) for hit in values["hits"])
-    return Answer(**{**values, "hits": hits, "mode": SearchMode(values["mode"])})
+    # How fresh it was is no longer so.
+    return Answer(**{**values, "hits": hits, "mode": SearchMode(values["mode"]), "freshness": NOT_KNOWN})
 
 
 def _hit(values: Mapping[str, Any]) -> Hit:

@@ -12,7 +12,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
+from cqm.index import checkout
 from cqm.index import generation as generations
+from cqm.index.activity import COMPACT, IMPROVE, REBUILD, UPDATE, UPDATE_OF_PATHS
 from cqm.index.answers import AnswerCache
 from cqm.index.budget import make_room
 from cqm.index.cache import open_cache
@@ -47,18 +49,25 @@ from cqm.index.model import (
     Usage,
 )
 from cqm.index.options import IndexOptions, StoreOptions
-from cqm.index.plan import plan_update
+from cqm.index.plan import count_differing, plan_update
 from cqm.index.prepare import Preparation
 from cqm.index.readers import Readers
 from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
+from cqm.index.running import Run, Runs
 from cqm.index.search import Searching, find
+from cqm.index.shape import ASKED_FOR, OTHER_MODEL, SHAPE_FACT, WHY_FACT, what_differs
 from cqm.index.status import (
+    COMPARED_FACT,
     COMPLETE_FACT,
     HEAD_FACT,
     UPDATED_FACT,
     describe,
-    git_head,
+    describe_building,
+    folder_of,
+    freshness,
+    going_on,
+    read_building,
 )
 from cqm.index.storing import Target
 from cqm.index.update import Work, run_update
@@ -80,6 +89,7 @@ class Index:
         self.folder = folder
         self._lock = IndexLock(folder)
         self._updating = threading.Lock()
+        self._runs = Runs(folder)
         self._cache = open_cache(options.cache, cache_folder(options))
         self._routes = open_routes(options, self._cache)
         self._writer = open_writer(options.context, self._cache)
@@ -89,6 +99,7 @@ class Index:
         self._building: Generation | None = None
         self._retired: list[Generation] = []
         self._readers = Readers(folder, options)
+        self._settled = False
         self._used_at = -math.inf
 
     @classmethod
@@ -134,7 +145,8 @@ class Index:
         """Flush and release everything; harmless when it is closed already. Waits for a running update."""
         with self._updating:
             opened = [*self._readers.take_outgoing(), *self._retired, *filter(None, [self._building, self._serving])]
-            obsolete = self._building is None and self._serving is not None
+            # Else the others may be what the next update goes on with.
+            obsolete = self._settled and self._building is None and self._serving is not None
             self._retired, self._building, self._serving = [], None, None
             with ExitStack() as closing:
                 closing.callback(self._lock.release)
@@ -181,23 +193,36 @@ class Index:
         """
         if self._routes:
             self._routes.refresh()
-        with self._updating:
-            below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
+        below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
+        with self._updating, self._runs.run(UPDATE if below is None else UPDATE_OF_PATHS) as run:
+
+            def tell(progress: Progress) -> None:
+                run.note(progress)
+                report(progress)
+
             target = self._begin_anew() if anew else self._target()
             settle_order(self._routes, self.options, target)
             if below and ("" in below or target is not self._serving or not target.manifest.fact(COMPLETE_FACT)):
                 below = None
-            report(Progress("scanning"))
+            run.becomes(self._task(target, below))
+            tell(Progress("scanning"))
             try:
-                summary = self._update(target, below, report, cancelled)
-                if below is None and not summary.cancelled:
-                    summary = self._complete(target, summary, anew=anew)
+                if below is None:
+                    summary = self._update_all(target, tell, cancelled, anew=anew)
+                else:
+                    summary = self._update(target, below, tell, cancelled)
             finally:
                 if anew and target is not self._serving:
                     self._building = None
                     self._readers.let_go(target)
-            report(Progress("done", chunks=summary.chunks_written))
-            return summary
+            run.is_complete = not summary.cancelled
+        report(Progress("done", chunks=summary.chunks_written))
+        return summary
+
+    def _task(self, target: Generation, below: list[str] | None) -> str:
+        if target is not self._serving:
+            return REBUILD
+        return UPDATE if below is None else UPDATE_OF_PATHS
 
     def compact(self) -> None:
         """Write what the index holds anew, without the room of what was deleted; searches go on meanwhile.
@@ -207,7 +232,7 @@ class Index:
         Raises:
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
         """
-        with self._updating:
+        with self._updating, self._runs.run(COMPACT):
             serving = self._opened()
             if not serving.manifest.fact(COMPLETE_FACT):
                 raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
@@ -215,9 +240,20 @@ class Index:
             compacted = copy_generation(serving, self.folder / name, self.options)
             self._switch(compacted)
 
+    def _update_all(
+        self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool], *, anew: bool
+    ) -> UpdateSummary:
+        """Compare the whole tree, and let the target serve when that is done."""
+        # Before the files are looked at: what is checked out meanwhile is not what was compared.
+        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
+        summary = self._update(target, None, report, cancelled)
+        if summary.cancelled:
+            return summary
+        target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
+        return self._complete(target, summary, anew=anew)
+
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
         """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
-        target.manifest.set_facts({COMPLETE_FACT: "1", HEAD_FACT: git_head(self.root)})
         wanted = wanted_spaces(self._routes, target.manifest)
         if anew and (loss := what_is_lost(self._opened(), target, wanted)):
             return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
@@ -238,7 +274,8 @@ class Index:
     ) -> UpdateSummary:
         started, before, cached = time.monotonic(), self._usage(), self._cached()
         plan = plan_update(self.root, target, self.options, below)
-        work = Work(self._target_for(target, plan.pending), self._preparation(), self._workers())
+        place = replace(self._target_for(target, plan.pending), moved=plan.moved)
+        work = Work(place, self._preparation(), self._workers())
         summary = run_update(plan, work, report=report, cancelled=cancelled)
         target.manifest.set_facts({UPDATED_FACT: str(time.time())})
         seconds = time.monotonic() - started
@@ -264,11 +301,11 @@ class Index:
         """
         if self._routes:
             self._routes.refresh()
-        with self._readers.reading(self._opened) as serving:
-            return self._improve(serving, report, cancelled)
+        with self._runs.run(IMPROVE) as run, self._readers.reading(self._opened) as serving:
+            return self._improve(run, serving, report, cancelled)
 
     def _improve(
-        self, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+        self, run: Run, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> Improved:
         started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
 
@@ -285,7 +322,10 @@ class Index:
             except (ModelGoneError, StoppedError):
                 break
             done += 1
-            report(Progress("improving", done, len(tasks), path))
+            rate = done / max(time.monotonic() - started, 1e-6)
+            progress = Progress("improving", done, len(tasks), path, 0, rate, (len(tasks) - done) / rate)
+            run.note(progress)
+            report(progress)
             if not is_open() or cancelled():
                 break
         waiting = improving.note_lacking()
@@ -346,11 +386,11 @@ class Index:
         self._note_use()
         with self._readers.reading(self._opened) as serving:
             key = self._answers.key(serving, query)
-            if known := self._answers.get(key):
-                return known
-            answer = self._search(serving, query)
-            self._answers.put(key, answer)
-            return answer
+            answer = self._answers.get(key)
+            if answer is None:
+                answer = self._search(serving, query)
+                self._answers.put(key, answer)
+            return replace(answer, freshness=freshness(self.root, serving.manifest))
 
     def _search(self, serving: Generation, query: Query) -> Answer:
         page = find(Searching(serving, self._routes, self._reranker, self.options.rerank), query)
@@ -389,9 +429,12 @@ class Index:
             return self._status(serving, look=look)
 
     def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
+        # First: what ends while the counting goes on is told of beside old counts, never missing beside them.
+        running, stopped = self._runs.running(), self._runs.stopped()
         pending = None
         if look:
-            pending = plan_update(self.root, serving, self.options, None).differing
+            plan = plan_update(self.root, serving, self.options, None)
+            pending = count_differing(plan, self.root, self.options.scan)
         counted = self._answers.statistics(serving)
         found = describe(self.root, self.folder, serving.manifest, pending, counted)
         noted = {state.name: state.problem for state in found.models} if found.lacking else {}
@@ -399,7 +442,13 @@ class Index:
         # What another process met is worth knowing as long as something waits for it.
         models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
         waiting = lacking(serving.manifest, dict.fromkeys(self._routes.routes if self._routes else (), ""))
-        return replace(found, models=models, lacking=waiting, cache=self._cache.layers())
+        found = replace(found, models=models, lacking=waiting, cache=self._cache.layers())
+        building = self._building
+        if building:
+            built = describe_building(building.name, building.manifest, running)
+        else:
+            built = read_building(self.folder, serving.name, running, self.options)
+        return going_on(found, running, stopped, built)
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""
@@ -429,12 +478,16 @@ class Index:
             self._building = self._brought_back(wanted) or generations.open_or_begin_anew(
                 self.folder, wanted, wanted, self.options
             )
+            shapes = (serving.manifest.fact(SHAPE_FACT), self._building.manifest.fact(SHAPE_FACT))
+            why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
+            self._building.manifest.set_facts({WHY_FACT: why})
         return self._building
 
     def _begin_anew(self) -> Generation:
         """An empty generation with the same options."""
         self._retired += filter(None, [self._building])
         self._building = generations.open_generation(self.folder, generations.fresh_name(self.options), self.options)
+        self._building.manifest.set_facts({WHY_FACT: ASKED_FOR})
         return self._building
 
     def _brought_back(self, name: str) -> Generation | None:
@@ -446,6 +499,7 @@ class Index:
 
     def _switch(self, target: Generation) -> None:
         """Let a complete generation serve."""
+        self._settled = True
         if generations.current_name(self.folder) != target.name:
             generations.switch_to(self.folder, target)
         if self._serving is not target:

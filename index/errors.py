@@ -19,6 +19,10 @@ class UnreadableFileError(CqmError):
     """A file in scope cannot be read: no permission, or an error of the disk."""
 
 
+class VanishedFileError(UnreadableFileError):
+    """A file that was found is gone, or something else is in its place, before it was read."""
+
+
 class IndexInUseError(CqmError):
     """Another process has this index open."""
 

@@ -23,6 +23,7 @@ from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
 from cqm.index.seal import Prints, break_seal, seal
+from cqm.index.shape import SHAPE_FACT, shape_text
 from cqm.index.store import Store, file_point_id
 from cqm.index.stores import drop_store, open_store, store_shape
 
@@ -60,13 +61,18 @@ class Generation:
     @property
     def recipe(self) -> str:
         """The name of a generation for the options that this one was begun with; see `generation_name`."""
-        return self.manifest.fact(_RECIPE)
+        return recipe_of(self.manifest)
 
     def close(self) -> None:
         """Flush and close both parts."""
         self.store.close()
         self.manifest.close()
         seal(self.place, self.prints)
+
+
+def recipe_of(manifest: Manifest) -> str:
+    """See `Generation.recipe`."""
+    return manifest.fact(_RECIPE)
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
@@ -111,6 +117,12 @@ def serving_name(folder: Path, wanted: str = "") -> str:
     """The name of the generation to open: the current one, else the one that the options want, else any; else empty."""
     there = names(folder) if folder.is_dir() else []
     return current_name(folder) or (wanted if wanted in there else next(iter(there), ""))
+
+
+def building_name(folder: Path, serving: str) -> str:
+    """The name of the generation beside the one that serves that was written last; empty when there is none."""
+    there = names(folder) if folder.is_dir() else []
+    return next((name for name in there if name != serving and not name.startswith(_OBSOLETE)), "")
 
 
 def is_generation(path: Path) -> bool:
@@ -166,7 +178,7 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
     if not is_begun:
         # Also after a kill in the middle of creating it: nothing has been stored yet.
         store.create()
-        manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options)})
+        manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return
     if not is_sealed:
         manifest.check()

@@ -16,8 +16,11 @@ from cqm.index.options import IndexOptions
 PROJECT_FOLDER = ".cqm"
 USED_FILE = "used"
 _OWNER_FILE = "owner.json"
-_SHARED = ("owner.lock", "starting.lock", "owner.address", "owner.address.new", "owner.log", "owner.log.1")
-FILES = frozenset({"root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE, *_SHARED})
+RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
+_OWN_FILES = ("root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE)
+_RUNNING_FILES = (RUNNING_FILE, f"{RUNNING_FILE}.new", RUNNING_LOCK)
+_SHARED_FILES = ("owner.lock", "starting.lock", "owner.address", "owner.address.new", "owner.log", "owner.log.1")
+FILES = frozenset({*_OWN_FILES, *_RUNNING_FILES, *_SHARED_FILES})
 """All files that may be in an index folder, beside the folders of its generations."""
 
 

@@ -22,7 +22,8 @@ from cqm.index.model import FileProblem, FileState
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file(
     path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL) WITHOUT ROWID;
+    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
+    ctime_ns INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS chunk(
     id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
@@ -55,6 +56,7 @@ class FileRow:
         read_at_ns: the clock when it was read; an mtime as young as this may hide a later write.
         hash: of its bytes; empty when it was not read.
         language: as detected; empty when it was not chunked.
+        ctime_ns: as `FoundFile` has it, when it was read; 0 where that was not noted.
     """
 
     path: str
@@ -65,6 +67,7 @@ class FileRow:
     read_at_ns: int = 0
     hash: str = ""
     language: str = ""
+    ctime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +300,7 @@ class Manifest:
         """
         with self._transaction():
             for row, chunks in files:
-                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?)", _file_values(row))
+                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?)", _file_values(row))
                 if chunks is not None:
                     self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
                     self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks))
@@ -382,7 +385,8 @@ _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value =
 
 
 def _file_values(row: FileRow) -> tuple[object, ...]:
-    return (row.path, row.state, row.reason, row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language)
+    seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
+    return (row.path, row.state, row.reason, *seen)
 
 
 def _chunk_values(row: ChunkRow) -> tuple[object, ...]:

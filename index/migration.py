@@ -22,7 +22,9 @@ def has_spaces(database: sqlite3.Connection) -> bool:
 
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Give a manifest of the first form what the present one has, all or nothing; harmless for any other."""
+    """Give a manifest of an earlier form what the present one has, all or nothing; harmless for any other."""
+    if "ctime_ns" not in (_columns(database, "file") or {"ctime_ns"}):
+        database.execute("ALTER TABLE file ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0")
     columns = _columns(database)
     if not columns or columns >= _ADDED.keys():
         return
@@ -42,8 +44,8 @@ def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None
         database.execute("UPDATE chunk SET space = ?, embedded = 'whole' WHERE fingerprint <> ''", (vector_name,))
 
 
-def _columns(database: sqlite3.Connection) -> set[str]:
-    return {row[1] for row in database.execute("PRAGMA table_info(chunk)")}
+def _columns(database: sqlite3.Connection, table: str = "chunk") -> set[str]:
+    return {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
 
 
 def _space(name: str) -> Space:

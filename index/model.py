@@ -5,6 +5,8 @@ from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 
 from cqm.chunkers.model import Fact
+from cqm.index.activity import Building, Running
+from cqm.index.freshness import NOT_KNOWN, Freshness
 
 
 class FileState(StrEnum):
@@ -31,6 +33,7 @@ class SkipReason(StrEnum):
     PDF_EXTRA = "needs pip install 'cqm[pdf]'"
     NOT_A_FILE = "not a regular file"
     OUTSIDE_ROOT = "link"
+    VANISHED = "vanished"
 
 
 class SearchMode(StrEnum):
@@ -110,6 +113,7 @@ class Answer:
         complete: whether the last update of the index ran to its end.
         failed_files: files whose content the index lacks.
         updated_at: when the last update ended, seconds since the epoch; 0 for never.
+        freshness: how far the index is in step with its files, as far as who answers knows.
     """
 
     hits: tuple[Hit, ...]
@@ -121,6 +125,7 @@ class Answer:
     complete: bool
     failed_files: int
     updated_at: float
+    freshness: Freshness = NOT_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,8 @@ class Progress:
         done, total: files; total is 0 while scanning.
         path: the file last finished.
         chunks: chunks written so far.
+        rate: files a second since the phase began; 0 while that is not known.
+        remaining_seconds: how long the phase will take still, by the bytes that are left; None while not known.
     """
 
     phase: str
@@ -191,6 +198,8 @@ class Progress:
     total: int = 0
     path: str = ""
     chunks: int = 0
+    rate: float = 0.0
+    remaining_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +364,17 @@ class Improved:
     seconds: float = 0.0
 
 
+class IndexState(StrEnum):
+    """What is to be said of an index in one word; the first that fits."""
+
+    ABSENT = "absent"
+    DAMAGED = "damaged"
+    RUNNING = "running"
+    INCOMPLETE = "incomplete"
+    PARTIAL = "partial"
+    COMPLETE = "complete"
+
+
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
     """What an index holds and how fresh it is.
@@ -362,7 +382,7 @@ class IndexStatus:
     Attributes:
         root, location: the indexed folder or file, and the folder of the index.
         exists: whether anything was ever indexed.
-        complete: whether the last update ran to its end.
+        complete: whether it once held every file.
         files: counted by state.
         chunks: searchable chunks.
         languages: chunks counted by language.
@@ -379,6 +399,13 @@ class IndexStatus:
         size_bytes: of the index on disk.
         damage: what was found damaged; empty when nothing was, or when it is rebuilt already.
         server: the collection that holds the chunks, and the Qdrant server it is on; empty where `location` holds them.
+        state: "running" while an update or a rebuild goes on, "incomplete" when the last of all files was cut short,
+            "partial" when files failed, else "complete".
+        freshness: how far it is in step with its files.
+        commits_behind: how many commits git_head has that indexed_head has not; None when that is not known.
+        running: what goes on now, in this process or another.
+        stopped: the last update of all files, where it was cut short; None when it ran to its end, or runs.
+        building: the generation that is built while this one serves; None for none.
     """
 
     root: str
@@ -402,6 +429,12 @@ class IndexStatus:
     cache: tuple[CacheLayer, ...] = ()
     damage: str = ""
     server: str = ""
+    state: IndexState = IndexState.ABSENT
+    freshness: Freshness = NOT_KNOWN
+    commits_behind: int | None = None
+    running: tuple[Running, ...] = ()
+    stopped: Running | None = None
+    building: Building | None = None
 
 
 @dataclass(frozen=True, slots=True)

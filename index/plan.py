@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from cqm.index.errors import UnreadableFileError
 from cqm.index.generation import Generation
 from cqm.index.manifest import FileRow
 from cqm.index.model import FileState
-from cqm.index.options import IndexOptions
+from cqm.index.options import IndexOptions, ScanOptions
 from cqm.index.prepare import Task
-from cqm.index.scan import FoundFile, scan
+from cqm.index.scan import FoundFile, read_file, scan
 
 # A write within this time of the reading may leave the same size and time stamp behind: such a file is read again,
 # as git does with racily clean entries. Two seconds is the coarsest time stamp in use (FAT).
@@ -37,9 +38,10 @@ class Plan:
     pending: frozenset[str]
 
     @property
-    def differing(self) -> int:
-        """How many files differ from the index by their size or time, are new, or have vanished."""
-        return len(self.vanished) + sum(not _is_same(found, self.known.get(found.path)) for found, _ in self.todo)
+    def moved(self) -> dict[str, str]:
+        """Where the contents were, by their hashes, of files that have vanished from there."""
+        rows = (self.known[path] for path in self.vanished if path in self.known)
+        return {row.hash: row.path for row in rows if row.hash}
 
     def may_hold(self, path: str) -> bool:
         """Whether the index may hold something of a path."""
@@ -47,7 +49,7 @@ class Plan:
 
 
 def plan_update(root: Path, generation: Generation, options: IndexOptions, below: Sequence[str] | None) -> Plan:
-    """Compare the tree with the manifest, by size and modification time.
+    """Compare the tree with the manifest, by size, modification time and change time.
 
     Parameters:
         below: paths relative to the root to look at, files or folders; they are read whatever their time stamp says.
@@ -81,9 +83,31 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
 
 
 def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
-    settled = row.state is not FileState.FAILED and row.mtime_ns < row.read_at_ns - _RACY_NS
+    # A time ahead of the clock never settles: such a file is read at every comparison, as git does.
+    settled = row.state is not FileState.FAILED and max(row.mtime_ns, row.ctime_ns) < row.read_at_ns - _RACY_NS
     return settled and _is_same(found, row)
 
 
 def _is_same(found: FoundFile, row: FileRow | None) -> bool:
-    return row is not None and (found.size, found.mtime_ns) == (row.size, row.mtime_ns)
+    # The change time tells of what was written with its time put back: by `cp -p`, `touch -d`, `rsync -t`, `tar`.
+    seen = (found.size, found.mtime_ns, found.ctime_ns)
+    return row is not None and seen == (row.size, row.mtime_ns, row.ctime_ns)
+
+
+def count_differing(plan: Plan, root: Path, options: ScanOptions) -> int:
+    """How many files really differ from the index: those whose size is as before are read, and compared by content."""
+    gone = sum(path in plan.known for path in plan.vanished)
+    left_out = sum(plan.known[row.path].state is FileState.INDEXED for row in plan.skipped if row.path in plan.known)
+    return gone + left_out + sum(_differs(found, plan.known.get(found.path), root, options) for found, _ in plan.todo)
+
+
+def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOptions) -> bool:
+    if row is None or found.size != row.size:
+        return True
+    if row.state is FileState.FAILED and _is_same(found, row):
+        return False
+    try:
+        read = read_file(root, found.path, options)
+    except UnreadableFileError:
+        return row.state is FileState.INDEXED
+    return (read.skip or "") != row.reason or (read.skip is None and read.content_hash != row.hash)

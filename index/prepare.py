@@ -11,10 +11,11 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
-from cqm.index.context import dense_text, file_terms, metadata_fields
+from cqm.index.context import dense_text, file_terms, metadata_fields, text_elsewhere
+from cqm.index.errors import VanishedFileError
 from cqm.index.lexical import SparseTerms
 from cqm.index.manifest import ChunkRow, FileRow
-from cqm.index.model import FileState
+from cqm.index.model import FileState, SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.processes import spread
 from cqm.index.scan import FoundFile, read_file
@@ -30,6 +31,10 @@ class PreparedChunk:
     metadata: Mapping[str, Fact]
     terms: SparseTerms
     dense_text: str
+
+    def dense_text_at(self, path: str, place: str) -> str:
+        """What would be embedded if its file were elsewhere; see `context.dense_text`."""
+        return text_elsewhere(self.dense_text, len(self.content or self.text), (self.row.path, path), place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,11 @@ class PreparedFile:
     file_terms: SparseTerms | None = None
     path_terms: SparseTerms | None = None
     source: Source | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the file vanished between the scan and the reading: it counts as deleted."""
+        return self.row.reason == SkipReason.VANISHED
 
     @property
     def is_chunked(self) -> bool:
@@ -91,14 +101,17 @@ def prepare_file(task: Task, preparation: Preparation) -> PreparedFile:
     read_at = time.time_ns()
     try:
         return _prepare(found, known_hash, read_at, preparation)
+    except VanishedFileError:
+        return PreparedFile(FileRow(found.path, FileState.SKIPPED, SkipReason.VANISHED))
     except Exception as error:  # noqa: BLE001 - one file of many: the rest of the tree goes on, and this is reported
         reason = str(error) or type(error).__name__
-        return PreparedFile(FileRow(found.path, FileState.FAILED, reason, found.size, found.mtime_ns, read_at))
+        return PreparedFile(replace(_failed(found, reason), read_at_ns=read_at))
 
 
 def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Preparation) -> PreparedFile:
     read = read_file(preparation.root, found.path, preparation.scan)
-    row = FileRow(found.path, FileState.INDEXED, "", read.size, read.mtime_ns, read_at, read.content_hash)
+    seen = (read.size, read.mtime_ns, read_at, read.content_hash)
+    row = FileRow(found.path, FileState.INDEXED, "", *seen, ctime_ns=read.ctime_ns)
     if read.skip is not None:
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:
@@ -180,4 +193,8 @@ def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: int)
 def _lost(task: Task) -> PreparedFile:
     found = task[0]
     reason = "the process that parsed it died; please report the file"
-    return PreparedFile(FileRow(found.path, FileState.FAILED, reason, found.size, found.mtime_ns, time.time_ns()))
+    return PreparedFile(replace(_failed(found, reason), read_at_ns=time.time_ns()))
+
+
+def _failed(found: FoundFile, reason: str) -> FileRow:
+    return FileRow(found.path, FileState.FAILED, reason, found.size, found.mtime_ns, ctime_ns=found.ctime_ns)

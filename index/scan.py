@@ -8,13 +8,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cqm.chunkers.decode import HEAD_BYTES
 from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
 from cqm.chunkers.reading import PDF_SUFFIX, is_readable, read_text
-from cqm.index.errors import ScanError, UnreadableFileError
+from cqm.index.errors import ScanError, UnreadableFileError, VanishedFileError
 from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
 from cqm.index.model import SkipReason
 from cqm.index.options import ScanOptions
@@ -52,12 +52,15 @@ class FoundFile:
         mtime_ns: modification time in nanoseconds since the epoch.
         skip: why it is left out; None when it is to be read. A folder without a reason is one that cannot be read:
             `read_file` says why.
+        ctime_ns: when the file's inode changed last, likewise: it tells of a change whose size and modification time
+            are as before. On Windows, when the file was made.
     """
 
     path: str
     size: int
     mtime_ns: int
     skip: SkipReason | None = None
+    ctime_ns: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class ReadFile:
         content_hash: BLAKE2b of the bytes, 32 hex digits.
         size, mtime_ns: as they were before the reading, so that a later change is seen.
         skip: why it is left out.
+        ctime_ns: as in `FoundFile`, before the reading too.
     """
 
     text: str
@@ -78,6 +82,7 @@ class ReadFile:
     size: int
     mtime_ns: int
     skip: SkipReason | None = None
+    ctime_ns: int = field(default=0, compare=False)
 
 
 def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
@@ -116,11 +121,14 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
         options: those of the scan.
 
     Raises:
-        UnreadableFileError: it has vanished, or there is no permission, or the disk fails.
+        VanishedFileError: it is not there any more.
+        UnreadableFileError: there is no permission, or the disk fails.
     """
     file = root if root.is_file() else root / path
     try:
         return _read(root, file, path, options)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
     except OSError as error:
         remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
         message = f"{path} cannot be read: {error.strerror or error}."
@@ -191,7 +199,7 @@ def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile
     reason = _reason(path, status, options)
     if not _is_unicode(path):
         path, reason = _readable(path), SkipReason.UNDECODABLE
-    return FoundFile(path, status.st_size, status.st_mtime_ns, reason)
+    return FoundFile(path, status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)
 
 
 def _reason(path: str, status: os.stat_result, options: ScanOptions) -> SkipReason | None:
@@ -266,8 +274,15 @@ def _decoded(data: bytes, path: str, status: os.stat_result, options: ScanOption
     if reason:
         return _skipped(status, reason)
     content_hash = hashlib.blake2b(data, digest_size=_HASH_BYTES).hexdigest()
-    return ReadFile(decoded.text, decoded.encoding, content_hash, status.st_size, status.st_mtime_ns)
+    return ReadFile(
+        decoded.text,
+        decoded.encoding,
+        content_hash,
+        status.st_size,
+        status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
+    )
 
 
 def _skipped(status: os.stat_result, reason: SkipReason) -> ReadFile:
-    return ReadFile("", "", "", status.st_size, status.st_mtime_ns, reason)
+    return ReadFile("", "", "", status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)

@@ -1,23 +1,35 @@
 """What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
 
 import json
-import subprocess
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from cqm.index import checkout, git
+from cqm.index.activity import IMPROVE, REBUILD, Building, Running
 from cqm.index.collection import read_note
 from cqm.index.embedding.routes import Routes
-from cqm.index.errors import DamagedIndexError, StoreError
-from cqm.index.generation import DAMAGE_FACT, manifest_path, serving_name
+from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
+from cqm.index.freshness import Freshness, judged
+from cqm.index.generation import (
+    DAMAGE_FACT,
+    building_name,
+    generation_name,
+    manifest_path,
+    recipe_of,
+    serving_name,
+)
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
-from cqm.index.model import FileState, IndexStatus, ModelState
+from cqm.index.model import FileState, IndexState, IndexStatus, ModelState
 from cqm.index.options import IndexOptions
+from cqm.index.running import read_running
+from cqm.index.shape import WHY_FACT
 
 COMPLETE_FACT = "complete"
 UPDATED_FACT = "updated_at"
+COMPARED_FACT = "compared_at"
 HEAD_FACT = "git_head"
 LACKING_FACT = "lacking"
 PROBLEMS_FACT = "problems"
@@ -44,17 +56,62 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
     """
     root = resolve_root(root)
     folder = index_folder(root, options)
+    running, stopped = read_running(folder)
     name = serving_name(folder)
     if not name:
-        return describe(root, folder, None, None)
+        return going_on(describe(root, folder, None, None), running, stopped)
     try:
-        manifest = Manifest.open(manifest_path(folder, name), read_only=True)
-        try:
-            return describe(root, folder, manifest, None)
-        finally:
-            manifest.close()
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+            found = describe(root, folder, manifest, None)
     except DamagedIndexError as error:
-        return replace(describe(root, folder, None, None), exists=True, damage=error.message)
+        found = replace(describe(root, folder, None, None), exists=True, damage=error.message)
+    return going_on(found, running, stopped, read_building(folder, name, running, options))
+
+
+def read_building(folder: Path, serving: str, running: Sequence[Running], options: IndexOptions) -> Building | None:
+    """The generation that another process builds, or that the next update with these options goes on with."""
+    name = building_name(folder, serving)
+    is_built = any(run.task == REBUILD for run in running)
+    # One of its own name was to take the place of one with the same options: nobody goes on with it.
+    if not name or ("-" in name and not is_built):
+        return None
+    try:
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+            is_wanted = is_built or recipe_of(manifest) == generation_name(options)
+            return describe_building(name, manifest, running) if is_wanted else None
+    except ManifestError:
+        # It is just being begun, or deleted.
+        return None
+
+
+def describe_building(name: str, manifest: Manifest, running: Sequence[Running]) -> Building | None:
+    """What is built, told by its manifest; None when it is no longer built: it has served, or will at once."""
+    if manifest.fact(COMPLETE_FACT):
+        return None
+    counts = manifest.counts("state")
+    files = counts.get(FileState.INDEXED, 0) + counts.get(FileState.FAILED, 0)
+    left = next((run.total - run.done for run in running if run.task == REBUILD and run.total), None)
+    return Building(name, manifest.fact(WHY_FACT), files, 0 if left is None else files + left)
+
+
+def going_on(
+    status: IndexStatus, running: Sequence[Running], stopped: Running | None, building: Building | None = None
+) -> IndexStatus:
+    """A status with what goes on, and the word for all of it."""
+    told = replace(status, running=tuple(running), stopped=stopped, building=building)
+    return replace(told, state=_state(told))
+
+
+def _state(status: IndexStatus) -> IndexState:
+    is_updating = any(run.task != IMPROVE for run in status.running)
+    rows = (
+        (bool(status.damage) and not is_updating, IndexState.DAMAGED),
+        (is_updating, IndexState.RUNNING),
+        (not status.exists and not status.stopped, IndexState.ABSENT),
+        (not status.complete or status.stopped is not None, IndexState.INCOMPLETE),
+        (bool(status.failed), IndexState.PARTIAL),
+    )
+    return next((state for holds, state in rows if holds), IndexState.COMPLETE)
 
 
 Statistics = Mapping[str, Mapping[str, int]]
@@ -84,6 +141,9 @@ def describe(
     fact = manifest.fact if manifest else lambda _: ""
     counted = counted or (count(manifest) if manifest else {})
     languages = counted.get("languages", {})
+    fresh = freshness(root, manifest, pending)
+    is_moved = fresh.is_moved and fresh.indexed_head
+    behind = git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "") if is_moved else None
     return IndexStatus(
         root=str(root),
         location=str(folder),
@@ -97,14 +157,16 @@ def describe(
         space=fact(space_fact("code")),
         updated_at=float(fact(UPDATED_FACT) or 0),
         pending=pending,
-        git_head=git_head(root),
-        indexed_head=fact(HEAD_FACT),
+        git_head=fresh.git_head or "",
+        indexed_head=fresh.indexed_head,
         size_bytes=size_on_disk(folder),
         coverage=counted.get("coverage", {}),
         lacking=int(fact(LACKING_FACT) or 0),
         models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
         damage=fact(DAMAGE_FACT),
         server=_server(folder) if manifest else "",
+        freshness=fresh,
+        commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
     )
 
 
@@ -116,17 +178,21 @@ def _server(folder: Path) -> str:
     return ""
 
 
-def git_head(root: Path) -> str:
-    """The commit that is checked out at a folder; empty outside of git, without git, or before the first commit."""
-    folder = root if root.is_dir() else root.parent
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "--verify", "--quiet", "HEAD"],
-            capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
+def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:
+    """What a manifest tells of how fresh it is, beside the commit that is checked out now.
+
+    Parameters:
+        pending: as in `Freshness`; None when nobody looked.
+    """
+    fact = manifest.fact if manifest else lambda _: ""
+    compared_at = float(fact(COMPARED_FACT) or 0)
+    head = checkout.head(folder_of(root))
+    return judged(Freshness(compared_at=compared_at, git_head=head, indexed_head=fact(HEAD_FACT)), pending)
+
+
+def folder_of(root: Path) -> Path:
+    """The folder that a root is, or is in."""
+    return root if root.is_dir() else root.parent
 
 
 def size_on_disk(folder: Path) -> int:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from cqm.index.qdrant import QdrantStore
 
 
+SHAPING = (
+    *("url", "prefix", "shard_number", "replication_factor", "write_consistency_factor"),
+    *("quantization", "on_disk"),
+)
+"""The options of a server that decide where points are and in which form."""
+
+
 def open_store(
     place: Path,
     options: StoreOptions,
@@ -51,8 +58,7 @@ def store_shape(options: StoreOptions) -> tuple[object, ...]:
     """What of the options decides where points are and in which form: nothing for a folder."""
     if not options.url:
         return ()
-    placed = (options.shard_number, options.replication_factor, options.write_consistency_factor)
-    return (options.url, options.prefix, *placed, options.quantization, options.on_disk)
+    return tuple(getattr(options, name) for name in SHAPING)
 
 
 def drop_store(place: Path, options: StoreOptions) -> None:

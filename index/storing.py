@@ -6,7 +6,7 @@ what the manifest has committed, and the next update mends the rest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cqm.index.embedding.routes import Routes
 from cqm.index.generation import Generation
@@ -30,12 +30,16 @@ class Target:
         routes: the models; None for none.
         place: where a header stands in an embedded text; see `dense_text`.
         pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+        moved: where the contents were, by their hashes, of files that are gone from there. A file with such a content
+            has the vectors that it had there, if the cache knows them, though they show its former path: to embed a
+            folder again because it has another name costs more than that is worth.
     """
 
     generation: Generation
     routes: Routes | None
     place: str
     pending: frozenset[str]
+    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +176,18 @@ def place_files(
     known = {row.id: row for path, rows in held.items() if path not in target.pending for row in rows}
     chunks = [_Placed(part, known.get(part.row.id)) for file in files if file.is_chunked for part in file.chunks or ()]
     fresh = [it for it in chunks if not it.is_settled(wanted)]
-    vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in fresh])
+    moved = _moved_texts(target, files, fresh)
+    vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in fresh], moved)
     placed = {it.part.row.id: it for it in chunks}
     placed |= {it.part.row.id: replace(it, vector=vector) for it, vector in zip(fresh, vectors, strict=True)}
     return Placement(files, held, placed)
+
+
+def _moved_texts(target: Target, files: Sequence[PreparedFile], fresh: Sequence[_Placed]) -> dict[str, str]:
+    """What is to be embedded for files that were elsewhere, each with what was embedded for it there."""
+    former = {file.row.path: target.moved[file.row.hash] for file in files if file.row.hash in target.moved}
+    parts = (it.part for it in fresh if it.part.row.path in former)
+    return {part.dense_text: part.dense_text_at(former[part.row.path], target.place) for part in parts}
 
 
 def write_files(target: Target, placement: Placement) -> Stored:

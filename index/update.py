@@ -1,6 +1,7 @@
 """One update of an index: what was planned is prepared, embedded, stored and committed."""
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cqm.index.deadline import StoppedError
@@ -8,7 +9,7 @@ from cqm.index.improving import lacking
 from cqm.index.manifest import FileRow
 from cqm.index.model import FileProblem, FileState, Progress, UpdateSummary
 from cqm.index.plan import Plan
-from cqm.index.prepare import Preparation, prepare_files
+from cqm.index.prepare import Preparation, PreparedFile, prepare_files
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of
 from cqm.index.storing import Rows, Stored, Target, remove_files, store_files
 from cqm.index.vectors import wanted_spaces
@@ -48,6 +49,26 @@ class _Tally:
         self.deleted += stored.deleted
         self.kept += stored.kept
         self.embedded += stored.embedded
+
+
+class _Pace:
+    """How fast an update goes on, by files and by bytes, and so how long it will take still."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._sizes = {found.path: found.size for found, _ in plan.todo}
+        self._total_bytes = sum(self._sizes.values())
+        self._started = time.monotonic()
+        self._bytes = 0
+        self.done = 0
+
+    def went(self, batch: Sequence[PreparedFile]) -> None:
+        self.done += len(batch)
+        self._bytes += sum(self._sizes.get(file.row.path, 0) for file in batch)
+
+    def progress(self, path: str, chunks: int) -> Progress:
+        seconds = max(time.monotonic() - self._started, 1e-6)
+        remaining = (self._total_bytes - self._bytes) * seconds / self._bytes if self._bytes else None
+        return Progress("indexing", self.done, len(self._sizes), path, chunks, self.done / seconds, remaining)
 
 
 def run_update(
@@ -95,20 +116,22 @@ def _store_all(
     work: Work, plan: Plan, tally: _Tally, report: Callable[[Progress], None], cancelled: Callable[[], bool]
 ) -> bool:
     """Store what is to be read; whether that was stopped early."""
-    done = 0
+    pace = _Pace(plan)
+    if plan.todo:
+        report(pace.progress("", 0))
     for batch in prepare_files(plan.todo, work.preparation, work.workers):
         skipped = [file.row.path for file in batch if file.row.state is FileState.SKIPPED]
         tally.deleted += remove_files(work.target, [path for path in skipped if plan.may_hold(path)])
         try:
-            stored = store_files(work.target, batch, cancelled)
+            stored = store_files(work.target, [file for file in batch if not file.is_gone], cancelled)
         except StoppedError:
             return True
         tally.count(stored)
         _count_files(stored.rows, plan, tally)
-        done += len(batch)
-        report(Progress("indexing", done, len(plan.todo), batch[-1].row.path, tally.written))
+        pace.went(batch)
+        report(pace.progress(batch[-1].row.path, tally.written))
         if cancelled():
-            return done < len(plan.todo)
+            return pace.done < len(plan.todo)
     return False
 
 

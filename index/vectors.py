@@ -1,7 +1,8 @@
 """Texts to dense vectors for the store: by the model of their route, each with its space and with what went wrong."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cqm.index.deadline import StoppedError, unless
@@ -43,6 +44,7 @@ class TextVector:
 
 
 _NONE = TextVector()
+NOTHING_MOVED: Mapping[str, str] = MappingProxyType({})
 
 
 class Vectorizer:
@@ -63,27 +65,31 @@ class Vectorizer:
         self.failed = False
         """Whether some texts met no model that works."""
 
-    def embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
+    def embed(self, texts: Sequence[tuple[str, str]], moved: Mapping[str, str] = NOTHING_MOVED) -> list[TextVector]:
         """A vector for each text, or a problem; neither where its route has no model.
 
         Parameters:
             texts: each with its route.
+            moved: what some of the texts were before their files moved.
 
         Raises:
             StoppedError: somebody cancelled it.
         """
         if self._routes is None or self._routes.in_process:
-            return self._embed(texts)
+            return self._embed(texts, NOTHING_MOVED)
         try:
-            return unless(self._cancelled, lambda: self._embed(texts))
+            return unless(self._cancelled, lambda: self._embed(texts, moved))
         except StoppedError:
             # Requests that are under way still keep their place until they end: whoever comes next waits for none.
             self._routes.close()
             raise
 
-    def _embed(self, texts: Sequence[tuple[str, str]]) -> list[TextVector]:
+    def _embed(self, texts: Sequence[tuple[str, str]], moved: Mapping[str, str]) -> list[TextVector]:
         vectors = [_NONE] * len(texts)
         for route in self._routes.routes if self._routes else ():
+            before = {text: moved[text] for wanted, text in texts if wanted == route and text in moved}
+            if before and self._routes:
+                self._routes.take_over(route, before)
             places = [place for place, (wanted, _) in enumerate(texts) if wanted == route]
             found = self._embed_all(route, [texts[place][1] for place in places]) if places else []
             for place, vector in zip(places, found, strict=True):

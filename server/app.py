@@ -43,7 +43,8 @@ implemented, defined, configured, raised or explained. Takes a question in plain
 
 Returns ranked chunks as text: `path:start-end  qualified name (kind)  score` and the lines, within `token_budget`; \
 paths are relative to the folder that the first line names. The first line also says how much was searched and how \
-fresh it is; a note says when the index is still being made. A folder that has no index yet is indexed first."""
+fresh it is; notes say when the index is still being made, and how many changed files it lacks: `wait_seconds` waits \
+for these. A folder that has no index yet is indexed first."""
 
 _USAGES = """\
 Tell of one symbol by its name: where it is defined (lines, signature, documentation), which lines call it and in \
@@ -54,15 +55,17 @@ _INDEX_PATH = """\
 Bring the index of a folder up to date: new and changed files are read, what is gone is taken out, nothing else is \
 done again. Starts a job or joins the one that runs, waits for it up to `wait_seconds`, and returns counts, skips and \
 failures by reason, or how far it is: call again to wait on. Search does this by itself; call it to prepare a large \
-folder or to retry files that failed. `force` makes the index anew, while search goes on in the old one."""
+folder, or with `retry` to try only the files again that failed. `force` makes the index anew, while search goes on \
+in the old one."""
 
 _CHUNK_PREVIEW = """\
 Show how a file, or a given text, is cut into chunks: lines, symbol, kind and tokens of each, and warnings. `strategy` \
 cuts it in another way than the index does. Reads no index, and embeds nothing but for `semantic` and `late`."""
 
 _INDEX_STATUS = """\
-Tell what is indexed: files by state, chunks by language, embedding model, indexed commit against the one checked out, \
-files that differ from the disk now, the job that runs, and how changes are followed. `show` lists the files that \
+Tell how the index stands: running (files done, rate, time left), complete, partial (files that failed) or incomplete; \
+files that differ from the disk now, indexed commit against HEAD, what is rebuilt and why; files by state, chunks by \
+language, embedding model, and how changes are followed. `show` lists the files that \
 failed or were skipped, with their reasons."""
 
 _LOOKS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -95,19 +95,20 @@ def app() -> None:
 @_path_argument
 @click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
 @click.option("--force", is_flag=True, help="Read and embed everything anew; the old index serves until that is done.")
+@click.option("--retry", is_flag=True, help="Only try the files again that failed.")
 @_as_json
 @_set
-def index(path: Path | None, *, dry_run: bool, force: bool, as_json: bool, overrides: dict[str, str]) -> int:
+def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **asked: bool) -> int:
     """Bring the index of PATH up to date, making it first if there is none."""
     from cqm.server import commands  # start-up time, here and below
 
-    if dry_run and force:
-        raise click.UsageError("Give either --dry-run or --force.")
+    if sum(asked.values()) > 1:
+        raise click.UsageError("Give one of --dry-run, --force and --retry.")
     root = _root(path)
     settings = _settings(root, overrides)
-    if dry_run:
+    if asked["dry_run"]:
         return commands.estimate(root, settings, as_json=as_json)
-    return commands.index(root, settings, as_json=as_json, anew=force)
+    return commands.index(root, settings, as_json=as_json, anew=asked["force"], retry=asked["retry"])
 
 
 @app.command()
@@ -131,6 +132,12 @@ def index(path: Path | None, *, dry_run: bool, force: bool, as_json: bool, overr
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--no-update", is_flag=True, help="Answer from the index as it is, without looking at the files.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Wait no longer than this for changes to be indexed; the answer says what it lacks.",
+)
 @_as_json
 @_set
 def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
@@ -142,6 +149,8 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
 
     if (asked["query"] is None) == (asked["batch"] is None):
         raise click.UsageError("Give either QUERY or --batch FILE.jsonl.")
+    if asked["wait"] is not None and asked["no_update"]:
+        raise click.UsageError("Give either --wait or --no-update.")
     root = _root(path)
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     settings = _settings(root, overrides | {key: value for key, value in named.items() if value is not None})

@@ -2,13 +2,17 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, BinaryIO
 
+from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
+from cqm.index.freshness import judged
 from cqm.index.home import index_folder
 from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary, Usage
 from cqm.server.batch import answer_batch
@@ -43,12 +47,14 @@ class Asked:
     explain: bool
     no_update: bool
     as_json: bool
+    wait: float | None = None
 
 
-def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False) -> int:
-    """Bring an index up to date, or make it anew, and say what that did."""
+def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
+    """Bring an index up to date, or make it anew, or only the files that failed, and say what that did."""
     with open_index(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
-        summary = _update(opened, report, cancelled, anew=anew)
+        failed = [problem.path for problem in opened.status().failed] if retry else None
+        summary = _update(opened, report, cancelled, anew=anew, paths=failed)
         if summary.lacking and not summary.dropped:
             summary = _improve(opened, summary, report, cancelled)
     if as_json:
@@ -74,10 +80,8 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
     query = _query(settings, asked)
     if asked.no_update and not (index_folder(root, settings.index_options(root)) / "root").exists():
         raise _not_indexed(root)
-    with open_index(root, settings) as opened:
-        if not asked.no_update:
-            _bring_up_to_date(opened)
-        ask = partial(_ask, opened)
+    with open_index(root, settings) as opened, _in_step(opened, asked) as is_compared:
+        ask = partial(_ask, opened, asked, is_compared)
         if asked.batch:
             return 1 if answer_batch(asked.batch, ask, query, explain=asked.explain) else 0
         answer = ask(query)
@@ -162,15 +166,37 @@ def _query(settings: Settings, asked: Asked) -> Query:
     )
 
 
-def _ask(opened: OpenedIndex, query: Query) -> Answer:
+@contextmanager
+def _in_step(opened: OpenedIndex, asked: Asked) -> Iterator[Callable[[], bool]]:
+    """Bring an index up to date as far as is asked for; gives what tells whether that is done.
+
+    An update that takes longer than is waited for goes on until the answer is there; the next run does the rest.
+    """
+    if asked.no_update or asked.wait is None:
+        summary = None if asked.no_update else _bring_up_to_date(opened)
+        yield lambda: summary is not None
+        return
+    ended = Event()
+    update = begun(lambda: opened.update(cancelled=ended.is_set), "update")
+    try:
+        with suppress(DeadlineError):
+            awaited(update, asked.wait)
+        yield update.done
+    finally:
+        ended.set()
+        update.result()
+
+
+def _ask(opened: OpenedIndex, asked: Asked, is_compared: Callable[[], bool], query: Query) -> Answer:
     try:
         query.text.encode()
     except UnicodeEncodeError as error:
         raise QueryError(f"The query is no valid text: {error.reason}.") from error
+    pending = 0 if is_compared() else None
     answer = opened.search(query)
-    if not answer.updated_at:
+    if asked.no_update and not answer.updated_at:
         raise _not_indexed(opened.root)
-    return answer
+    return replace(answer, freshness=judged(answer.freshness, pending))
 
 
 def _not_indexed(root: Path) -> StoreError:
@@ -182,8 +208,15 @@ def _bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
         return _update(opened, report, cancelled)
 
 
-def _update(opened: OpenedIndex, report: Report, cancelled: Callable[[], bool], *, anew: bool = False) -> UpdateSummary:
-    summary = opened.update(anew=anew, report=report, cancelled=cancelled)
+def _update(
+    opened: OpenedIndex,
+    report: Report,
+    cancelled: Callable[[], bool],
+    *,
+    anew: bool = False,
+    paths: Sequence[str] | None = None,
+) -> UpdateSummary:
+    summary = opened.update(paths, anew=anew, report=report, cancelled=cancelled)
     for note in summary.notes:
         say(note)
     if summary.cancelled and anew:

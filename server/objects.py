@@ -25,6 +25,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
         "complete": answer.complete,
         "failed_files": answer.failed_files,
         "updated_at": answer.updated_at,
+        "freshness": answer.freshness,
         "next_cursor": answer.next_cursor,
     }
 

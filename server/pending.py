@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import Condition
-from typing import NamedTuple
 
 _LEAST_WAIT = 0.005
 """Seconds: what is due and waits for somebody is looked at no more often."""
@@ -45,7 +44,8 @@ class Batch:
     paths: frozenset[str] | None
 
 
-class Backlog(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Backlog:
     """What is known to have changed and not taken up yet.
 
     Attributes:

@@ -49,7 +49,7 @@ def _line_report() -> Report:
 
     def report(progress: Progress) -> None:
         nonlocal next_line
-        if progress.phase != "indexing" or not progress.total or time.monotonic() < next_line:
+        if progress.phase != "indexing" or not progress.done or time.monotonic() < next_line:
             return
         next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
         say(f"Indexing: {progress.done} of {progress.total} files, {progress.chunks} chunks")

@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator
 
 from cqm.chunkers.tokens import estimate
+from cqm.index.freshness import FreshState
 from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.server.reports import freshness_text, stale_lines
 from cqm.server.times import ago
 
 _LEAST_EXCERPT = 40
@@ -39,13 +41,16 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
     """What was searched and how fresh and complete it is; a line for each reason to doubt the answer."""
     count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
     where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
+    is_stale = answer.freshness.state is FreshState.STALE
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
+    fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
     yield f"{count} for {_quoted(query.text)} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
     if answer.degraded:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
     if not answer.complete:
         yield "Note: the index is not complete yet; what is missing from it cannot be found."
+    yield from (f"Note: {line}" for line in stale_lines(answer.freshness))
     if answer.failed_files:
         yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
 

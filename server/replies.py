@@ -8,7 +8,7 @@ from cqm.index.model import FileProblem, IndexStatus, Progress, UpdateSummary
 from cqm.server.jobs import Job
 from cqm.server.preview import Preview
 from cqm.server.preview_text import chunk_line, holds_text, options_line, shown, statistics_line
-from cqm.server.reports import status_lines, summary_lines
+from cqm.server.reports import pace_text, status_lines, summary_lines
 
 _MOST_LISTED = 500
 _LONGEST_VALUE = 60
@@ -32,12 +32,7 @@ def going_on(root: str, job: Job) -> str:
     progress = job.progress
     if not progress.total:
         return f"Indexing {root} goes on: looking for files."
-    share = 100 * progress.done // progress.total
-    rate = progress.done / max(job.seconds, 1e-3)
-    return (
-        f"Indexing {root} goes on: {share} % ({progress.done:,} of {progress.total:,} files, {rate:,.0f} files/s, "
-        f"{progress.chunks:,} chunks) after {job.seconds:.0f} s."
-    )
+    return f"Indexing {root} goes on: {pace_text(progress)} after {job.seconds:.0f} s."
 
 
 def progress_message(progress: Progress) -> str:
@@ -48,7 +43,7 @@ def progress_message(progress: Progress) -> str:
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "") -> str:
     """What an index holds, the job that runs on it, and how its files are followed."""
     lines = [*status_lines(status)]
-    if job:
+    if job and not status.running:
         lines.append(f"  {going_on(status.root, job)}")
     if watch:
         lines.append(f"  watch: {watch}")

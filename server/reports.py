@@ -3,8 +3,21 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cqm.index.model import Cost, Estimate, FileProblem, Improved, IndexEntry, IndexStatus, UpdateSummary, Usage
-from cqm.server.times import ago
+from cqm.index.activity import Building, Running
+from cqm.index.freshness import Freshness, FreshState
+from cqm.index.model import (
+    Cost,
+    Estimate,
+    FileProblem,
+    Improved,
+    IndexEntry,
+    IndexState,
+    IndexStatus,
+    Progress,
+    UpdateSummary,
+    Usage,
+)
+from cqm.server.times import ago, duration
 
 _MOST_LISTED = 10
 _KILO = 1024
@@ -61,15 +74,17 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         all_failed: list every failed file, not the first few.
     """
     yield status.root
-    if not status.exists and not status.damage:
+    if status.state is IndexState.ABSENT:
         yield "  not indexed yet; a search indexes it first"
         return
     if status.damage:
         yield f"  damaged; the next update rebuilds it: {status.damage}"
-    fresh = f"updated {ago(status.updated_at, now=time.time())}{'' if status.complete else ', not complete'}"
-    if status.pending is not None:
-        fresh += f", {status.pending:,} files differ from the disk now"
-    yield f"  {fresh}"
+    yield f"  {_state_line(status)}"
+    yield from (f"  {running_line(running)}" for running in status.running)
+    if status.stopped:
+        yield f"  {_stopped_line(status.stopped)}"
+    if status.building:
+        yield f"  {_building_line(status.building)}"
     yield f"  files: {_counted(status.files)}"
     yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
     yield f"  vectors: {_vectors(status)}"
@@ -81,6 +96,8 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         yield f"  its chunks in {status.server}"
     most = None if all_failed else _MOST_LISTED
     yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
+    if status.failed:
+        yield "  to try these again: cqm index --retry, or index_path with retry"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:
@@ -167,11 +184,75 @@ def _service_lines(status: IndexStatus) -> Iterator[str]:
             yield f"cache in {layer.name}: {share}" + (f"; {layer.problem}" if layer.problem else "")
 
 
+def freshness_text(freshness: Freshness) -> str:
+    """How far an index is in step with its files, in a word or two."""
+    if freshness.state is not FreshState.STALE or not freshness.pending:
+        return freshness.state.value if freshness.state is not FreshState.UNKNOWN else "freshness unknown"
+    return f"stale by {freshness.pending:,} files" + _age(freshness)
+
+
+def stale_lines(freshness: Freshness) -> Iterator[str]:
+    """What is known to be missing from the index, a sentence each."""
+    if freshness.pending:
+        yield f"{freshness.pending:,} changed files are not indexed yet{_age(freshness)}."
+    if freshness.is_moved and freshness.indexed_head:
+        yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
+
+
+def pace_text(progress: Progress | Running) -> str:
+    """How far work is and how fast, with an estimate of when it is done."""
+    if not progress.total:
+        return "looking for files"
+    parts = [f"{progress.done:,} of {progress.total:,} files"]
+    if progress.done:
+        parts.append(f"{progress.rate:,.1f} files/s")
+    parts.append(f"{progress.chunks:,} chunks")
+    if progress.remaining_seconds is not None:
+        parts.append(f"about {duration(progress.remaining_seconds)} left")
+    return f"{100 * progress.done // progress.total} % ({', '.join(parts)})"
+
+
+def running_line(running: Running) -> str:
+    """A piece of work that goes on."""
+    return f"{running.task} goes on: {pace_text(running)} after {duration(time.time() - running.started_at)}"
+
+
+def _age(freshness: Freshness) -> str:
+    since = freshness.pending_since
+    return f", the first changed {duration(time.time() - since)} ago" if since else ""
+
+
+def _state_line(status: IndexStatus) -> str:
+    words = [status.state.value, f"updated {ago(status.updated_at, now=time.time())}"]
+    words += [] if status.complete else ["not complete"]
+    words.append(freshness_text(status.freshness))
+    if status.pending is not None:
+        words.append(f"{status.pending:,} files differ from the disk now")
+    return ", ".join(words)
+
+
+def _stopped_line(stopped: Running) -> str:
+    far = f"after {stopped.done:,} of {stopped.total:,} files" if stopped.total else "while it looked for files"
+    return f"the last {stopped.task} was stopped {far}; the next one does the rest"
+
+
+def _building_line(building: Building) -> str:
+    count = f"{building.files:,} of {building.total:,}" if building.total else f"{building.files:,}"
+    rest = "" if building.total else ", the next update does the rest"
+    why = f" because {building.why}" if building.why else ""
+    return f"generation {building.name} is built{why}: {count} files; this one serves meanwhile{rest}"
+
+
 def _commits(status: IndexStatus) -> str:
+    if status.freshness.git_head is None:
+        return f"indexed {status.indexed_head[:10] or 'none'}, HEAD can't be read"
     if not status.git_head:
         return "none: outside of git, or before the first commit"
     indexed = status.indexed_head[:10] or "none"
-    return indexed if status.indexed_head == status.git_head else f"{indexed}, checked out {status.git_head[:10]}"
+    if status.indexed_head == status.git_head:
+        return indexed
+    behind = f", {status.commits_behind:,} commits behind" if status.commits_behind else ""
+    return f"{indexed}, HEAD is {status.git_head[:10]}{behind}"
 
 
 def usd_text(usd: float) -> str:

@@ -1,5 +1,6 @@
 """Moments as people write and read them."""
 
+import math
 import re
 from datetime import datetime, timedelta
 
@@ -30,6 +31,14 @@ def parse_when(text: str, *, now: float) -> float:
         raise WhenError(
             f"{text!r} is no moment.", remedy="Write a span back (30m, 12h, 3d, 2w) or a date (2026-03-01)."
         ) from error
+
+
+def duration(seconds: float) -> str:
+    """A span of time in its largest unit, rounded up: "9 s", "3 min", "2 h"."""
+    for length, unit in ((3600, "h"), (60, "min")):
+        if seconds > length:
+            return f"{math.ceil(seconds / length)} {unit}"
+    return f"{max(1, math.ceil(seconds))} s"
 
 
 def ago(moment: float, *, now: float) -> str:

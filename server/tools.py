@@ -4,6 +4,7 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec
 
@@ -16,7 +17,8 @@ from pydantic import Field
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.errors import IndexInUseError
-from cqm.index.model import Progress, Query, SearchMode
+from cqm.index.freshness import NOT_KNOWN, judged
+from cqm.index.model import Answer, Progress, Query, SearchMode
 from cqm.index.scan import scan
 from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
@@ -24,6 +26,7 @@ from cqm.server.errors import PathRefusedError
 from cqm.server.preview import Preview, preview, preview_file
 from cqm.server.render import render_answer
 from cqm.server.replies import going_on, job_reply, listing, preview_reply, progress_message, status_reply
+from cqm.server.reports import stale_lines
 from cqm.server.served import Served
 from cqm.server.settings import Settings
 from cqm.server.times import parse_when
@@ -42,6 +45,15 @@ PathInScope = Annotated[str | None, Field(description="File or folder; the folde
 Wait = Annotated[
     float | None,
     Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
+]
+WaitForChanges = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        le=240,
+        description="Seconds to wait until all changes known by now are indexed (default: only for a folder's first "
+        "indexing, 45).",
+    ),
 ]
 PlainValue = str | int | float | bool | list[str]
 StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
@@ -72,12 +84,13 @@ async def index_path(
     named: NamedRoots,
     path: PathInScope = None,
     force: Annotated[bool, Field(description="Read and embed all files anew; search goes on meanwhile.")] = False,  # noqa: FBT002
+    retry: Annotated[bool, Field(description="Only try the files again that failed.")] = False,  # noqa: FBT002
     wait_seconds: Wait = None,
 ) -> str:
     """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
     served = ctx.request_context.lifespan_context
     opened = (await run_sync(served.open, path, named)).opened
-    job = opened.start_or_join(anew=force)
+    job = opened.start_or_join(anew=force, retry=retry and not force)
     await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
     return job_reply(str(opened.index.root), job)
 
@@ -110,7 +123,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     token_budget: Annotated[
         int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
     ] = None,
-    wait_seconds: Wait = None,
+    wait_seconds: WaitForChanges = None,
 ) -> str:
     """Answer a question from the index of a path, which is made first when there is none."""
     served = ctx.request_context.lifespan_context
@@ -128,8 +141,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         exclude=place.globs(exclude or ()),
         changed_since=parse_when(changed_since, now=time.time()) if changed_since else None,
     )
-    note = await _bring_in_step(place.opened, _seconds(served, wait_seconds), ctx)
-    answer = await run_sync(place.opened.index.search, asked)
+    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
+    answer = await run_sync(_answer, place.opened, asked)
     root = str(place.opened.index.root)
     return note + render_answer(asked, answer, token_budget or settings.server.token_budget, root=root)
 
@@ -141,14 +154,16 @@ async def usages(
     name: Annotated[str, Field(description="A symbol, plain or qualified: get_url, Client.get_url.")],
     path: PathInScope = None,
     limit: Annotated[int, Field(ge=1, le=100, description="Calls to show.")] = 20,
-    wait_seconds: Wait = None,
+    wait_seconds: WaitForChanges = None,
 ) -> str:
     """Tell where a symbol is defined, what calls it and what it calls, from the index of a path."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
-    note = await _bring_in_step(place.opened, _seconds(served, wait_seconds), ctx)
+    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
+    backlog = place.opened.backlog()
+    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
     found = await run_sync(place.opened.index.usages, name, limit)
-    return note + "\n".join(usage_lines(found)) + "\n"
+    return note + "".join(f"Note: {line}\n" for line in lacking) + "\n".join(usage_lines(found)) + "\n"
 
 
 @explained
@@ -212,17 +227,33 @@ def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
     return tell
 
 
-async def _bring_in_step(opened: OpenIndex, seconds: float, ctx: ToolContext) -> str:
+def _answer(opened: OpenIndex, query: Query) -> Answer:
+    """An answer with all that this process knows of how fresh it is."""
+    backlog = opened.backlog()
+    answer = opened.index.search(query)
+    return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
+
+
+async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
     """Compare the index with its files if nobody has, and give a line for the reply when it is not in step with them.
+
+    Parameters:
+        opened: the index.
+        served: what tells how long to wait by default.
+        wait: seconds that the caller will wait for changes to be indexed; None to wait only where nothing was compared.
 
     Raises:
         CqmError: there is no index to answer from, and none could be made.
     """
-    if opened.is_in_step:
+    if opened.is_in_step and not wait:
+        return ""
+    if opened.watcher and wait and opened.is_told_of_changes:
+        await run_sync(opened.watcher.wait, wait, abandon_on_cancel=True)
         return ""
     root, complete = str(opened.index.root), opened.is_complete
     job = opened.start_or_join()
-    done = await job.wait(min(seconds, _GLANCE_SECONDS) if complete else seconds, _progress_to(ctx))
+    seconds = _seconds(served, wait)
+    done = await job.wait(min(seconds, _GLANCE_SECONDS) if complete and wait is None else seconds, _progress_to(ctx))
     if not done:
         return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
     try:

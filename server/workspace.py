@@ -12,6 +12,7 @@ from cqm.index.model import IndexStatus, UpdateSummary
 from cqm.index.status import read_status
 from cqm.server.following import improver_of, watcher_of
 from cqm.server.jobs import Cancelled, Job, Report
+from cqm.server.pending import Backlog
 from cqm.server.roots import PROJECT_MARKS
 from cqm.server.settings import Settings
 from cqm.server.sharing.opening import OpenedIndex, open_index
@@ -35,7 +36,7 @@ class OpenIndex:
         self._improver = improver_of(index, settings, _log_report)
         self._lock = Lock()
         self._job: Job | None = None
-        self._anew = False
+        self._anew = self._retries = False
         self._compared = False
         self._closing = False
 
@@ -55,21 +56,35 @@ class OpenIndex:
             return "off"
         return self.watcher.problem or ("changes are taken up as they happen" if self._compared else "not yet")
 
+    @property
+    def is_told_of_changes(self) -> bool:
+        """Whether every change is known as soon as it is made."""
+        return self._compared and self.watcher is not None and not self.watcher.problem
+
+    def backlog(self) -> Backlog:
+        """What is known to have changed and is not in the index yet; taken before a search, it holds for its answer."""
+        if self.watcher is None or not self._compared:
+            return Backlog(None)
+        return self.watcher.backlog()
+
     def running_job(self) -> Job | None:
         """The job that runs now."""
         job = self._job
         return job if job and not job.is_done else None
 
-    def start_or_join(self, *, anew: bool = False) -> Job:
+    def start_or_join(self, *, anew: bool = False, retry: bool = False) -> Job:
         """A job that compares all files with the index: the one that runs, or else a new one.
 
         Parameters:
             anew: make the index anew; a job that runs and does not is followed by one that does.
+            retry: only try the files again that failed; a job that runs does so too.
         """
         with self._lock:
-            if self._job is None or (anew and not self._anew) or not self._job.join():
-                self._anew = anew
-                self._job = Job(partial(self._compare, anew=anew), name=f"index {self.index.root.name}")
+            is_enough = retry or (not self._retries and (self._anew or not anew))
+            if self._job is None or not is_enough or not self._job.join():
+                self._anew, self._retries = anew, retry
+                work = self._retry if retry else partial(self._compare, anew=anew)
+                self._job = Job(work, name=f"index {self.index.root.name}")
                 self._job.start()
             return self._job
 
@@ -93,6 +108,11 @@ class OpenIndex:
                 self._compared = True
                 if self.watcher:
                     self.watcher.start()
+        return self._improver.after(summary)
+
+    def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
+        failed = [problem.path for problem in self.index.status().failed]
+        summary = self.index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
         return self._improver.after(summary)
 
     def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:

@@ -78,6 +78,23 @@ class CachedEmbedder:
             self._cached += sum(text in found for text in texts)
         return _together(texts, found | fresh.entries, fresh.rejected, fresh.space)
 
+    def take_over(self, moved: Mapping[str, str]) -> None:
+        """Give documents the vectors of others that they were before, in the cache, where those are known.
+
+        Parameters:
+            moved: the earlier text by each new one.
+
+        Raises:
+            EmbeddingError: which space is meant can't be told now.
+        """
+        space = self._cached_space()
+        if space is None:
+            return
+        keys = _Keys(space, "document")
+        missing = moved.keys() - self._find(keys, moved).keys()
+        found = self._find(keys, {moved[text] for text in missing})
+        self._keep(keys, {text: found[moved[text]] for text in missing if moved[text] in found})
+
     def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
         space = self._cached_space()

@@ -7,6 +7,7 @@ with them.
 import math
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -116,6 +117,17 @@ class Routes:
             except EmbeddingError as error:
                 reasons.append(str(error))
         return Routed(failure=" ".join(reasons))
+
+    def take_over(self, route: Route, moved: Mapping[str, str]) -> None:
+        """Let texts of moved files have the vectors that they had before, as far as the cache holds them.
+
+        Parameters:
+            moved: the earlier text by each new one.
+        """
+        for model in self._of_route[route][:1]:
+            with suppress(EmbeddingError):  # Then it is asked for all of them, and says so itself.
+                model.space()
+                model.embedder.take_over(moved)
 
     def embed_question(self, text: str, spaces: Collection[str]) -> QueryVectors:
         """Embed a question for each of the spaces, given by the names of their vectors."""

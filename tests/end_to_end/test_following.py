@@ -49,6 +49,15 @@ class Followed:
                 self.reports,
             )
 
+    def wait_for_head(self) -> None:
+        """Wait until the commit that is checked out is the one that was indexed, and nothing is known to differ."""
+
+        def is_there() -> bool:
+            return not self.index.status().freshness.is_moved and self.watcher.backlog().count == 0
+
+        with self._reported:
+            assert self._reported.wait_for(is_there, PATIENCE_SECONDS), (self.index.status(), self.watcher.backlog())
+
     def close(self) -> None:
         self.watcher.stop()
         self.index.close()
@@ -156,6 +165,84 @@ def test_a_branch_switch_is_followed_to_the_other_branch_and_back(root: Path, tm
         followed.wait()
         git(root, "checkout", "other")
         followed.wait()
+
+
+def test_a_switch_of_many_files_is_one_comparison_and_back_is_another(root: Path, tmp_path: Path) -> None:
+    count = 1500  # Three times what is taken up path by path; 5,000 take a minute.
+    for number in range(count):
+        write(root / f"many_{number % 50}" / f"module_{number}.py", number)
+    commit(root, "first")
+    git(root, "checkout", "-b", "other")
+    for number in range(count):
+        write(root / f"many_{number % 50}" / f"module_{number}.py", number + 1)
+    commit(root, "second")
+    with following(root, tmp_path / "home") as followed:
+        for branch in ("main", "other"):
+            told = len(followed.reports)
+            git(root, "checkout", branch)
+            followed.wait_for_head()
+            new = [report for report in followed.reports[told:] if report.summary]
+            assert sum(report.summary.modified for report in new if report.summary) == count
+            assert not [report.paths for report in new if report.paths]
+            assert len(new) <= 2  # An event may come just after the comparison began.
+        followed.wait()
+
+
+def test_a_stash_and_a_rebase_are_followed(root: Path, tmp_path: Path) -> None:
+    commit(root, "first")
+    git(root, "checkout", "-b", "topic")
+    for number in range(5):
+        write(root / "topic" / f"module_{number}.py", number)
+        commit(root, f"topic {number}")
+    git(root, "checkout", "main")
+    shutil.rmtree(root / "package_1")
+    commit(root, "second")
+    git(root, "checkout", "topic")
+    with following(root, tmp_path / "home") as followed:
+        write(root / "topic" / "module_1.py", 77)
+        write(root / "untracked" / "module.py", 78)
+        followed.wait()
+        git(root, "stash", "--include-untracked")
+        followed.wait()
+        git(root, "rebase", "main")
+        followed.wait_for_head()
+        followed.wait()
+        git(root, "stash", "pop")
+        followed.wait()
+        failed = [problem for report in followed.reports if report.summary for problem in report.summary.failed]
+        assert failed == []
+
+
+def test_a_commit_alone_is_noticed_without_any_change_of_a_file(root: Path, tmp_path: Path) -> None:
+    commit(root, "first")
+    with following(root, tmp_path / "home") as followed:
+        write(root / "new.py", 1)
+        followed.wait()
+        commit(root, "second")
+        followed.wait_for_head()
+
+
+def test_files_that_git_tracks_though_they_are_ignored_are_seen_when_their_branch_is_checked_out(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / ".gitignore").write_text("ignored/\n")
+    commit(root, "first")
+    git(root, "checkout", "-b", "other")
+    write(root / "ignored" / "module.py", 1)
+    git(root, "add", "--force", "ignored/module.py")
+    git(root, "commit", "-m", "second")
+    git(root, "checkout", "main")
+    with following(root, tmp_path / "home") as followed:
+        git(root, "checkout", "other")
+        followed.wait_for_head()
+        followed.wait()
+        assert ("file", "ignored/module.py") in stored(followed.index)
+
+
+def commit(root: Path, message: str) -> None:
+    git(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-m", message)
 
 
 def test_a_folder_that_an_ignore_file_lets_in_is_followed_from_then_on(root: Path, tmp_path: Path) -> None:

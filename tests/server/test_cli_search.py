@@ -21,7 +21,9 @@ def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
     assert (best["path"], best["language"]) == ("src/parser.py", "python")
     lines = cqm.text("src/parser.py").split("\n")[best["start_line"] - 1 : best["end_line"]]
     assert best["text"].rstrip("\n") == "\n".join(lines).rstrip("\n")
-    facts = {name: found[name] for name in found if name not in {"query", "results", "degraded", "updated_at"}}
+    facts = {
+        name: found[name] for name in found if name not in {"query", "results", "degraded", "updated_at", "freshness"}
+    }
     assert facts == {
         "mode": "lexical",
         "files": 3,
@@ -30,6 +32,7 @@ def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
         "failed_files": 0,
         "next_cursor": "",
     }
+    assert found["freshness"]["state"] == "fresh"
 
 
 def test_results_that_nobody_watches_are_the_compact_text_for_agents(cqm: "Cqm") -> None:

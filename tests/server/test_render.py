@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
+from cqm.index.freshness import Freshness, FreshState
 from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.server import console, terminal
 from cqm.server.render import render_answer
@@ -57,7 +58,26 @@ def test_the_header_says_what_was_searched_how_and_how_fresh_it_is() -> None:
     header = render_answer(query, ANSWER, 6000, root="/home/me/urls").splitlines()[0]
     assert header.startswith('1 result for "where are urls parsed" (hybrid, language python, include src/**) from ')
     assert "1,234 chunks of 210 files in /home/me/urls, updated " in header
-    assert header.endswith(" weeks ago.")
+    assert header.endswith(" weeks ago, freshness unknown.")
+
+
+@pytest.mark.parametrize(
+    ("freshness", "end", "notes"),
+    [
+        (Freshness(FreshState.FRESH, 0), " weeks ago, fresh.", []),
+        (Freshness(FreshState.UNKNOWN), " weeks ago, freshness unknown.", []),
+        (Freshness(FreshState.STALE, 1234), " weeks ago.", ["Note: 1,234 changed files are not indexed yet."]),
+        (
+            Freshness(FreshState.STALE, None, git_head="b" * 40, indexed_head="a" * 40),
+            " weeks ago.",
+            [f"Note: the index is of commit {'a' * 10}, HEAD is {'b' * 10}."],
+        ),
+    ],
+)
+def test_an_answer_says_how_fresh_it_is_and_what_it_lacks(freshness: Freshness, end: str, notes: list[str]) -> None:
+    header, *rest = render_answer(QUERY, replace(ANSWER, freshness=freshness), 6000).splitlines()
+    assert header.endswith(end)
+    assert [line for line in rest if line.startswith("Note: ")] == notes
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any, Protocol
 
 import anyio
@@ -13,6 +14,7 @@ from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
+from scripted_server import Reply, ScriptedServer
 
 from cqm.chunkers.strategies.table import BY_NAME
 from cqm.chunkers.tokens import estimate
@@ -111,12 +113,7 @@ def text_of(result: Any) -> str:
 
 async def until(client: Client, query: str, condition: Callable[[str], bool]) -> str:
     """Search until the reply meets the condition."""
-    reply = ""
-    with anyio.move_on_after(WAIT_SECONDS):
-        while not condition(reply := await call(client, "search", query=query)):
-            await anyio.lowlevel.checkpoint()
-    assert condition(reply), reply
-    return reply
+    return await until_called(client, "search", condition, query=query)
 
 
 async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connect, project: Path) -> None:
@@ -152,6 +149,69 @@ async def test_indexing_tells_counts_skips_and_reasons(connect: Connect, project
     assert "1 secret" in reply
     assert "1 binary" in reply
     assert "2 unchanged" in again
+
+
+async def test_a_search_waits_for_changes_when_it_is_told_to_and_says_what_it_lacks_otherwise(
+    project: Path, tmp_path: Path, server: ScriptedServer, mode: str
+) -> None:
+    settings = model_settings(tmp_path, server)
+    async with Client(make_server(settings, make_guard([project])), mode=mode) as client:
+        await call(client, "index_path")
+        assert ", fresh." in await until(client, "limit_retries", lambda reply: ", fresh." in reply)
+        opened = Event()
+        server.rule = lambda _: None if opened.wait(WAIT_SECONDS) else Reply(503)
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        lacking = await until(client, "deployed", lambda reply: "Note: 1 changed files are not indexed yet" in reply)
+        assert "fresh" not in lacking
+        reply = await call(client, "search", query="deployed", wait_seconds=0.1)
+        assert "Note: 1 changed files are not indexed yet, the first changed " in reply
+        status = await call(client, "index_status")
+        assert "running, updated" in status
+        assert "update of paths goes on: 0 % (0 of 1 files" in status
+        opened.set()
+        reply = await call(client, "search", query="brand_new_thing", wait_seconds=WAIT_SECONDS)
+    assert "src/new.py:" in reply
+    assert ", fresh." in reply
+
+
+async def test_files_that_failed_are_listed_and_retried(
+    project: Path, tmp_path: Path, server: ScriptedServer, mode: str
+) -> None:
+    settings = model_settings(tmp_path, server)
+    server.rule = lambda request: Reply(401, "{}") if any("attempts" in text for text in request.texts) else None
+    async with Client(make_server(settings, make_guard([project])), mode=mode) as client:
+        assert "files failed" in await call(client, "index_path")
+        status = await until_called(client, "index_status", lambda reply: "partial, updated" in reply)
+        assert "index_path with retry" in status
+        assert "src/limits.py: " in await call(client, "index_status", show="failed")
+        server.rule = lambda _: None
+        # A model that failed is left alone for a second.
+        reply = await until_called(client, "index_path", lambda reply: "files failed" not in reply, retry=True)
+        assert reply.startswith("Indexed.")
+        await until_called(client, "index_status", lambda reply: "complete, updated" in reply)
+
+
+async def until_called(client: Client, tool: str, condition: Callable[[str], bool], **arguments: Any) -> str:
+    """Call a tool until its reply meets the condition."""
+    reply = ""
+    with anyio.move_on_after(WAIT_SECONDS):
+        while not condition(reply := await call(client, tool, **arguments)):
+            await anyio.lowlevel.checkpoint()
+    assert condition(reply), reply
+    return reply
+
+
+def model_settings(tmp_path: Path, server: ScriptedServer) -> Settings:
+    overrides = {"provider": "openai", "model": "tiny", "base_url": f"{server.url}/v1", "retry_seconds": "1"}
+    return load_settings(
+        overrides={
+            "index.home": str(tmp_path / "indexes"),
+            "watch.debounce_ms": "10",
+            **{f"embedding.{name}": value for name, value in overrides.items()},
+        },
+        environment={},
+        user=tmp_path / "no-file.yml",
+    )
 
 
 async def test_a_path_below_the_root_narrows_the_search_and_shares_the_index(connect: Connect, project: Path) -> None:
@@ -483,6 +543,21 @@ async def test_files_are_not_followed_when_the_settings_say_so(
         assert "new.py:" not in await call(client, "search", query="brand_new_thing")
         await call(client, "index_path")
         assert "new.py:" in await call(client, "search", query="brand_new_thing")
+
+
+async def test_files_are_compared_again_and_again_when_the_settings_say_so(
+    settings: Settings, project: Path, tmp_path: Path
+) -> None:
+    (project / "cqm.yml").write_text("watch:\n  mode: poll\n  poll_seconds: 0.1\n")
+    async with Client(make_server(settings, make_guard([project]))) as client:
+        await call(client, "index_path")
+        await until_called(client, "index_status", lambda reply: "watch: Changes are not watched" in reply)
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        reply = await until(client, "brand_new_thing", lambda reply: "new.py:" in reply)
+        assert ", freshness unknown." in reply
+        (project / "src" / "other.py").write_text("def another_new_thing():\n    return 1\n")
+        waited = await call(client, "search", query="another_new_thing", wait_seconds=WAIT_SECONDS)
+        assert "other.py:" in waited
 
 
 async def test_two_calls_share_one_job_and_one_index(connect: Connect, project: Path) -> None:

@@ -263,6 +263,32 @@ def test_where_watches_run_out_it_says_so_with_the_remedy_and_compares(scene: Sc
 
 
 @linux_only
+def test_a_folder_that_is_to_be_polled_is_compared_and_not_watched(scene: Scene) -> None:
+    before = inotify_watches()
+    seen = scene.watch(WatchOptions(poll=0.05, mode="poll"))
+    seen.wait_for_whole(4)
+    assert inotify_watches() == before
+    assert "watch.mode is poll" in scene.watchers[0].problem
+    assert scene.watchers[0].backlog().count is None
+    assert not any(report.problem for report in seen.reports)
+
+
+def test_a_change_is_known_to_be_missing_until_it_is_taken_up(scene: Scene) -> None:
+    seen = scene.watch(WatchOptions(quiet=0.02))
+    watcher = scene.watchers[0]
+    assert watcher.wait(PATIENCE_SECONDS)
+    assert watcher.backlog().count == 0
+    seen.errors.append(StoreError("The disk is full."))
+    (scene.root / "app.py").write_text("one\n")
+    seen.wait_for_message("The disk is full.")
+    assert watcher.backlog().count == 1
+    assert not watcher.wait(0)
+    (scene.root / "other.py").write_text("one\n")
+    seen.wait(lambda: frozenset({"app.py", "other.py"}) in seen.batches)
+    assert watcher.wait(PATIENCE_SECONDS)
+
+
+@linux_only
 def test_a_limit_met_later_is_told_too(scene: Scene) -> None:
     seen = scene.watch(WatchOptions(quiet=0.02, poll=0.05))
     scene.folder_error = OSError(errno.ENOSPC, "inotify watch limit reached")
