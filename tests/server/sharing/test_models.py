@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conftest import Place
 
 DOWN = Reply(401, "{}")
-NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0}
+NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}
 
 
 def with_models(place: "Place", server: ScriptedServer) -> IndexOptions:
@@ -49,6 +49,8 @@ def untimed(said: Any) -> Any:
         plain = replace(plain, hits=tuple(hits))
     if hasattr(plain, "usage"):
         plain = replace(plain, usage={name: replace(used, seconds=0.0) for name, used in plain.usage.items()})
+    if hasattr(plain, "freshness"):
+        plain = replace(plain, freshness=replace(plain.freshness, compared_at=0.0))
     if hasattr(plain, "cache"):
         layers = tuple(replace(layer, size_bytes=0) for layer in plain.cache)
         plain = replace(plain, location="", cache=layers)
