@@ -146,7 +146,8 @@ class Index:
         with self._updating:
             opened = [*self._readers.take_outgoing(), *self._retired, *filter(None, [self._building, self._serving])]
             # Else the others may be what the next update goes on with.
-            obsolete = self._settled and self._building is None and self._serving is not None
+            is_settled = self._settled or bool(self._retired)
+            obsolete = is_settled and self._building is None and self._serving is not None
             self._retired, self._building, self._serving = [], None, None
             with ExitStack() as closing:
                 closing.callback(self._lock.release)

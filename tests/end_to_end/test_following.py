@@ -167,7 +167,7 @@ def test_a_branch_switch_is_followed_to_the_other_branch_and_back(root: Path, tm
         followed.wait()
 
 
-def test_a_switch_of_many_files_is_one_comparison_and_back_is_another(root: Path, tmp_path: Path) -> None:
+def test_a_switch_of_many_files_is_a_few_updates_that_index_each_file_once(root: Path, tmp_path: Path) -> None:
     count = 1500  # Three times what is taken up path by path; 5,000 take a minute.
     for number in range(count):
         write(root / f"many_{number % 50}" / f"module_{number}.py", number)
@@ -183,8 +183,9 @@ def test_a_switch_of_many_files_is_one_comparison_and_back_is_another(root: Path
             followed.wait_for_head()
             new = [report for report in followed.reports[told:] if report.summary]
             assert sum(report.summary.modified for report in new if report.summary) == count
-            assert not [report.paths for report in new if report.paths]
-            assert len(new) <= 2  # An event may come just after the comparison began.
+            # On a busy machine the last events come when the comparison has begun.
+            assert len(new) <= 5
+            assert len([report for report in new if not report.paths]) <= 2
         followed.wait()
 
 
