@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec
 
+import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -251,9 +252,13 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
         await run_sync(opened.watcher.wait, wait, abandon_on_cancel=True)
         return ""
     root, complete = str(opened.index.root), opened.is_complete
+    seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
+    end = anyio.current_time() + _seconds(served, seconds)
+    if opened.is_in_step and (running := opened.running_job()) and running.join():
+        # It may have passed what changed since it began.
+        await running.wait(end - anyio.current_time(), _progress_to(ctx))
     job = opened.start_or_join()
-    seconds = _seconds(served, wait)
-    done = await job.wait(min(seconds, _GLANCE_SECONDS) if complete and wait is None else seconds, _progress_to(ctx))
+    done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
     if not done:
         return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
     try:
