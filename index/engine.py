@@ -502,6 +502,7 @@ class Index:
         """Let a complete generation serve."""
         self._settled = True
         if generations.current_name(self.folder) != target.name:
+            target.settle()
             generations.switch_to(self.folder, target)
         if self._serving is not target:
             before, self._serving = self._opened(), target

@@ -18,6 +18,7 @@ from pathlib import Path
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
+from cqm.index.durable import sync_all, sync_folder
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.manifest import Manifest
@@ -62,6 +63,11 @@ class Generation:
     def recipe(self) -> str:
         """The name of a generation for the options that this one was begun with; see `generation_name`."""
         return recipe_of(self.manifest)
+
+    def settle(self) -> None:
+        """Have all of it on the disk."""
+        self.store.flush()
+        sync_all(self.place)
 
     def close(self) -> None:
         """Flush and close both parts."""
@@ -153,6 +159,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
+    sync_folder(folder)
     if name == current_name(folder) and not manifest_path(folder, name).exists():
         raise DamagedIndexError(f"{manifest_path(folder, name)} is missing.")
     prints = break_seal(place)
@@ -178,10 +185,12 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
     if not is_begun:
         # Also after a kill in the middle of creating it: nothing has been stored yet.
         store.create()
+        sync_all(generation.place)
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return
     if not is_sealed:
         manifest.check()
+        manifest.become_another()
     store.load()
     # The seal tells nothing of what is elsewhere.
     if not (is_sealed and store.in_folder) and (lost := _lost(manifest, store)):
@@ -240,7 +249,7 @@ def _aside(folder: Path, name: str) -> Path:
 
 
 def switch_to(folder: Path, generation: Generation) -> None:
-    """Make a generation the one that serves, atomically.
+    """Make a generation the one that serves, atomically, and for good when this returns.
 
     What others see is switched first: a kill, or a server that fails, then leaves the old generation serving here, and
     the next update switches both again. The old one is not deleted before both are.
@@ -255,6 +264,7 @@ def switch_to(folder: Path, generation: Generation) -> None:
         temporary.replace(folder / _CURRENT)
     except OSError as error:
         raise StoreError(f"{folder / _CURRENT} cannot be written: {error}.", remedy="Free space.") from error
+    sync_folder(folder)
 
 
 def remove_others(folder: Path, options: IndexOptions) -> None:

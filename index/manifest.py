@@ -131,7 +131,8 @@ class Manifest:
             address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
             database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
             if not read_only:
-                # WAL with NORMAL: a commit survives kill -9 at once; a power cut may take back the last commits, whole.
+                # Every commit survives kill -9 at once; a power cut may take back the last ones, whole, up to one that
+                # is synced: `begin`, before the store is written.
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute("PRAGMA synchronous=NORMAL")
                 bring_up_to_date(database)
@@ -275,6 +276,10 @@ class Manifest:
         """What tells this manifest, as it is now, from every other one and from what it was before a commit."""
         return f"{self.fact(_IDENTITY)} {self.fact(_REVISION)}"
 
+    def become_another(self) -> None:
+        """Be told from what it was: after a power cut it may come to the same number of commits by others."""
+        self.set_facts({_IDENTITY: secrets.token_hex(8)})
+
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
         rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
@@ -287,8 +292,10 @@ class Manifest:
             self._db.execute(_GROW, (_REVISION,))
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Note that the points of these files are about to change."""
-        with self._transaction():
+        """Note that the points of these files are about to change; it is on the disk before they do."""
+        if not paths:
+            return
+        with self._transaction(is_synced=True):
             self._db.executemany("INSERT OR REPLACE INTO unsettled VALUES(?, 0)", ((path,) for path in paths))
 
     def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
@@ -345,8 +352,9 @@ class Manifest:
             return self._db.execute(query, tuple(values)).fetchall()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, *, is_synced: bool = False) -> Iterator[None]:
         with self._lock, _translated(self._path):
+            self._db.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

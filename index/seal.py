@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from cqm.index.durable import sync_all, sync_file, sync_folder
 from cqm.index.errors import DamagedIndexError, StoreError
 
 Prints = Mapping[str, tuple[int, int, str]]
@@ -41,6 +42,8 @@ def break_seal(place: Path) -> Prints | None:
         (place / _SEAL).unlink()
     except OSError as error:
         raise StoreError(f"{place / _SEAL} cannot be deleted: {error}.", remedy="Mend its permissions.") from error
+    # Before anything is written: after a power cut the seal must not be there again.
+    sync_folder(place)
     return prints
 
 
@@ -53,11 +56,14 @@ def seal(place: Path, known: Prints) -> None:
     """
     temporary = place / f"{_SEAL}.new"
     # Without a seal the next opening looks at the parts themselves.
-    with suppress(OSError):
+    with suppress(OSError, StoreError):
+        # Before the seal is, all that it tells of is on the disk.
+        sync_all(place)
         files = [path for path in sorted(place.rglob("*")) if path.is_file() and path.suffix not in _PASSING]
         names = [path.relative_to(place).as_posix() for path in files]
         prints = {name: _print(path, known.get(name)) for name, path in zip(names, files, strict=True)}
         temporary.write_text(json.dumps(prints), encoding="utf-8")
+        sync_file(temporary)
         temporary.replace(place / _SEAL)
 
 

@@ -213,6 +213,8 @@ def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> Non
     for space in {vector.space.name: vector.space for _, vector in vectors if vector.space}.values():
         if space.vector_name not in known:
             store.ensure_space(space.vector_name, space.dimensions)
+            # Edge notes a space on the disk before the space is there: no shard opens that has the one alone.
+            target.generation.settle()
             manifest.add_space(space.vector_name, space.name)
     note_preferred(manifest, target.routes, vectors)
 
