@@ -5,6 +5,7 @@ others with a journal do so by themselves soon after, in order).
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from cqm.index.errors import StoreError
@@ -13,35 +14,53 @@ _CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
 """Not on Windows, which has no such call and keeps names in a journal."""
 
 
-def sync_file(path: Path) -> None:
-    """Have the content of a file on the disk.
+class Folders:
+    """The folders at and below a place, of which those are synced that have changed since they were synced here.
 
-    Raises:
-        StoreError: the disk fails.
+    Each sync has the disk write out its own cache: some milliseconds, also where there is nothing to write.
+
+    Parameters:
+        place: a folder.
     """
-    _sync(path, os.O_RDWR)
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._synced: dict[str, int] = {}
+
+    def sync(self) -> None:
+        """Have the names in all of them on the disk.
+
+        Raises:
+            StoreError: the disk fails.
+        """
+        for folder, _, _ in os.walk(self._place):
+            # Edge has folders of a moment.
+            with suppress(FileNotFoundError):
+                changed = Path(folder).stat().st_mtime_ns
+                if self._synced.get(folder) != changed:
+                    sync_folder(Path(folder))
+                    self._synced[folder] = changed
 
 
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk.
 
     Raises:
+        FileNotFoundError: it is gone.
         StoreError: the disk fails.
     """
     if _CAN_SYNC_FOLDERS:
         _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def sync_all(place: Path) -> None:
-    """Have a folder with all that is in it on the disk; about a millisecond where it is there already.
+def sync_file(path: Path) -> None:
+    """Have the content of a file on the disk.
 
     Raises:
+        FileNotFoundError: it is gone.
         StoreError: the disk fails.
     """
-    for folder, _, files in os.walk(place):
-        for name in files:
-            sync_file(Path(folder, name))
-        sync_folder(Path(folder))
+    _sync(path, os.O_RDWR)
 
 
 def _sync(path: Path, flags: int) -> None:
@@ -52,7 +71,6 @@ def _sync(path: Path, flags: int) -> None:
         finally:
             os.close(opened)
     except FileNotFoundError:
-        # Another thread has just replaced it, and synced that.
-        return
+        raise
     except OSError as error:
         raise StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.") from error

@@ -30,10 +30,12 @@ from cqm.index.home import (
     cache_folder,
     index_folder,
     make_private_folder,
+    note_root,
     note_use,
     relative_to_root,
     resolve_root,
 )
+from cqm.index.identity import ROOT_FACT, identity, refuse_another
 from cqm.index.improving import Improving, ModelGoneError, lacking
 from cqm.index.model import (
     Answer,
@@ -119,7 +121,7 @@ class Index:
         index = cls(root, options, folder)
         index._lock.acquire()
         try:
-            (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
+            note_root(folder, root)
             generations.remove_abandoned(folder, options)
             wanted = generations.generation_name(options)
             name = generations.serving_name(folder, wanted) or wanted
@@ -145,9 +147,10 @@ class Index:
         """Flush and release everything; harmless when it is closed already. Waits for a running update."""
         with self._updating:
             opened = [*self._readers.take_outgoing(), *self._retired, *filter(None, [self._building, self._serving])]
+            is_ours = self._lock.is_held()
             # Else the others may be what the next update goes on with.
             is_settled = self._settled or bool(self._retired)
-            obsolete = is_settled and self._building is None and self._serving is not None
+            obsolete = is_ours and is_settled and self._building is None and self._serving is not None
             self._retired, self._building, self._serving = [], None, None
             with ExitStack() as closing:
                 closing.callback(self._lock.release)
@@ -155,7 +158,7 @@ class Index:
                 if obsolete:
                     closing.callback(generations.remove_others, self.folder, self.options)
                 for generation in opened:
-                    closing.callback(generation.close)
+                    closing.callback(generation.close if is_ours else generation.abandon)
 
     def _close_services(self) -> None:
         if self._routes:
@@ -196,6 +199,7 @@ class Index:
             self._routes.refresh()
         below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
         with self._updating, self._runs.run(UPDATE if below is None else UPDATE_OF_PATHS) as run:
+            self._lock.require()
 
             def tell(progress: Progress) -> None:
                 run.note(progress)
@@ -211,7 +215,7 @@ class Index:
                 if below is None:
                     summary = self._update_all(target, tell, cancelled, anew=anew)
                 else:
-                    summary = self._update(target, below, tell, cancelled)
+                    summary = self._update(target, below, tell, cancelled, anew=anew)
             finally:
                 if anew and target is not self._serving:
                     self._building = None
@@ -235,6 +239,7 @@ class Index:
         """
         with self._updating, self._runs.run(COMPACT):
             serving = self._opened()
+            self._lock.require()
             if not serving.manifest.fact(COMPLETE_FACT):
                 raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
             name = generations.fresh_name(self.options)
@@ -247,7 +252,7 @@ class Index:
         """Compare the whole tree, and let the target serve when that is done."""
         # Before the files are looked at: what is checked out meanwhile is not what was compared.
         seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
-        summary = self._update(target, None, report, cancelled)
+        summary = self._update(target, None, report, cancelled, anew=anew)
         if summary.cancelled:
             return summary
         target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
@@ -272,13 +277,17 @@ class Index:
         below: list[str] | None,
         report: Callable[[Progress], None],
         cancelled: Callable[[], bool],
+        *,
+        anew: bool,
     ) -> UpdateSummary:
         started, before, cached = time.monotonic(), self._usage(), self._cached()
         plan = plan_update(self.root, target, self.options, below)
+        if not anew:
+            refuse_another(self.root, self._opened().manifest)
         place = replace(self._target_for(target, plan.pending), moved=plan.moved)
         work = Work(place, self._preparation(), self._workers())
         summary = run_update(plan, work, report=report, cancelled=cancelled)
-        target.manifest.set_facts({UPDATED_FACT: str(time.time())})
+        target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
         seconds = time.monotonic() - started
         return replace(summary, usage=self._used_since(before), cached=self._cached() - cached, seconds=seconds)
 

@@ -18,11 +18,12 @@ from pathlib import Path
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
-from cqm.index.durable import sync_all, sync_folder
+from cqm.index.durable import Folders, sync_folder
 from cqm.index.embedding.opening import recipe
-from cqm.index.errors import DamagedIndexError, StoreError
+from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
+from cqm.index.room import require_room
 from cqm.index.seal import Prints, break_seal, seal
 from cqm.index.shape import SHAPE_FACT, shape_text
 from cqm.index.store import Store, file_point_id
@@ -51,6 +52,7 @@ class Generation:
         place: that folder.
         manifest, store: its parts.
         prints: of its files when it was opened.
+        folders: its own, and those below.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Generation:
     manifest: Manifest
     store: Store
     prints: Prints
+    folders: Folders
 
     @property
     def recipe(self) -> str:
@@ -67,13 +70,21 @@ class Generation:
     def settle(self) -> None:
         """Have all of it on the disk."""
         self.store.flush()
-        sync_all(self.place)
+        self.manifest.sync()
+        self.folders.sync()
 
     def close(self) -> None:
         """Flush and close both parts."""
         self.store.close()
         self.manifest.close()
+        self.folders.sync()
         seal(self.place, self.prints)
+
+    def abandon(self) -> None:
+        """Close both parts of a generation that is no longer there, or no longer ours."""
+        for close in (self.store.close, self.manifest.close):
+            with suppress(StoreError, ManifestError, DamagedIndexError):
+                close()
 
 
 def recipe_of(manifest: Manifest) -> str:
@@ -169,7 +180,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         is_begun = bool(manifest.fact(_STORE_READY))
         store = open_store(place, options.store, manifest.settling, is_begun=is_begun)
         closing.callback(_close_anyway, store)
-        opened = Generation(name, place, manifest, store, prints or {})
+        opened = Generation(name, place, manifest, store, prints or {}, Folders(place))
         _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
         closing.pop_all()
     return opened
@@ -184,8 +195,8 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
     manifest, store = generation.manifest, generation.store
     if not is_begun:
         # Also after a kill in the middle of creating it: nothing has been stored yet.
+        require_room(generation.place)
         store.create()
-        sync_all(generation.place)
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return
     if not is_sealed:

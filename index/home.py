@@ -96,6 +96,19 @@ def make_private_folder(folder: Path) -> None:
         ) from error
 
 
+def note_root(folder: Path, root: Path) -> None:
+    """Note in an index folder which root it is of.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        message = f"The index folder {folder} cannot be written: {error}."
+        raise StoreError(message, remedy="Free space or mend its permissions.") from error
+
+
 def note_use(folder: Path) -> None:
     """Note that an index is used now; without the right or the room to write, it counts as used as before."""
     with suppress(OSError):
@@ -117,6 +130,7 @@ class IndexLock:
         self._folder = folder
         # Any thread may close the index that another one opened.
         self._lock = FileLock(folder / "lock", timeout=0, thread_local=False)
+        self._inode = -1
 
     def acquire(self) -> None:
         """Take the lock, at once or not at all.
@@ -134,13 +148,39 @@ class IndexLock:
                 retryable=True,
             ) from error
         except OSError as error:
-            raise StoreError(f"The lock in {self._folder} cannot be taken: {error}.") from error
-        owner = {"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]])}
-        (self._folder / _OWNER_FILE).write_text(json.dumps(owner), encoding="utf-8")
+            raise self._untaken(error) from error
+        try:
+            self._inode = (self._folder / "lock").stat().st_ino
+            owner = {"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]])}
+            (self._folder / _OWNER_FILE).write_text(json.dumps(owner), encoding="utf-8")
+        except OSError as error:
+            self._lock.release()
+            raise self._untaken(error) from error
+
+    def _untaken(self, error: OSError) -> StoreError:
+        remedy = "Free space or mend its permissions."
+        return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
+
+    def require(self) -> None:
+        """See that the lock is still held.
+
+        Raises:
+            StoreError: the folder, or the file of the lock, was deleted: another process may have taken its place.
+        """
+        if not self.is_held():
+            message = f"The index in {self._folder} was deleted or replaced while it was open."
+            raise StoreError(message, remedy="Start CQM again: what is missing is made anew.")
+
+    def is_held(self) -> bool:
+        """Whether the lock is held, and is the one that another process would meet."""
+        try:
+            return self._lock.is_locked and (self._folder / "lock").stat().st_ino == self._inode
+        except OSError:
+            return False
 
     def release(self) -> None:
         """Give the lock back; harmless when it is not held."""
-        if self._lock.is_locked:
+        if self.is_held():
             (self._folder / _OWNER_FILE).unlink(missing_ok=True)
         self._lock.release()
 

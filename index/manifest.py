@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from cqm.index.durable import sync_file
 from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError
 from cqm.index.migration import bring_up_to_date, has_spaces
 from cqm.index.model import FileProblem, FileState
@@ -154,6 +155,16 @@ class Manifest:
         """Write what is committed to a new file, without the room that deleted rows have left."""
         with self._lock, _translated(self._path):
             self._db.execute("VACUUM INTO ?", (str(path),))
+
+    def sync(self) -> None:
+        """Have all that is committed on the disk, also what `copy_to` wrote, which SQLite does not sync.
+
+        Raises:
+            StoreError: the disk fails.
+        """
+        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+            if path.exists():
+                sync_file(path)
 
     def close(self) -> None:
         """Close the database; committed work is on disk."""

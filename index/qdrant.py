@@ -172,10 +172,14 @@ class QdrantStore:
         ]
         self._ask("published", lambda client: client.update_collection_aliases(steps))
 
-    def flush_later(self) -> None:
+    def flush(self) -> None:
         """Note that what was committed is safe: the server had carried it out before."""
         with self._flushing():
             pass
+
+    def flush_later(self) -> None:
+        """The same: it costs nothing."""
+        self.flush()
 
     def close(self) -> None:
         """End the connection; harmless when it is not open."""

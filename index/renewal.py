@@ -10,6 +10,8 @@ from cqm.index.improving import lacking
 from cqm.index.manifest import Manifest
 from cqm.index.model import FileState
 from cqm.index.options import IndexOptions
+from cqm.index.room import require_room
+from cqm.index.status import size_on_disk
 
 
 def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:
@@ -24,6 +26,7 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions) -> G
     """
     if not isinstance(source.store, EdgeStore):
         raise StoreError(f"The index is on {source.store}.", remedy="Leave it: a Qdrant server compacts by itself.")
+    require_room(source.place, size_on_disk(source.place))
     try:
         place.mkdir(mode=0o700)
     except OSError as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from cqm.index.durable import sync_all, sync_file, sync_folder
+from cqm.index.durable import sync_file, sync_folder
 from cqm.index.errors import DamagedIndexError, StoreError
 
 Prints = Mapping[str, tuple[int, int, str]]
@@ -48,7 +48,7 @@ def break_seal(place: Path) -> Prints | None:
 
 
 def seal(place: Path, known: Prints) -> None:
-    """Note what the files of a generation are that was closed just now.
+    """Note what the files of a generation are that was closed just now, and are on the disk.
 
     Parameters:
         place: the folder of the generation.
@@ -57,8 +57,6 @@ def seal(place: Path, known: Prints) -> None:
     temporary = place / f"{_SEAL}.new"
     # Without a seal the next opening looks at the parts themselves.
     with suppress(OSError, StoreError):
-        # Before the seal is, all that it tells of is on the disk.
-        sync_all(place)
         files = [path for path in sorted(place.rglob("*")) if path.is_file() and path.suffix not in _PASSING]
         names = [path.relative_to(place).as_posix() for path in files]
         prints = {name: _print(path, known.get(name)) for name, path in zip(names, files, strict=True)}

@@ -128,6 +128,9 @@ class Store(Protocol):
     def publish(self) -> None:
         """Tell others that this is what the index serves from now on."""
 
+    def flush(self) -> None:
+        """Have what was written be safe from a power cut now."""
+
     def flush_later(self) -> None:
         """Have what was written be safe from a power cut soon; what the caller is about to do is not held up."""
 

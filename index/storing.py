@@ -14,6 +14,7 @@ from cqm.index.manifest import ChunkRow, FileRow
 from cqm.index.model import FileState
 from cqm.index.points import chunk_point, file_point
 from cqm.index.prepare import PreparedChunk, PreparedFile, with_notes
+from cqm.index.room import require_room
 from cqm.index.store import file_point_id
 from cqm.index.vectors import TextVector, Vectorizer, note_preferred, wanted_spaces
 
@@ -191,8 +192,13 @@ def _moved_texts(target: Target, files: Sequence[PreparedFile], fresh: Sequence[
 
 
 def write_files(target: Target, placement: Placement) -> Stored:
-    """Write what was placed and commit it."""
+    """Write what was placed and commit it.
+
+    Raises:
+        StoreError, ManifestError: it cannot be written; what is committed by then stays.
+    """
     manifest, store = target.generation.manifest, target.generation.store
+    require_room(target.generation.place)
     changed = [file for file in placement.files if file.is_chunked]
     written = [it for it in placement.placed.values() if it.is_to_write]
     vectors = [(it.part.row.route, it.vector) for it in written if it.vector]
@@ -214,7 +220,8 @@ def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> Non
         if space.vector_name not in known:
             store.ensure_space(space.vector_name, space.dimensions)
             # Edge notes a space on the disk before the space is there: no shard opens that has the one alone.
-            target.generation.settle()
+            if manifest.chunk_count():
+                target.generation.settle()
             manifest.add_space(space.vector_name, space.name)
     note_preferred(manifest, target.routes, vectors)
 

@@ -1,11 +1,12 @@
-"""Shared by all tests: the profile of hypothesis, and the table of the specification's rows with their tests."""
+"""Shared by all tests: the profile of hypothesis, and the tables whose rows tests prove."""
 
 import json
 import os
 import signal
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from filelock import FileLock, Timeout
@@ -74,21 +75,57 @@ ROWS = {
 }
 """Of the specification's chunking tables. A test proves a row with `@pytest.mark.row("B2")`."""
 
+FAULTS = {
+    "killed": "the next start goes on; the index has all that was committed",
+    "power cut": "the next start goes on; all up to the last flush, about a second ago, the rest is done again",
+    "disk full": "an error before anything is written, with the room that is needed; all that was committed",
+    "read-only index": "an error that names the folder; what it held",
+    "index deleted": "search answers, an update says so; made anew at the next start",
+    "damaged shard": "status and the next update say so; set aside and rebuilt by that update",
+    "damaged manifest": "status and the next update say so; set aside and rebuilt by that update",
+    "damaged current": "nothing; the generation that is there",
+    "damaged seal": "nothing; what it held",
+    "cache deleted": "nothing, or status names the layer; what it held",
+    "permission lost": "the file or folder is listed as failed; its chunks as they were",
+    "clock jumps": "nothing; what the files say",
+    "file vanishes": "listed as failed, gone after the next update; its chunks until then",
+    "file changes while it is read": "nothing; what was read, then what it says at last",
+    "folder becomes a file": "its files are listed as failed until the next update; their chunks until then",
+    "1 GB file": "listed as too large, by its size; nothing of it",
+    "many files": "progress; all of them",
+    "odd files": "links, pipes, devices and undecodable names are listed with the reason; nothing of them",
+    "root gone": "an error; all that it held",
+    "disk not mounted": "an error: another folder, and empty; all that it held, until `cqm index --force`",
+    "model fails": "see `index/test_faults.py`, a table of its own; all chunks, found by words",
+}
+"""What the user sees of a fault; what the index holds then. A test proves one with `@pytest.mark.fault("killed")`."""
+
+
+class Table(NamedTuple):
+    """Rows with what each says, and a title above them."""
+
+    title: str
+    rows: Mapping[str, str]
+
+
+TABLES = {"row": Table("rows of the specification", ROWS), "fault": Table("faults", FAULTS)}
+"""By the mark that proves their rows."""
+
 
 @pytest.fixture
-def rows() -> frozenset[str]:
-    """The names of the rows."""
-    return frozenset(ROWS)
+def tables() -> Mapping[str, frozenset[str]]:
+    """The names of the rows of each table, by its mark."""
+    return {mark: frozenset(table.rows) for mark, table in TABLES.items()}
 
 
-_proofs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-_rows_of: dict[str, list[str]] = {}
+_proofs: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+_rows_of: dict[str, list[tuple[str, str]]] = {}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        rows = [str(row) for mark in item.iter_markers("row") for row in mark.args]
-        if unknown := set(rows) - ROWS.keys():
+        rows = [(name, str(row)) for name in TABLES for mark in item.iter_markers(name) for row in mark.args]
+        if unknown := [row for name, row in rows if row not in TABLES[name].rows]:
             raise pytest.UsageError(f"{item.nodeid} proves rows that do not exist: {sorted(unknown)}")
         if rows:
             _rows_of[item.nodeid] = rows
@@ -103,16 +140,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not _proofs:
-        return
-    terminalreporter.section("rows of the specification")
-    for line in _table():
-        terminalreporter.write_line(line)
+    for name in dict.fromkeys(name for name, _ in _proofs):
+        terminalreporter.section(TABLES[name].title)
+        for line in _lines(name, TABLES[name].rows):
+            terminalreporter.write_line(line)
 
 
-def _table() -> Iterator[str]:
-    for row, title in ROWS.items():
-        outcomes = _proofs.get(row, {})
+def _lines(name: str, rows: Mapping[str, str]) -> Iterator[str]:
+    first, second = (max(map(len, column)) + 2 for column in (rows, rows.values()))
+    for row, title in rows.items():
+        outcomes = _proofs.get((name, row), {})
         counts = ", ".join(f"{len(tests)} {outcome}" for outcome, tests in outcomes.items()) or "not run"
-        yield f"{row:4}{title:52}{counts}"
+        yield f"{row:{first}}{title:{second}}{counts}"
         yield from (f"      {test}" for test in sorted(set().union(*outcomes.values())))

@@ -138,7 +138,7 @@ class Disk:
                 self._write(part, target / name, chosen, kept)
                 continue
             images = self._files.get(part, [Image()])
-            mixture = torn(images, chosen) if chosen.random() < 0.5 else images[0]  # noqa: PLR2004 - as often as not
+            mixture = torn(images, chosen) if chosen.random() < 0.5 else images[0]
             image = images[-1] if chosen.random() < kept else mixture
             image.write(target / name)
 

@@ -1,9 +1,9 @@
 """Run a program and cut it off from its disk: what may be left is kept at chosen moments, while the program goes on.
 
 The program is stopped before each call that syncs, renames, deletes, cuts a file or writes at a position, and after
-each that makes a file or folder, below one folder; a library between it and the C library (`power_cut.c`) does that, so that the recording is
-of real calls of CQM, SQLite and Edge. Writes through mapped memory, and calls that a program makes without the C
-library, stop nothing, and are seen at the next stop. Wants Linux and a C compiler.
+each that makes a file or folder, below one folder; a library between it and the C library (`power_cut.c`) does that,
+so that the recording is of real calls of CQM, SQLite and Edge. Writes through mapped memory, and calls that a program
+makes without the C library, stop nothing, and are seen at the next stop. Wants Linux and a C compiler.
 """
 
 import os
@@ -63,8 +63,8 @@ def record(
     Raises:
         subprocess.CalledProcessError: the program failed.
     """
-    model, number = Disk(disk), 0
-    for call, start, length, path in _calls(command, shim, disk):
+    model = Disk(disk)
+    for number, (call, start, length, path) in enumerate(_calls(command, shim, disk)):
         if call == "made":
             # An inode may have been another file's before.
             model.forget(path)
@@ -78,7 +78,6 @@ def record(
                 copy(kept, place / kept.name)
             yield Cut(number, f"{call} {path.relative_to(disk)}", place)
         _apply(model, call, start, length, path)
-        number += 1
 
 
 def _apply(model: Disk, call: str, start: int, length: int, path: Path) -> None:

@@ -72,6 +72,7 @@ def run_and_kill(tree: Path, home: Path, after_batches: int) -> bool:
     return running
 
 
+@pytest.mark.fault("killed")
 @pytest.mark.timeout(600)
 def test_an_index_killed_twenty_times_converges_to_what_a_fresh_index_of_the_tree_holds(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
@@ -93,6 +94,7 @@ def test_an_index_killed_twenty_times_converges_to_what_a_fresh_index_of_the_tre
     assert killed_while_running >= 10
 
 
+@pytest.mark.fault("killed")
 def test_what_was_committed_but_not_flushed_when_a_process_died_is_written_again(tmp_path: Path) -> None:
     # The store's log may replay a deletion over a later insertion: points of unflushed files are not to be trusted.
     tree, options = tmp_path / "tree", IndexOptions(home=tmp_path / "home", workers=1)

@@ -101,6 +101,7 @@ def made(tmp_path: Path) -> Made:
         return Made(tree, options, index.folder, answers(index))
 
 
+@pytest.mark.fault("damaged shard", "damaged manifest")
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("damage", [cut, empty, overwrite, Path.unlink])
 def test_a_damaged_file_of_a_closed_index_is_found_and_the_index_rebuilt(made: Made, part: str, damage: Damage) -> None:
@@ -120,6 +121,7 @@ def test_damage_to_any_file_is_found(made: Made, tmp_path: Path) -> None:
         made.assert_mended(told=str(name))
 
 
+@pytest.mark.fault("damaged shard", "damaged manifest")
 @pytest.mark.parametrize(
     ("lost", "sealed"),
     [
@@ -138,6 +140,7 @@ def test_a_generation_that_lost_a_part_is_rebuilt(made: Made, lost: str, *, seal
     made.assert_mended()
 
 
+@pytest.mark.fault("damaged shard", "damaged manifest")
 @pytest.mark.parametrize("part", ["manifest.db", "segment.json", "edge_config.json"])
 @pytest.mark.parametrize("damage", [cut, overwrite])
 def test_damage_is_found_also_when_the_last_process_was_killed(made: Made, part: str, damage: Damage) -> None:
@@ -163,6 +166,7 @@ def test_vectors_that_a_killed_process_left_behind_and_that_are_gone_are_missed(
     made.assert_mended(told="has lost 1 of its vectors")
 
 
+@pytest.mark.fault("damaged current")
 @pytest.mark.parametrize("text", ["", "../../elsewhere", "\xff\xfe garbage", "0123456789ab"])
 def test_a_damaged_note_of_which_generation_serves_loses_nothing(made: Made, text: str) -> None:
     (made.folder / "current").write_text(text, encoding="latin-1")
@@ -172,6 +176,7 @@ def test_a_damaged_note_of_which_generation_serves_loses_nothing(made: Made, tex
     assert made.generation.is_dir()
 
 
+@pytest.mark.fault("damaged manifest")
 def test_the_status_of_a_damaged_index_is_told_without_opening_it(made: Made) -> None:
     overwrite(made.generation / "manifest.db")
     status = read_status(made.tree, made.options)
@@ -191,6 +196,7 @@ def test_an_index_that_was_copied_elsewhere_and_back_is_as_good_as_before(made: 
         assert index.update().chunks_written == 0
 
 
+@pytest.mark.fault("damaged seal")
 def test_a_seal_that_is_damaged_costs_nothing(made: Made) -> None:
     overwrite(made.generation / "seal.json")
     with Index.open(made.tree, made.options) as index:
@@ -198,6 +204,7 @@ def test_a_seal_that_is_damaged_costs_nothing(made: Made) -> None:
         assert answers(index) == made.expected
 
 
+@pytest.mark.fault("read-only index")
 def test_a_generation_without_a_permission_is_no_damage(made: Made) -> None:
     segment = next(path for path in made.files() if path.name == "segment.json")
     segment.chmod(0)

@@ -1,6 +1,7 @@
 """What a failed or killed update leaves behind is mended by the next ones (promise 2)."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,3 +109,23 @@ def test_what_was_committed_after_the_last_flush_is_settled_by_one_of_its_own(in
         assert store._flush_timer is not None
     store.flush()
     assert index._opened().manifest._db.execute("SELECT * FROM unsettled").fetchall() == []
+
+
+@pytest.mark.fault("power cut")
+def test_counts_of_before_a_power_cut_were_taken_for_those_of_after_it(tree: Path, tmp_path: Path) -> None:
+    # They are kept by the number of commits, and what a cut took back is counted again.
+    options, cut = IndexOptions(home=tmp_path / "home", workers=1), tmp_path / "cut"
+    with Index.open(tree, options) as index:
+        index.update()
+        index._opened().store.flush()
+        shutil.copytree(index.folder, cut)
+        (tree / "new.py").write_text("def new():\n    return 3\n")
+        index.update(["new.py"])
+        assert index.status().chunks == 3
+        folder = index.folder
+    shutil.rmtree(folder)
+    shutil.copytree(cut, folder)
+    (tree / "new.py").write_text("\n")
+    with Index.open(tree, options) as index:
+        index.update(["new.py"])
+        assert index.status().chunks == 2

@@ -173,6 +173,7 @@ def test_no_option_brings_secrets_back(tmp_path: Path) -> None:
     assert kept(tmp_path / ".env") == []
 
 
+@pytest.mark.fault("1 GB file")
 def test_a_file_over_the_size_limit_is_skipped(tmp_path: Path) -> None:
     write(tmp_path, "small.py", text="x" * 100)
     write(tmp_path, "large.py", text="x" * 101)
@@ -225,6 +226,7 @@ def test_an_exclude_pattern_that_cannot_work_is_refused_by_name(tmp_path: Path, 
     assert caught.value.remedy
 
 
+@pytest.mark.fault("odd files")
 def test_links_are_never_followed(tmp_path: Path) -> None:
     write(tmp_path, "outside/secret.py", "root/a/real.py")
     root = tmp_path / "root"
@@ -251,6 +253,7 @@ def test_a_link_as_the_root_is_the_folder_that_it_leads_to(tmp_path: Path) -> No
     assert read_file(tmp_path / "link", "a.py", DEFAULT).text == "text\n"
 
 
+@pytest.mark.fault("odd files")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_pipes_and_sockets_are_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.py")
@@ -331,6 +334,7 @@ def unprivileged() -> Iterator[Path]:
             (root / "closed").chmod(stat.S_IRWXU)
 
 
+@pytest.mark.fault("permission lost")
 def test_what_may_not_be_read_is_reported_and_the_rest_goes_on(unprivileged: Path) -> None:
     assert kept(unprivileged) == ["closed", "closed.py", "open/a.py", "open/c.py"]
     for path in ("closed", "closed.py"):
@@ -339,11 +343,13 @@ def test_what_may_not_be_read_is_reported_and_the_rest_goes_on(unprivileged: Pat
         assert caught.value.remedy
 
 
+@pytest.mark.fault("permission lost")
 def test_a_root_that_may_not_be_read_is_refused(unprivileged: Path) -> None:
     with pytest.raises(ScanError, match="permission denied"):
         scan(unprivileged / "closed", DEFAULT)
 
 
+@pytest.mark.fault("file vanishes")
 def test_a_file_that_vanishes_between_scan_and_reading_is_reported_by_name(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match=r"^gone\.py cannot be read: No such file") as caught:
         read_file(tmp_path, "gone.py", DEFAULT)

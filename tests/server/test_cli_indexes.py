@@ -186,6 +186,7 @@ def test_a_rebuild_that_finds_no_model_leaves_the_old_index(cqm: "Cqm", server: 
     assert cqm.json("status", **well)["coverage"] == vectors
 
 
+@pytest.mark.fault("killed")
 def test_a_rebuild_that_is_killed_or_stopped_leaves_the_old_index(cqm: "Cqm") -> None:
     add_modules(cqm, 800)
     cqm.run("index")
@@ -224,6 +225,7 @@ def test_compacting_wants_an_index_that_is_complete(cqm: "Cqm") -> None:
     assert "is not complete" in refused.stderr
 
 
+@pytest.mark.fault("killed")
 @pytest.mark.timeout(300)
 def test_compacting_may_be_killed_at_any_time(cqm: "Cqm") -> None:
     # The process that compacts is to be killed, not one that has it done by the owner.

@@ -32,6 +32,7 @@ def run(script: str, *arguments: object, before: tuple[str, ...] = ()) -> subpro
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.fault("cache deleted")
 def test_a_folder_deleted_while_in_use_is_made_again(opened: "Open", layer: "Tell", folder: Path) -> None:
     cache = opened()
     cache.put("vectors", ITEMS)
@@ -107,6 +108,7 @@ def test_a_read_only_folder_is_a_miss(opened: "Open", layer: "Tell", folder: Pat
 MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 
 
+@pytest.mark.fault("disk full")
 @pytest.mark.parametrize(("size", "says"), [("300k", "full"), ("4k,nr_inodes=3", "cannot be"), ("64k,ro", "cannot be")])
 def test_a_full_or_read_only_disk_is_a_miss(tmp_path: Path, size: str, says: str) -> None:
     mount = f'mount -t tmpfs -o size={size} none "{tmp_path}" && exec "$0" "$@"'
@@ -125,6 +127,7 @@ print(cache.layers()[0])
     assert says in done.stdout
 
 
+@pytest.mark.fault("disk full")
 def test_a_file_that_may_not_grow_is_a_miss(tmp_path: Path) -> None:
     script = """
 import resource
