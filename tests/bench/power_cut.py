@@ -29,15 +29,15 @@ from cqm.index.engine import Index
 from cqm.index.model import Query
 from cqm.index.options import CacheOptions, IndexOptions
 
-_CALLS = 3800
-"""About as many calls as the program below makes."""
+_CALLS = 4200
+"""About as many as the program below makes."""
 _QUESTIONS = ("compute_3", "adds seven to a value", "renamed")
 _WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from power_cut import work
-work(Path(sys.argv[1]), int(sys.argv[2]))
+work(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[4]))
 """
 
 
@@ -87,7 +87,7 @@ def _note(tree: Path) -> None:
         said.writelines(f"{json.dumps((path.name, path.read_text()))}\n" for path in sorted(tree.iterdir()))
 
 
-def work(place: Path, seed: int) -> None:
+def work(place: Path, seed: int, rounds: int) -> None:
     """What is recorded: all that changes an index, in the folders `tree` and `home` below a place."""
     chosen, tree, home = Random(seed), place / "tree", place / "home"
     for phase in ("1 create", "2 edit", "switch", "then compact"):
@@ -96,20 +96,21 @@ def work(place: Path, seed: int) -> None:
             if phase == "then compact":
                 index.compact()
             index.update()
-            for _ in range(2):
+            for _ in range(rounds):
                 _edit(tree, chosen)
                 index.update()
                 if chosen.random() < 0.5:
                     index._opened().store.flush()
 
 
-def cuts(place: Path, seed: int, count: int) -> Iterator[Cut]:
+def cuts(place: Path, seed: int, count: int, rounds: int = 3) -> Iterator[Cut]:
     """Do the work in a folder and cut it.
 
     Parameters:
         place: an empty folder.
         seed: decides what the work does, where it is cut and what is left.
         count: how many cuts there are, about.
+        rounds: of edits in each phase.
     """
     shim = build_shim(place)
     if shim is None:
@@ -120,8 +121,16 @@ def cuts(place: Path, seed: int, count: int) -> Iterator[Cut]:
     for number in range(8):
         (tree / f"compute_{number}.py").write_text(_text(f"compute_{number}", Random(number)))
     _note(tree)
-    command = [sys.executable, "-c", _WORK, str(place), str(seed), str(Path(__file__).parent)]
-    yield from record(command, shim, home, [tree, place / "phase"], place / "cuts", Random(seed), _CALLS / count)
+    command = [sys.executable, "-c", _WORK, str(place), str(seed), str(Path(__file__).parent), str(rounds)]
+    yield from record(
+        command,
+        shim,
+        home,
+        [tree, place / "phase"],
+        place / "cuts",
+        Random(seed),
+        _CALLS / count,
+    )
 
 
 def said_in(place: Path) -> Mapping[str, Sequence[str]]:
