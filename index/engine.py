@@ -318,6 +318,7 @@ class Index:
         self, run: Run, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> Improved:
         started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
+        self._lock.require()
 
         def is_open() -> bool:
             return self._serving is serving
