@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
@@ -32,6 +33,9 @@ _LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: small batches let searches in between.
 _BATCH = 128
 _SCROLL_PAGE = 1000
+# A scan of 4-bit codes gives this many times the vectors that are wanted, and the float16 ones decide among them. At
+# 100,000 chunks it found all of the 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
+_OVERSAMPLING = 3.0
 
 _OPENED = "opened"
 _PANIC = "PanicException"
@@ -75,8 +79,9 @@ class EdgeStore:
             idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
             config = edge.EdgeConfig(
                 sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
-                # m=0 builds no graph: exact search is fast enough up to about 500,000 points.
+                # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
                 hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
+                quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
             )
             self._shard = edge.EdgeShard.create(str(self._folder), config)
             for key in KEYWORDS:
@@ -91,11 +96,19 @@ class EdgeStore:
             self._shard = edge.EdgeShard.load(str(self._folder))
 
     def ensure_space(self, name: str, dimensions: int) -> None:
-        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions."""
+        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions.
+
+        The vectors of a space that comes before the first point are quantized. Those of a later one, and of an index of
+        before, are scanned as they are, until the index is compacted or rebuilt.
+        """
         import qdrant_edge as edge
 
         create = edge.UpdateOperation.create_dense_vector
         self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
+        with self._translated("written"):
+            if self._opened().info().points_count == 0:
+                # A segment takes the quantization for a new vector from the configuration when it is made: here anew.
+                self._opened().optimize()
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
@@ -239,7 +252,9 @@ class EdgeStore:
             query=query,
             filter=_edge_filter(keep) if keep else None,
             with_payload=edge.PayloadSelector.Include(list(fields)) if fields else False,
-            params=edge.SearchParams(exact=True),
+            params=edge.SearchParams(
+                quantization=edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+            ),
         )
         with self._translated("searched"):
             points = self._opened().query(request)
@@ -344,4 +359,4 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
 
 
 def _plain_id(point_id: object) -> str:
-    return str(point_id).replace("-", "")
+    return point_id.hex if isinstance(point_id, UUID) else str(point_id).replace("-", "")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cqm.index.errors import StoreError
 from cqm.index.lexical import SparseTerms
@@ -45,9 +45,8 @@ class Point:
     space: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A point that a search returned, with its raw score."""
+class Found(NamedTuple):
+    """A point that a search returned, with its raw score. There are hundreds a search, hence a tuple."""
 
     id: str
     score: float
