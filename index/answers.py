@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
@@ -44,7 +44,7 @@ class AnswerCache:
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer, unless it could be better: then it is to be found anew."""
         if not answer.degraded:
-            self._cache.put(_ANSWERS, {key: json.dumps(asdict(answer)).encode()})
+            self._cache.put(_ANSWERS, {key: json.dumps(answer, default=_fields).encode()})
 
     def statistics(self, generation: Generation) -> Statistics:
         """What a generation holds, counted at most once a state of it."""
@@ -55,6 +55,11 @@ class AnswerCache:
         counted = count(generation.manifest)
         self._cache.put(_STATISTICS, {key: json.dumps(counted).encode()})
         return counted
+
+
+def _fields(value: Answer | Hit) -> dict[str, object]:
+    """A dataclass for JSON: unlike `asdict`, without copying what is in it."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:

@@ -111,6 +111,7 @@ def stems(text: str) -> list[str]:
     return [part for word in _WORD.findall(text) for part in _parts(word)]
 
 
+@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """A lower-case English word without plural, -ing, -ed and final e; other words as they are.
 

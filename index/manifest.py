@@ -120,6 +120,7 @@ class Manifest:
         self._db = database
         self._commits = 0
         self._lock = threading.RLock()
+        self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> Self:
@@ -200,12 +201,19 @@ class Manifest:
 
     def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
         """Chunks by id; ids that no committed file has are left out."""
-        found: dict[str, ChunkRow] = {}
-        remaining = iter(ids)
-        while part := list(islice(remaining, _PARAMETERS)):
-            marks = ",".join("?" * len(part))
-            found.update((row.id, row) for row in self._chunk_rows(f"WHERE id IN ({marks})", part))
-        return found
+        return {row.id: row for marks, part in _marked(ids) for row in self._chunk_rows(f"WHERE id IN ({marks})", part)}
+
+    def columns_of(self, ids: Iterable[str], columns: Sequence[str]) -> list[list[Any]]:
+        """Chosen columns of chunks by id; ids that no committed file has are left out.
+
+        As one JSON text: SQLite's module gives the interpreter's lock away for every row and waits to have it again.
+        """
+        rows: list[list[Any]] = []
+        wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
+        for marks, part in _marked(ids):
+            query = f"SELECT json_group_array(json_array({wanted})) FROM chunk WHERE id IN ({marks})"  # noqa: S608 - our own names
+            rows += json.loads(self._read(query, part)[0][0])
+        return rows
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """The chunks that define a symbol whose name, or its last part, is the given one."""
@@ -218,11 +226,11 @@ class Manifest:
         """Files counted by "state", or chunks counted by "language"."""
         table = {"state": "file", "language": "chunk"}[column]
         query = f"SELECT {column}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608 - our own names
-        return dict(self._read(query, ()))
+        return dict(self._recall(query))
 
     def chunk_count(self) -> int:
         """How many chunks there are: a fraction of what `counts` costs, and asked by every search."""
-        return int(self._read("SELECT count(*) FROM chunk", ())[0][0])
+        return int(self._recall("SELECT count(*) FROM chunk")[0][0])
 
     def skipped_by_reason(self) -> dict[str, int]:
         """Skipped files counted by reason."""
@@ -252,7 +260,7 @@ class Manifest:
 
     def spaces(self) -> dict[str, str]:
         """The spaces that hold vectors: their names by the names of their vectors."""
-        return dict(self._read(_HELD_SPACES, ()))
+        return dict(self._recall(_HELD_SPACES))
 
     def all_spaces(self) -> dict[str, str]:
         """The spaces that ever held vectors here, likewise."""
@@ -293,7 +301,7 @@ class Manifest:
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
-        rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
+        rows = self._recall("SELECT value FROM fact WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
     def set_facts(self, facts: Mapping[str, str]) -> None:
@@ -362,6 +370,14 @@ class Manifest:
         with self._lock, _translated(self._path):
             return self._db.execute(query, tuple(values)).fetchall()
 
+    def _recall(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a query gives that every search asks: read once until this process, the only writer, writes again."""
+        with self._lock:
+            rows = None if self._read_only else self._remembered.get((query, *values))
+            if rows is None:
+                rows = self._remembered[query, *values] = self._read(query, values)
+            return rows
+
     @contextmanager
     def _transaction(self, *, is_synced: bool = False) -> Iterator[None]:
         with self._lock, _translated(self._path):
@@ -372,6 +388,8 @@ class Manifest:
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
+            finally:
+                self._remembered.clear()
             self._db.execute("COMMIT")
 
 
@@ -401,6 +419,13 @@ _HELD_SPACES = (
     "SELECT vector_name, name FROM space WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.space = space.vector_name)"
 )
 _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value = value + 1"
+
+
+def _marked(ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Ids in parts that one statement may have, each after its marks."""
+    remaining = iter(ids)
+    while part := list(islice(remaining, _PARAMETERS)):
+        yield ",".join("?" * len(part)), part
 
 
 def _file_values(row: FileRow) -> tuple[object, ...]:

@@ -7,12 +7,12 @@ divided by the best of its kind within the query.
 """
 
 from bisect import bisect
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from cqm.index.lexical import stems
 from cqm.index.question import Question, last_part, name_key, read_question
@@ -29,27 +29,24 @@ FILL_FILES = 20
 _LEAST_MATCH = 0.2
 # From here on a file's further chunks move down no more.
 _MOST_REPEATS = 6
+# What `name_key` leaves out.
+_WITHOUT_MARKS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that may answer: what the manifest knows of it.
+class Candidate(NamedTuple):
+    """A chunk that may answer: what its rank depends on, in a tuple because there are hundreds a search.
 
     Attributes:
         id: of the chunk.
-        path, language, kind, symbol, defines, start_line, end_line, tokens: as in `Chunk`.
+        path, defines, start_line, end_line: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
     """
 
     id: str
     path: str
-    language: str
-    kind: str
-    symbol: str
-    defines: tuple[str, ...]
+    defines: Sequence[str]
     start_line: int
     end_line: int
-    tokens: int
     digest: str = ""
 
 
@@ -72,8 +69,7 @@ class Evidence:
     path_terms: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its score and the named parts that sum up to it."""
 
     candidate: Candidate
@@ -142,9 +138,10 @@ def rank(question: str, evidence: Evidence, options: RankOptions = DEFAULTS) -> 
 def _scored(question: Question, evidence: Evidence, options: RankOptions) -> list[Ranked]:
     terms, dense = _relative(evidence.terms), _fused(evidence.dense)
     prior = _file_priors(question, evidence, terms, options)
+    roots = [word.removesuffix("y") for word in question.words]
     ranked = []
     for chunk in evidence.candidates:
-        defined, named = _name_evidence(question, chunk.defines)
+        defined, named = _name_evidence(question, roots, chunk.defines)
         parts = {
             "terms": terms.get(chunk.id, 0.0),
             "dense": options.dense * dense.get(chunk.id, 0.0),
@@ -182,17 +179,34 @@ def _file_priors(
     }
 
 
-def _name_evidence(question: Question, defines: Iterable[str]) -> tuple[float, float]:
+def _name_evidence(question: Question, roots: Sequence[str], defines: Sequence[str]) -> tuple[float, float]:
     """Whether the question names one of the names (0 or 1), and how well the best of them agrees with it (0 to 1)."""
     defined = best = 0.0
     for name in defines:
+        if not _may_agree(question, roots, name):
+            continue
         key, words = _name_words(name)
         if key in question.names:
             defined = 1.0
-        if not words.isdisjoint(question.words):
-            common = len(words & question.words)
+        if common := len(words & question.words):
             best = max(best, common * common / (len(words) * len(question.words)))
     return defined, best
+
+
+def _may_agree(question: Question, roots: Sequence[str], name: str) -> bool:
+    """Whether a name can have a word of the question or be one that it names: far cheaper than to take it apart.
+
+    A stem is the beginning of its word, but for "queries", whose stem is "query": without the y its root is, too.
+
+    Parameters:
+        roots: the question's words without a final y.
+    """
+    if not name.isascii():
+        return True
+    lower = name.lower()
+    if [root for root in roots if root in lower]:
+        return True
+    return bool(question.names) and any(map(lower.translate(_WITHOUT_MARKS).endswith, question.names))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -243,29 +257,34 @@ def _distinct(ranked: Iterable[Ranked]) -> list[Ranked]:
     kept = []
     for entry in ranked:
         chunk = entry.candidate
+        if chunk.digest in digests:
+            continue
+        span = (chunk.start_line, chunk.end_line)
         of_file = spans.setdefault(chunk.path, [])
         # Kept spans are in order and hardly overlap: only the neighbours can cover this one.
-        place = bisect(of_file, (chunk.start_line, chunk.end_line))
-        neighbours = of_file[max(place - 1, 0) : place + 1]
-        if chunk.digest in digests or any(_mostly_within(chunk, span) for span in neighbours):
+        place = bisect(of_file, span)
+        if [other for other in of_file[max(place - 1, 0) : place + 1] if _is_mostly_within(span, other)]:
             continue
-        digests.update(filter(None, [chunk.digest]))
-        of_file.insert(place, (chunk.start_line, chunk.end_line))
+        if chunk.digest:
+            digests.add(chunk.digest)
+        of_file.insert(place, span)
         kept.append(entry)
     return kept
 
 
-def _mostly_within(chunk: Candidate, span: tuple[int, int]) -> bool:
-    common = min(chunk.end_line, span[1]) - max(chunk.start_line, span[0]) + 1
-    return 2 * common > chunk.end_line - chunk.start_line + 1
+def _is_mostly_within(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    (first, last), (other_first, other_last) = span, other
+    common = min(last, other_last) - max(first, other_first) + 1
+    return 2 * common > last - first + 1
 
 
 def _spread(ranked: Sequence[Ranked], keep: float) -> list[Ranked]:
     """The order to show: a file's further chunks as if they had `keep` of their score, per chunk of it before them."""
-    shown: Counter[str] = Counter()
-    place = {}
+    shares = [keep**repeats for repeats in range(_MOST_REPEATS + 1)]
+    shown: dict[str, int] = {}
+    scores = []
     for entry in ranked:
-        path = entry.candidate.path
-        place[entry.candidate.id] = entry.score * keep ** min(shown[path], _MOST_REPEATS)
-        shown[path] += 1
-    return sorted(ranked, key=lambda entry: -place[entry.candidate.id])
+        before = shown.get(entry.candidate.path, 0)
+        scores.append(entry.score * shares[min(before, _MOST_REPEATS)])
+        shown[entry.candidate.path] = before + 1
+    return [ranked[place] for place in sorted(range(len(ranked)), key=scores.__getitem__, reverse=True)]

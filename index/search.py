@@ -66,8 +66,11 @@ def find(searching: Searching, query: Query) -> Page:
     weights = rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS
     ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence, weights))
     page = ranked[offset : offset + query.limit]
-    payloads = searching.generation.store.payloads([entry.candidate.id for entry in page], _SHOWN)
-    hits = tuple(_hit(entry, payloads.get(entry.candidate.id, {})) for entry in page)
+    ids = [entry.candidate.id for entry in page]
+    payloads, rows = searching.generation.store.payloads(ids, _SHOWN), searching.generation.manifest.chunks(ids)
+    hits = tuple(
+        _hit(entry, rows[name], payloads.get(name, {})) for name, entry in zip(ids, page, strict=True) if name in rows
+    )
     end = offset + len(page)
     return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
 
@@ -143,8 +146,7 @@ def _gather(searching: Searching, query: Query, keep: PointFilter | None) -> tup
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
         chunks |= _by_id(store.search_terms(TERMS, terms, rank.CHUNK_DEPTH, within))
     ids = dict.fromkeys([*chunks, *(chunk_id for of_space in dense for chunk_id in of_space)])
-    rows = generation.manifest.chunks(ids)
-    candidates = tuple(_candidate(row) for row in rows.values())
+    candidates = tuple(map(rank.Candidate._make, generation.manifest.columns_of(ids, rank.Candidate._fields)))
     return replace(evidence, candidates=candidates, terms=chunks), mode, degraded
 
 
@@ -177,31 +179,15 @@ def _by_path(found: Sequence[Found]) -> dict[str, float]:
     return {str(point.payload["path"]): point.score for point in found}
 
 
-def _candidate(row: ChunkRow) -> rank.Candidate:
-    return rank.Candidate(
-        id=row.id,
+def _hit(entry: rank.Ranked, row: ChunkRow, payload: Mapping[str, Any]) -> Hit:
+    return Hit(
         path=row.path,
-        language=row.language,
-        kind=row.kind,
-        symbol=row.symbol,
-        defines=row.defines,
         start_line=row.start_line,
         end_line=row.end_line,
-        tokens=row.tokens,
-        digest=row.digest,
-    )
-
-
-def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
-    chunk = entry.candidate
-    return Hit(
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
         score=entry.score,
-        symbol=chunk.symbol,
-        kind=chunk.kind,
-        language=chunk.language,
+        symbol=row.symbol,
+        kind=row.kind,
+        language=row.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},

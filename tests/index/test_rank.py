@@ -8,26 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.question import read_question
+from cqm.index.lexical import stems
+from cqm.index.question import last_part, name_key, read_question
 from cqm.index.rank import BY_MEANING, DEFAULTS, FILL_FILES, Candidate, Evidence, RankOptions, fill_paths, rank
 
 NOTHING_BUT_TERMS = RankOptions(dense=0, file=0, matches=0, path=0, stem=0, defines=0, name=0, repeat=1)
 
 
 def chunk(path: str, *defines: str, line: int = 1, lines: int = 10, digest: str = "") -> Candidate:
-    symbol = defines[0] if defines else ""
-    return Candidate(
-        id=f"{path}:{line}",
-        path=path,
-        language="python",
-        kind="function",
-        symbol=symbol,
-        defines=defines,
-        start_line=line,
-        end_line=line + lines - 1,
-        tokens=100,
-        digest=digest,
-    )
+    return Candidate(f"{path}:{line}", path, defines, line, line + lines - 1, digest)
 
 
 def evidence(
@@ -108,6 +97,48 @@ def test_the_scale_of_a_search_does_not_matter(question: str, given_evidence: Ev
         path_terms={key: value * 4 for key, value in given_evidence.path_terms.items()},
     )
     assert order(question, scaled) == order(question, given_evidence)
+
+
+code_names = st.sampled_from(
+    [
+        "runQueries",
+        "query",
+        "get_url",
+        "http.Client.getURL",
+        "Tried",
+        "stopping",
+        "Straße.größe",
+        "save!",
+        "a$b",
+        "boxes",
+    ]
+)
+code_questions = st.sampled_from(
+    [
+        "run the query",
+        "queries",
+        "getUrl",
+        "`GETURL` of a Client",
+        "try it",
+        "stop",
+        "Größe",
+        "save",
+        "`a$b`",
+        "a box",
+        "url",
+    ]
+)
+
+
+@given(code_questions, st.lists(code_names, max_size=4))
+def test_a_name_counts_when_it_shares_a_word_with_the_question_or_is_named_by_it(
+    asked: str, defines: list[str]
+) -> None:
+    question = read_question(asked)
+    (entry,) = rank(asked, evidence({chunk("x.py", *defines): 1.0}))
+    shares = [name for name in defines if question.words.intersection(stems(last_part(name)))]
+    named = [name for name in defines if name_key(name) in question.names]
+    assert (entry.parts["name"] > 0, entry.parts["defines"] > 0) == (bool(shares), bool(named))
 
 
 def test_better_terms_come_first() -> None:

@@ -17,7 +17,7 @@ WEIGHTS = st.floats(0, 1)
 
 def ranked_of(scores: Sequence[float]) -> list[Ranked]:
     """Results with these scores, the larger half of each by its terms and a loss by the role of its file."""
-    candidates = [Candidate(str(place), f"{place}.py", "", "", "", (), 1, 2, 3) for place in range(len(scores))]
+    candidates = [Candidate(str(place), f"{place}.py", (), 1, 2) for place in range(len(scores))]
     return [
         Ranked(candidate, score, {"terms": 1.5 * score, "tests": -0.5 * score})
         for candidate, score in zip(candidates, scores, strict=True)
