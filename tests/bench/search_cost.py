@@ -3,19 +3,22 @@
 The folder's index is made, or brought up to date, first. Every question is asked once, so that no answer cache helps.
 CPU is that of the whole process, the store's own threads included. The cache is off.
 
-  search_cost.py FOLDER QUESTIONS.jsonl [--home DIR] [--limit 10] [--threads 1,2,4,8] [--hits FILE.json]
+  search_cost.py FOLDER QUESTIONS.jsonl [--home DIR] [--limit 10] [--threads 1,2,4,8] [--edits 40] [--hits FILE.json]
 """
 
 import argparse
 import json
 import resource
 import statistics
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from cqm.index.cache import open_cache
@@ -98,6 +101,37 @@ def rate(index: Index, questions: Sequence[str], limit: int, threads: int) -> tu
     )
 
 
+def edits(index: Index, questions: Sequence[str], count: int, threads: int) -> list[float]:
+    """Milliseconds from the write of a file to the search that shows it, while threads search back to back."""
+    done = threading.Event()
+
+    def search() -> None:
+        for question in cycle(questions):
+            if done.is_set():
+                return
+            index.search(Query(question))
+
+    times = []
+    with ThreadPoolExecutor(max(threads, 1)) as pool, TemporaryDirectory(dir=index.root) as folder:
+        searching = [pool.submit(search) for _ in range(threads)]
+        try:
+            for number in range(count):
+                file, word = Path(folder, f"file{number % 5}.py"), f"zqword{number:05}"
+                started = time.perf_counter()
+                file.write_text(f"def {word}(value):\n    return value\n", encoding="utf-8")
+                index.update([file])
+                hits = index.search(Query(word, limit=3)).hits
+                times.append((time.perf_counter() - started) * 1e3)
+                if not hits or word not in hits[0].text:
+                    raise SystemExit(f"The search for {word} does not show it.")
+        finally:
+            done.set()
+        for future in searching:
+            future.result()
+    index.update()
+    return times
+
+
 def print_row(name: str, values: Sequence[float]) -> None:
     """A row of the table: median, 95th percentile, mean."""
     ordered = sorted(values)
@@ -114,6 +148,9 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=10)
     parser.add_argument("--count", type=int, default=300, help="questions to ask")
     parser.add_argument("--threads", default="1,2,4,8")
+    parser.add_argument(
+        "--edits", type=int, default=0, help="files to write into the folder, and delete, while 4 threads search"
+    )
     parser.add_argument("--hits", type=Path, help="where to write the answers, to compare with those of another run")
     arguments = parser.parse_args()
     lines = arguments.questions.read_text(encoding="utf-8").splitlines()
@@ -133,6 +170,10 @@ def main() -> None:
         for threads in map(int, filter(None, arguments.threads.split(","))):
             per_second, cpu = rate(index, asked, arguments.limit, threads)
             print(f"{threads} threads: {per_second:6.1f} searches/s, {cpu:5.1f} ms of CPU each", flush=True)
+        if arguments.edits:
+            print("milliseconds from a write to a search that shows it")
+            for threads in (0, 4):
+                print_row(f"while {threads} threads search", edits(index, asked, arguments.edits, threads))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"peak memory {peak:.0f} MB, {opened:.0f} after opening; per 100,000 chunks {peak / chunks * 1e5:.0f} MB")
     for name, values in stages(index, asked, arguments.limit).items():
