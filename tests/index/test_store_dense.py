@@ -3,7 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cqm.index.store import EdgeStore, Point
+from cqm.index.edge import EdgeStore
+from cqm.index.store import Point
 
 
 def unit_vectors(count: int, dimensions: int, seed: int) -> "np.ndarray":
