@@ -5,8 +5,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -18,11 +19,10 @@ from cqm.index.activity import COMPACT, IMPROVE, REBUILD, UPDATE, UPDATE_OF_PATH
 from cqm.index.answers import AnswerCache
 from cqm.index.budget import make_room
 from cqm.index.cache import open_cache
-from cqm.index.choosing import settle_order, use_order, wanted_name
+from cqm.index.choosing import settle_order, use_order
 from cqm.index.contextual import open_writer
-from cqm.index.deadline import StoppedError
 from cqm.index.embedding.opening import open_routes
-from cqm.index.errors import ScanError, StoreError
+from cqm.index.errors import StoreError
 from cqm.index.estimate import estimate_update
 from cqm.index.generation import DAMAGE_FACT, Generation
 from cqm.index.home import (
@@ -36,7 +36,8 @@ from cqm.index.home import (
     resolve_root,
 )
 from cqm.index.identity import ROOT_FACT, identity, refuse_another
-from cqm.index.improving import Improving, ModelGoneError, lacking
+from cqm.index.improving import Improving, lacking
+from cqm.index.lineage import Lineage
 from cqm.index.model import (
     Answer,
     Estimate,
@@ -53,12 +54,10 @@ from cqm.index.model import (
 from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.plan import count_differing, plan_update
 from cqm.index.prepare import Preparation
-from cqm.index.readers import Readers
 from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
 from cqm.index.running import Run, Runs
 from cqm.index.search import Searching, find
-from cqm.index.shape import ASKED_FOR, OTHER_MODEL, SHAPE_FACT, WHY_FACT, what_differs
 from cqm.index.status import (
     COMPARED_FACT,
     COMPLETE_FACT,
@@ -97,11 +96,7 @@ class Index:
         self._writer = open_writer(options.context, self._cache)
         self._reranker = open_reranker(options.rerank)
         self._answers = AnswerCache(self._cache, options)
-        self._serving: Generation | None = None
-        self._building: Generation | None = None
-        self._retired: list[Generation] = []
-        self._readers = Readers(folder, options)
-        self._settled = False
+        self._lineage = Lineage(folder, options)
         self._used_at = -math.inf
 
     @classmethod
@@ -122,11 +117,7 @@ class Index:
         index._lock.acquire()
         try:
             note_root(folder, root)
-            generations.remove_abandoned(folder, options)
-            wanted = generations.generation_name(options)
-            name = generations.serving_name(folder, wanted) or wanted
-            index._serving = generations.open_or_begin_anew(folder, name, wanted, options)
-            use_order(index._routes, index._serving)
+            use_order(index._routes, index._lineage.open())
         except BaseException:
             index._close_services()
             index._lock.release()
@@ -145,20 +136,10 @@ class Index:
 
     def close(self) -> None:
         """Flush and release everything; harmless when it is closed already. Waits for a running update."""
-        with self._updating:
-            opened = [*self._readers.take_outgoing(), *self._retired, *filter(None, [self._building, self._serving])]
-            is_ours = self._lock.is_held()
-            # Else the others may be what the next update goes on with.
-            is_settled = self._settled or bool(self._retired)
-            obsolete = is_ours and is_settled and self._building is None and self._serving is not None
-            self._retired, self._building, self._serving = [], None, None
-            with ExitStack() as closing:
-                closing.callback(self._lock.release)
-                closing.callback(self._close_services)
-                if obsolete:
-                    closing.callback(generations.remove_others, self.folder, self.options)
-                for generation in opened:
-                    closing.callback(generation.close if is_ours else generation.abandon)
+        with self._updating, ExitStack() as closing:
+            closing.callback(self._lock.release)
+            closing.callback(self._close_services)
+            self._lineage.close(closing, is_ours=self._lock.is_held())
 
     def _close_services(self) -> None:
         if self._routes:
@@ -205,27 +186,26 @@ class Index:
                 run.note(progress)
                 report(progress)
 
-            target = self._begin_anew() if anew else self._target()
-            settle_order(self._routes, self.options, target)
-            if below and ("" in below or target is not self._serving or not target.manifest.fact(COMPLETE_FACT)):
-                below = None
-            run.becomes(self._task(target, below))
-            tell(Progress("scanning"))
-            try:
+            with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._routes)) as target:
+                settle_order(self._routes, self.options, target)
+                if below and not self._is_enough(below, target):
+                    below = None
+                run.becomes(self._task(target, below))
+                tell(Progress("scanning"))
                 if below is None:
                     summary = self._update_all(target, tell, cancelled, anew=anew)
                 else:
                     summary = self._update(target, below, tell, cancelled, anew=anew)
-            finally:
-                if anew and target is not self._serving:
-                    self._building = None
-                    self._readers.let_go(target)
             run.is_complete = not summary.cancelled
         report(Progress("done", chunks=summary.chunks_written))
         return summary
 
+    def _is_enough(self, below: list[str], target: Generation) -> bool:
+        """Whether looking at some paths alone leaves a generation that holds every file."""
+        return "" not in below and self._lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
+
     def _task(self, target: Generation, below: list[str] | None) -> str:
-        if target is not self._serving:
+        if not self._lineage.serves(target):
             return REBUILD
         return UPDATE if below is None else UPDATE_OF_PATHS
 
@@ -238,13 +218,13 @@ class Index:
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
         """
         with self._updating, self._runs.run(COMPACT):
-            serving = self._opened()
+            serving = self._lineage.serving
             self._lock.require()
             if not serving.manifest.fact(COMPLETE_FACT):
                 raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
             name = generations.fresh_name(self.options)
             compacted = copy_generation(serving, self.folder / name, self.options)
-            self._switch(compacted)
+            self._lineage.switch_to(compacted)
 
     def _update_all(
         self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool], *, anew: bool
@@ -261,13 +241,13 @@ class Index:
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
         """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
         wanted = wanted_spaces(self._routes, target.manifest)
-        if anew and (loss := what_is_lost(self._opened(), target, wanted)):
+        if anew and (loss := what_is_lost(self._lineage.serving, target, wanted)):
             return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
         damage = target.manifest.fact(DAMAGE_FACT)
         notes = [f"The index was damaged and is rebuilt: {damage}"] if damage else []
         if damage:
             target.manifest.set_facts({DAMAGE_FACT: ""})
-        self._switch(target)
+        self._lineage.switch_to(target)
         self._note_use()
         return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
 
@@ -283,7 +263,7 @@ class Index:
         started, before, cached = time.monotonic(), self._usage(), self._cached()
         plan = plan_update(self.root, target, self.options, below)
         if not anew:
-            refuse_another(self.root, self._opened().manifest)
+            refuse_another(self.root, self._lineage.serving.manifest)
         place = replace(self._target_for(target, plan.pending), moved=plan.moved)
         work = Work(place, self._preparation(), self._workers())
         summary = run_update(plan, work, report=report, cancelled=cancelled)
@@ -311,34 +291,24 @@ class Index:
         """
         if self._routes:
             self._routes.refresh()
-        with self._runs.run(IMPROVE) as run, self._readers.reading(self._opened) as serving:
+        with self._runs.run(IMPROVE) as run, self._lineage.reading() as serving:
             return self._improve(run, serving, report, cancelled)
 
     def _improve(
         self, run: Run, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> Improved:
-        started, before, done, embedded = time.monotonic(), self._usage(), 0, 0
+        started, before = time.monotonic(), self._usage()
         self._lock.require()
 
-        def is_open() -> bool:
-            return self._serving is serving
+        def tell(progress: Progress) -> None:
+            run.note(progress)
+            report(progress)
 
+        is_open = partial(self._lineage.serves, serving)
         wanted = wanted_spaces(self._routes, serving.manifest)
         target = self._target_for(serving, frozenset())
         improving = Improving(target, self._preparation(), self._writer, self._updating, is_open, wanted, cancelled)
-        tasks = improving.tasks()
-        for path, writes in tasks:
-            try:
-                embedded += improving.improve(path, writes=writes).embedded
-            except (ModelGoneError, StoppedError):
-                break
-            done += 1
-            rate = done / max(time.monotonic() - started, 1e-6)
-            progress = Progress("improving", done, len(tasks), path, 0, rate, (len(tasks) - done) / rate)
-            run.note(progress)
-            report(progress)
-            if not is_open() or cancelled():
-                break
+        done, embedded = improving.improve_all(tell)
         waiting = improving.note_lacking()
         return Improved(done, embedded, waiting, self._used_since(before), time.monotonic() - started)
 
@@ -370,7 +340,7 @@ class Index:
             ScanError: the root cannot be walked.
         """
         with self._updating:
-            serving = self._opened()
+            serving = self._lineage.serving
             # What a model has become since could only be told by asking it.
             if serving.recipe == generations.generation_name(self.options):
                 return self._estimate(serving)
@@ -395,7 +365,7 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
-        with self._readers.reading(self._opened) as serving:
+        with self._lineage.reading() as serving:
             key = self._answers.key(serving, query)
             answer = self._answers.get(key)
             if answer is None:
@@ -427,7 +397,7 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
-        with self._readers.reading(self._opened) as serving:
+        with self._lineage.reading() as serving:
             return find_usages(serving, name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
@@ -436,7 +406,7 @@ class Index:
         Parameters:
             look: compare with the files on disk, which costs a scan.
         """
-        with self._readers.reading(self._opened) as serving:
+        with self._lineage.reading() as serving:
             return self._status(serving, look=look)
 
     def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
@@ -454,7 +424,7 @@ class Index:
         models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
         waiting = lacking(serving.manifest, dict.fromkeys(self._routes.routes if self._routes else (), ""))
         found = replace(found, models=models, lacking=waiting, cache=self._cache.layers())
-        building = self._building
+        building = self._lineage.building
         if building:
             built = describe_building(building.name, building.manifest, running)
         else:
@@ -463,7 +433,7 @@ class Index:
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""
-        with self._readers.reading(self._opened) as serving:
+        with self._lineage.reading() as serving:
             return serving.manifest.problems(FileState.SKIPPED)
 
     def _note_use(self) -> None:
@@ -472,50 +442,3 @@ class Index:
         if now - self._used_at > _USE_NOTED_EVERY_SECONDS:
             self._used_at = now
             note_use(self.folder)
-
-    def _opened(self) -> Generation:
-        if self._serving is None:
-            raise ScanError(f"The index of {self.root} is closed.")
-        return self._serving
-
-    def _target(self) -> Generation:
-        """The generation that the options ask for: the one that serves, or one that is built beside it."""
-        serving = self._opened()
-        wanted = wanted_name(self._routes, self.options, serving)
-        if serving.name == wanted:
-            return serving
-        if self._building is None or self._building.name != wanted:
-            self._retired += filter(None, [self._building])
-            self._building = self._brought_back(wanted) or generations.open_or_begin_anew(
-                self.folder, wanted, wanted, self.options
-            )
-            shapes = (serving.manifest.fact(SHAPE_FACT), self._building.manifest.fact(SHAPE_FACT))
-            why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
-            self._building.manifest.set_facts({WHY_FACT: why})
-        return self._building
-
-    def _begin_anew(self) -> Generation:
-        """An empty generation with the same options."""
-        self._retired += filter(None, [self._building])
-        self._building = generations.open_generation(self.folder, generations.fresh_name(self.options), self.options)
-        self._building.manifest.set_facts({WHY_FACT: ASKED_FOR})
-        return self._building
-
-    def _brought_back(self, name: str) -> Generation | None:
-        """A generation that was given up in this process: it is open still."""
-        found = next((generation for generation in self._retired if generation.name == name), None)
-        if found:
-            self._retired.remove(found)
-        return found
-
-    def _switch(self, target: Generation) -> None:
-        """Let a complete generation serve."""
-        self._settled = True
-        if generations.current_name(self.folder) != target.name:
-            target.settle()
-            generations.switch_to(self.folder, target)
-        if self._serving is not target:
-            before, self._serving = self._opened(), target
-            if self._building is target:
-                self._building = None
-            self._readers.let_go(before)

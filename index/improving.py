@@ -4,14 +4,16 @@ It goes on beside updates, file by file, and holds them up only while a file is 
 that writes.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
 from cqm.index.contextual import ContextWriter
-from cqm.index.deadline import unless
+from cqm.index.deadline import StoppedError, unless
 from cqm.index.manifest import ChunkRow, Manifest
+from cqm.index.model import Progress
 from cqm.index.prepare import Preparation, PreparedFile, prepare_file, with_notes
 from cqm.index.scan import scan
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of, space_fact
@@ -76,6 +78,25 @@ class Improving:
 
     def _elsewhere(self, route: str, space: str) -> list[str]:
         return self._manifest.elsewhere(route, space)[0]
+
+    def improve_all(self, report: Callable[[Progress], None]) -> tuple[int, int]:
+        """Improve the files that need it, until a model is gone or it is to stop; how many, and their new vectors.
+
+        Parameters:
+            report: called after each file.
+        """
+        started, done, embedded, tasks = time.monotonic(), 0, 0, self.tasks()
+        for path, writes in tasks:
+            try:
+                embedded += self.improve(path, writes=writes).embedded
+            except (ModelGoneError, StoppedError):
+                break
+            done += 1
+            rate = done / max(time.monotonic() - started, 1e-6)
+            report(Progress("improving", done, len(tasks), path, 0, rate, (len(tasks) - done) / rate))
+            if not self.is_open() or self.cancelled():
+                break
+        return done, embedded
 
     def improve(self, path: str, *, writes: bool) -> Stored:
         """Store a file anew with what can be had for it, if it is still what the index holds.

@@ -1,17 +1,13 @@
 """Who reads which generation: one that no longer serves is closed and deleted as soon as nobody reads it."""
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-from cqm.chunkers.errors import CqmError
 from cqm.index.generation import Generation, remove
 from cqm.index.options import IndexOptions
-
-_log = logging.getLogger(__name__)
 
 
 class Readers:
@@ -59,9 +55,5 @@ class Readers:
             unread = [generation for generation in self._outgoing if not self._counts[generation.name]]
             self._outgoing = [generation for generation in self._outgoing if generation not in unread]
         for generation in unread:
-            try:
-                generation.close()
-                remove(self._folder, generation.name, self._options)
-            except CqmError as error:
-                # Who reads it last has its answer; what is left of it goes when the index is opened or closed next.
-                _log.warning("%s", error)
+            generation.abandon()
+            remove(self._folder, generation.name, self._options)

@@ -103,7 +103,7 @@ def contents(root: Path, options: IndexOptions) -> set[tuple[object, ...]]:
     """Everything that an index holds, brought up to date."""
     with Index.open(root, options) as index:
         index.update()
-        manifest, ids = index._opened().manifest, set(index._opened().store.ids())
+        manifest, ids = index._lineage.serving.manifest, set(index._lineage.serving.store.ids())
         rows = {row for path in manifest.paths() for row in manifest.chunks_of(path)}
         assert {row.id for row in rows} <= ids, "points are missing"
         assert len(ids) == len(rows) + len(manifest.paths()), "points are left over"

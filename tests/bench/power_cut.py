@@ -100,7 +100,7 @@ def work(place: Path, seed: int, rounds: int) -> None:
                 _edit(tree, chosen)
                 index.update()
                 if chosen.random() < 0.5:
-                    index._opened().store.flush()
+                    index._lineage.serving.store.flush()
 
 
 def cuts(place: Path, seed: int, count: int, rounds: int = 3) -> Iterator[Cut]:
@@ -192,7 +192,7 @@ def _wrong_texts(index: Index, said: Mapping[str, Sequence[str]]) -> str:
 
 
 def _held(index: Index) -> dict[str, object]:
-    generation = index._opened()
+    generation = index._lineage.serving
     rows = generation.manifest.chunks(generation.store.ids())
     answers = [index.search(Query(question, limit=50)).hits for question in _QUESTIONS]
     return {

@@ -65,7 +65,7 @@ def start(tree: Path, home: Path, role: str, number: int) -> "subprocess.Popen[s
 def stored(tree: Path, home: Path) -> set[str]:
     with Index.open(tree, options(home)) as index:
         index.update()
-        return set(index._opened().store.ids())
+        return set(index._lineage.serving.store.ids())
 
 
 @pytest.mark.parametrize("kills", [0, 3])

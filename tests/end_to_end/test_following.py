@@ -80,7 +80,7 @@ def options(home: Path) -> IndexOptions:
 
 def stored(index: Index) -> set[tuple[str, str]]:
     """Every point in the store, and the path of every file in the manifest."""
-    opened = index._opened()
+    opened = index._lineage.serving
     return {("point", name) for name in opened.store.ids()} | {("file", path) for path in opened.manifest.paths()}
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from cqm.index.engine import Index
 from cqm.index.options import IndexOptions
 index = Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1))
-index._opened().store._flush_lock.acquire()
+index._lineage.serving.store._flush_lock.acquire()
 index.update()
 os._exit(9)
 """
@@ -52,7 +52,7 @@ def write_tree(root: Path, version: int) -> None:
 
 def stored_ids(index: Index) -> set[str]:
     """The ids of all points in the store."""
-    return set(index._opened().store.ids())
+    return set(index._lineage.serving.store.ids())
 
 
 def run_and_kill(tree: Path, home: Path, after_batches: int) -> bool:

@@ -39,13 +39,13 @@ def text_of(name: str, number: int) -> str:
 
 def contents(index: Index) -> object:
     """All that an index holds and tells of its tree."""
-    manifest = index._opened().manifest
+    manifest = index._lineage.serving.manifest
     rows = {row.id: row for path in manifest.paths() for row in manifest.chunks_of(path)}
     # The better part of a score is of all documents together: one that was left behind would show.
     answers = [
         [(hit.path, hit.start_line, round(hit.score, 6)) for hit in index.search(Query(q)).hits] for q in QUESTIONS
     ]
-    return set(index._opened().store.ids()), rows, answers
+    return set(index._lineage.serving.store.ids()), rows, answers
 
 
 class Killed(RuleBasedStateMachine):

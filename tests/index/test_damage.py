@@ -85,7 +85,7 @@ class Made:
 def answers(index: Index) -> object:
     """What an index holds and finds."""
     hits = [hit for text in ("compute_7", "which function adds nine") for hit in index.search(Query(text)).hits]
-    return {*index._opened().store.ids()}, [(hit.path, hit.start_line, round(hit.score, 4)) for hit in hits]
+    return {*index._lineage.serving.store.ids()}, [(hit.path, hit.start_line, round(hit.score, 4)) for hit in hits]
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_damage_is_found_also_when_the_last_process_was_killed(made: Made, part:
 
 def test_points_that_a_killed_process_left_behind_and_that_are_gone_are_missed(made: Made) -> None:
     with Index.open(made.tree, made.options) as index:
-        store = index._opened().store
+        store = index._lineage.serving.store
         store.delete([next(store.ids())])
     (made.generation / "seal.json").unlink()
     made.assert_mended(told="has lost 1 of its points")
@@ -159,7 +159,7 @@ def test_points_that_a_killed_process_left_behind_and_that_are_gone_are_missed(m
 
 def test_vectors_that_a_killed_process_left_behind_and_that_are_gone_are_missed(made: Made) -> None:
     with Index.open(made.tree, made.options) as index:
-        generation = index._opened()
+        generation = index._lineage.serving
         [row] = generation.manifest.chunks_of("module_3.py")
         generation.store.upsert([Point(row.id, {"path": row.path}, {})])
     (made.generation / "seal.json").unlink()

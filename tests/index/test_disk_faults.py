@@ -73,7 +73,7 @@ def held(tree: Path, options: IndexOptions) -> set[str]:
     with Index.open(tree, options) as index:
         index.update()
         assert index.search(Query("compute_3_3")).hits[0].path == "module_3.py"
-        return {*index._opened().store.ids()}
+        return {*index._lineage.serving.store.ids()}
 
 
 def fresh(tree: Path, options: IndexOptions, tmp_path: Path) -> set[str]:
@@ -144,7 +144,7 @@ for number in range(40):
     (tree / f"late_{number}.py").write_text(f"def late_{number}(value):\\n    return value\\n")
 limit(20_000)
 attempt("update", index.update)
-attempt("flush", index._opened().store.flush)
+attempt("flush", index._lineage.serving.store.flush)
 attempt("rebuild", lambda: index.update(anew=True))
 attempt("compacting", index.compact)
 print(index.search(Query("compute_3_3")).hits[0].path)
@@ -262,7 +262,7 @@ def test_a_part_of_an_index_that_is_deleted_while_it_is_open_is_missed_at_the_la
 ) -> None:
     index = Index.open(tree, options)
     index.update()
-    shutil.rmtree(index._opened().place / "shard")
+    shutil.rmtree(index._lineage.serving.place / "shard")
     with pytest.raises(CqmError, match="cannot be"):
         index.close()
     with Index.open(tree, options) as index:

@@ -332,7 +332,7 @@ def test_large_updates_in_worker_processes_give_the_same_index_as_one_process(tr
         with Index.open(tree, IndexOptions(home=tmp_path / str(workers), workers=workers)) as index:
             assert index.update().added == 123
             best = index.search(Query("weigh_77_3")).hits[0]
-            found.append((best, set(index._opened().store.ids())))
+            found.append((best, set(index._lineage.serving.store.ids())))
     assert found[0] == found[1]
 
 

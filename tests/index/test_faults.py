@@ -101,7 +101,7 @@ def opened(tree: Path, tmp_path: Path, server: ScriptedServer) -> Callable[[str]
 
 def held(index: Index) -> dict[str, str]:
     """The space of each chunk's stored vector, empty for none, by path and first line."""
-    generation = index._opened()
+    generation = index._lineage.serving
     rows = generation.manifest.chunks(generation.store.ids()).values()
     stored = generation.store.spaces_of([row.id for row in rows])
     assert all(stored[row.id] == ({row.space} if row.space else set()) for row in rows)

@@ -60,7 +60,7 @@ def commit(root: Path, message: str) -> str:
 def settle(index: Index, root: Path) -> None:
     """Let an index hold files that were read long after they were written, as after a day."""
     index.update()
-    database = index._opened().manifest._db
+    database = index._lineage.serving.manifest._db
     database.execute("UPDATE file SET read_at_ns = read_at_ns + 60000000000")
 
 
@@ -147,9 +147,9 @@ def test_where_git_cannot_be_read_the_commit_is_unknown(index: Index, tree: Path
 
 def test_a_settled_tree_is_not_read(index: Index, tree: Path) -> None:
     settle(index, tree)
-    before = index._opened().manifest.files()
+    before = index._lineage.serving.manifest.files()
     index.update()
-    assert index._opened().manifest.files() == before
+    assert index._lineage.serving.manifest.files() == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows tells when a file was made, not when it changed")
@@ -178,7 +178,7 @@ def test_an_edit_right_after_the_reading_with_the_same_size_and_all_times_is_see
     file.write_text(MODULE.format(name="gather_9"))
     found = next(iter(scan(tree, index.options.scan, below=["src/part_1.py"])))
     # As if the clock of the disk had not gone on between the reading and the edit.
-    index._opened().manifest._db.execute(
+    index._lineage.serving.manifest._db.execute(
         "UPDATE file SET mtime_ns = ?, ctime_ns = ? WHERE path = 'src/part_1.py'", (found.mtime_ns, found.ctime_ns)
     )
     assert index.status(look=True).pending == 1
@@ -189,13 +189,13 @@ def test_a_file_from_the_future_is_read_at_every_comparison(index: Index, tree: 
     file = tree / "src" / "part_1.py"
     os.utime(file, (4e9, 4e9))
     settle(index, tree)
-    index._opened().manifest._db.execute("UPDATE file SET hash = 'not looked at' WHERE path = 'src/part_1.py'")
+    index._lineage.serving.manifest._db.execute("UPDATE file SET hash = 'not looked at' WHERE path = 'src/part_1.py'")
     assert index.update().modified == 1
 
 
 def test_a_clock_that_jumped_back_hides_no_edit(index: Index, tree: Path) -> None:
     index.update()
-    database = index._opened().manifest._db
+    database = index._lineage.serving.manifest._db
     # All was read by a clock that was a day ahead.
     database.execute("UPDATE file SET read_at_ns = read_at_ns + 86400000000000")
     (tree / "src" / "part_1.py").write_text(MODULE.format(name="gather_9"))
@@ -214,19 +214,19 @@ def test_a_file_that_vanishes_before_it_is_read_counts_as_deleted(index: Index, 
 
     summary = index.update(report=report)
     assert (summary.failed, summary.skipped, summary.modified) == ((), {}, 1)
-    assert set(index._opened().manifest.files()) == {f"src/part_{number}.py" for number in (0, 2, 3)}
+    assert set(index._lineage.serving.manifest.files()) == {f"src/part_{number}.py" for number in (0, 2, 3)}
     assert index.status(look=True).freshness.state is FreshState.FRESH
 
 
 def test_an_index_of_before_change_times_were_noted_reads_its_files_once(tree: Path, options: IndexOptions) -> None:
     with Index.open(tree, options) as index:
         settle(index, tree)
-        place = index._opened().place
-        index._opened().manifest._db.execute("ALTER TABLE file DROP COLUMN ctime_ns")
+        place = index._lineage.serving.place
+        index._lineage.serving.manifest._db.execute("ALTER TABLE file DROP COLUMN ctime_ns")
     (place / "seal.json").unlink()
     with Index.open(tree, options) as index:
         assert (index.update().unchanged, index.status().state) == (4, IndexState.COMPLETE)
-        assert all(row.ctime_ns for row in index._opened().manifest.files().values())
+        assert all(row.ctime_ns for row in index._lineage.serving.manifest.files().values())
 
 
 # What moves, and work trees.

@@ -63,7 +63,7 @@ def asked_for(server: ScriptedServer, word: str) -> int:
 
 def spaces(index: Index) -> set[str]:
     """The spaces of all vectors, by what their points hold."""
-    generation = index._opened()
+    generation = index._lineage.serving
     stored = generation.store.spaces_of(list(generation.manifest.chunks(generation.store.ids())))
     return set().union(*stored.values())
 
@@ -72,7 +72,7 @@ def test_an_index_of_the_first_form_could_not_be_opened(tree: Path, options: Opt
     chosen = options(EMBEDDED)
     with Index.open(tree, chosen) as index:
         index.update()
-        folder, place = index.folder, index._opened().place
+        folder, place = index.folder, index._lineage.serving.place
         space = index.status().space
     database = sqlite3.connect(place / "manifest.db")
     database.executescript(
@@ -97,7 +97,7 @@ def test_an_index_of_the_first_form_could_not_be_opened(tree: Path, options: Opt
         assert (answer.hits[0].path, answer.mode, answer.degraded) == ("part_3.py", SearchMode.HYBRID, "")
         assert index.status().coverage == {space: 5}
         assert index.update().failed == ()
-        assert index._opened().name == generation_name(chosen)
+        assert index._lineage.serving.name == generation_name(chosen)
 
 
 def test_improving_before_the_first_update_forgot_which_model_was_the_quickest(
@@ -107,7 +107,7 @@ def test_improving_before_the_first_update_forgot_which_model_was_the_quickest(
     chosen = options(openai(slow), openai(server), choose="latency")
     with Index.open(tree, chosen) as index:
         order = [f"openai/tiny at 127.0.0.1:{each.port}" for each in (server, slow)]
-        index._opened().manifest.set_facts({"models": "\n".join(order)})
+        index._lineage.serving.manifest.set_facts({"models": "\n".join(order)})
         index.update()
         assert f":{server.port}" in index.status().space
     with Index.open(tree, chosen) as index:
@@ -124,10 +124,10 @@ def test_a_model_that_did_not_answer_when_latency_was_measured_was_last_for_ever
     chosen = options(openai(down), openai(server), choose="latency")
     with Index.open(tree, chosen) as index:
         index.update()
-        assert index._opened().manifest.fact("models") == ""
+        assert index._lineage.serving.manifest.fact("models") == ""
         down.rule = lambda _: None
         index.update()
-        assert set(index._opened().manifest.fact("models").splitlines()) == {
+        assert set(index._lineage.serving.manifest.fact("models").splitlines()) == {
             f"openai/tiny at 127.0.0.1:{each.port}" for each in (down, server)
         }
 
@@ -168,9 +168,9 @@ def test_improving_put_another_model_into_the_generation_that_served(
     with Index.open(tree, chosen) as index:
         assert index.improve().embedded == 0
         assert spaces(index) == before
-        serving = index._opened().name
+        serving = index._lineage.serving.name
         index.update()
-        assert index._opened().name != serving
+        assert index._lineage.serving.name != serving
 
 
 def test_a_rebuilt_index_answered_from_the_cache_of_the_one_before(tree: Path, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_what_others_left_in_the_cache_made_searches_and_the_status_fail(tree: P
         expected = index.search(query)
         counted = index.status().chunks
         for odd in (b"{}", b"null", b"[1]", b"no json", b'{"hits": [{}], "mode": "odd"}', b'{"files": 3}'):
-            index._cache.put("answers", {index._answers.key(index._opened(), query): odd})
-            index._cache.put("statistics", {index._opened().manifest.state(): odd})
+            index._cache.put("answers", {index._answers.key(index._lineage.serving, query): odd})
+            index._cache.put("statistics", {index._lineage.serving.manifest.state(): odd})
             assert index.search(query) == expected
             assert index.status().chunks == counted
     assert open_cache(chosen.cache, cache_folder(chosen)).layers()
@@ -207,7 +207,7 @@ def test_improving_went_over_every_file_although_its_model_had_failed(
     server.rule = lambda _: REFUSED
     with Index.open(tree, options(openai(server), EMBEDDED)) as index:
         index.update()
-        state = index._opened().manifest.state()
+        state = index._lineage.serving.manifest.state()
         left = iter(range(1))
         server.rule = lambda _: None if next(left, None) is not None else REFUSED
         asked = asked_for(server, "value")
@@ -215,7 +215,7 @@ def test_improving_went_over_every_file_although_its_model_had_failed(
         assert (improved.files, improved.embedded) == (0, 0)
         assert asked_for(server, "value") - asked <= 1
         # Nothing was written, so that answers that were kept still hold.
-        assert index._opened().manifest.state() == state
+        assert index._lineage.serving.manifest.state() == state
 
 
 def test_a_text_that_the_preferred_model_refuses_was_sent_again_each_time(
@@ -249,7 +249,7 @@ def test_a_text_that_a_fallback_refused_had_no_vector_when_the_preferred_model_w
         server.rule = lambda _: None
         assert index.improve().lacking == 0
         assert index.status().failed == ()
-        assert spaces(index) == set(index._opened().manifest.spaces())
+        assert spaces(index) == set(index._lineage.serving.manifest.spaces())
         assert len(spaces(index)) == 1
 
 

@@ -21,7 +21,7 @@ from cqm.index.engine import Index
 from cqm.index.options import IndexOptions, ScanOptions
 scan = ScanOptions(max_file_bytes=int(sys.argv[3]))
 index = Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1, scan=scan))
-index._opened().store._flush_lock.acquire()
+index._lineage.serving.store._flush_lock.acquire()
 index.update()
 os._exit(9)
 """
@@ -52,7 +52,7 @@ def found(index: Index, query: str) -> list[str]:
 def test_a_chunk_lost_for_ever_when_a_commit_failed_and_the_file_was_put_back(index: Index, tree: Path) -> None:
     old = (tree / "changed.py").read_text()
     (tree / "changed.py").write_text("def after():\n    return 3\n")
-    database = index._opened().manifest._db
+    database = index._lineage.serving.manifest._db
     database.execute("CREATE TRIGGER full BEFORE INSERT ON chunk BEGIN SELECT RAISE(FAIL, 'disk full'); END")
     with pytest.raises(ManifestError, match="disk full"):
         index.update()
@@ -61,7 +61,7 @@ def test_a_chunk_lost_for_ever_when_a_commit_failed_and_the_file_was_put_back(in
     index.update()
     assert found(index, "before") == ["before"]
     assert found(index, "after") == []
-    assert index._opened().manifest.pending() == ()
+    assert index._lineage.serving.manifest.pending() == ()
 
 
 def test_a_path_left_pending_for_ever_when_its_file_was_skipped_before_the_process_died(
@@ -74,15 +74,15 @@ def test_a_path_left_pending_for_ever_when_its_file_was_skipped_before_the_proce
     (tree / "changed.py").write_text("def before():\n    return 2\n" * 3)
     assert subprocess.run([sys.executable, "-c", DYING, str(tree), str(home), "60"], check=False).returncode == 9
     with Index.open(tree, options) as index:
-        assert index._opened().manifest.pending() == ("changed.py",)
+        assert index._lineage.serving.manifest.pending() == ("changed.py",)
         index.update()
-        assert index._opened().manifest.pending() == ()
+        assert index._lineage.serving.manifest.pending() == ()
         assert found(index, "before") == []
 
 
 def test_orphans_of_a_path_that_was_settled_before_they_were_mended(index: Index, tree: Path) -> None:
     (tree / "changed.py").write_text("def after():\n    return 3\n")
-    database = index._opened().manifest._db
+    database = index._lineage.serving.manifest._db
     database.execute("CREATE TRIGGER full BEFORE INSERT ON chunk BEGIN SELECT RAISE(FAIL, 'disk full'); END")
     with pytest.raises(ManifestError, match="disk full"):
         index.update()
@@ -94,13 +94,13 @@ def test_orphans_of_a_path_that_was_settled_before_they_were_mended(index: Index
     (tree / "changed.py").unlink()
     (tree / "changed.py").write_text("def last():\n    return 4\n")
     index.update()
-    store = index._opened().store
+    store = index._lineage.serving.store
     assert len(store.ids_of_path("changed.py")) == 2
     assert found(index, "last") == ["last"]
 
 
 def test_what_was_committed_after_the_last_flush_is_settled_by_one_of_its_own(index: Index) -> None:
-    store = index._opened().store
+    store = index._lineage.serving.store
     store.flush()
     assert store._flush_timer is None
     # Whatever an update has written, and here it writes nothing, a flush is to come when it ends.
@@ -108,7 +108,7 @@ def test_what_was_committed_after_the_last_flush_is_settled_by_one_of_its_own(in
         assert index.update().chunks_written == 0
         assert store._flush_timer is not None
     store.flush()
-    assert index._opened().manifest._db.execute("SELECT * FROM unsettled").fetchall() == []
+    assert index._lineage.serving.manifest._db.execute("SELECT * FROM unsettled").fetchall() == []
 
 
 @pytest.mark.fault("power cut")
@@ -117,7 +117,7 @@ def test_counts_of_before_a_power_cut_were_taken_for_those_of_after_it(tree: Pat
     options, cut = IndexOptions(home=tmp_path / "home", workers=1), tmp_path / "cut"
     with Index.open(tree, options) as index:
         index.update()
-        index._opened().store.flush()
+        index._lineage.serving.store.flush()
         shutil.copytree(index.folder, cut)
         (tree / "new.py").write_text("def new():\n    return 3\n")
         index.update(["new.py"])

@@ -51,7 +51,7 @@ def model_of(server: ScriptedServer, **more: object) -> EmbeddingOptions:
 
 def spaces_of_chunks(index: Index) -> dict[str, set[str]]:
     """Which spaces the stored vectors of each chunk are in, by path, read from the store's points."""
-    generation = index._opened()
+    generation = index._lineage.serving
     names = generation.manifest.spaces()
     found: dict[str, set[str]] = {}
     for path in generation.manifest.paths():
@@ -79,8 +79,8 @@ def works(server: ScriptedServer) -> None:
 
 def contents(index: Index) -> dict[str, tuple[str, tuple[float, ...]]]:
     """Space and vector of each chunk."""
-    shard = index._opened().store._opened()
-    rows = index._opened().manifest.chunks(index._opened().store.ids())
+    shard = index._lineage.serving.store._opened()
+    rows = index._lineage.serving.manifest.chunks(index._lineage.serving.store.ids())
     records = shard.retrieve(sorted(rows), with_payload=False, with_vector=True)
     found = {}
     for record in records:

@@ -57,8 +57,8 @@ def equals_a_fresh_one(tree: Path, options: IndexOptions, tmp_path: Path) -> Hol
     def compare(index: Index) -> None:
         with Index.open(tree, replace(options, home=tmp_path / "fresh")) as fresh:
             fresh.update()
-            assert {*index._opened().store.ids()} == {*fresh._opened().store.ids()}
-            assert index._opened().manifest.paths() == fresh._opened().manifest.paths()
+            assert {*index._lineage.serving.store.ids()} == {*fresh._lineage.serving.store.ids()}
+            assert index._lineage.serving.manifest.paths() == fresh._lineage.serving.manifest.paths()
 
     return compare
 

@@ -171,6 +171,6 @@ def test_the_place_of_the_context_is_in_the_embedded_text(
 
 
 def _rows(index: Index) -> list[tuple[str, int, str, str]]:
-    manifest = index._opened().manifest
-    rows = manifest.chunks(index._opened().store.ids()).values()
+    manifest = index._lineage.serving.manifest
+    rows = manifest.chunks(index._lineage.serving.store.ids()).values()
     return sorted((row.path, row.start_line, row.note, row.fingerprint) for row in rows)

@@ -48,14 +48,14 @@ def test_a_repository_has_the_same_chunks_and_the_same_first_results_as_in_a_fol
     there = IndexOptions(tmp_path / "there", cache=cache, store=StoreOptions(url=qdrant.url))
     with Index.open(tree, here) as embedded, Index.open(tree, there) as remote:
         assert embedded.update().chunks_written == remote.update().chunks_written
-        chunks = embedded._opened().store.ids()  # type: ignore[attr-defined]
+        chunks = embedded._lineage.serving.store.ids()  # type: ignore[attr-defined]
         assert set(chunks) == qdrant.ids(served())
         for query in QUERIES:
             assert answers(remote, query) == answers(embedded, query)
         (tree / "home.py").unlink()
         (tree / "new.py").write_text("def entirely_new_function():\n    return EdgeStore\n")
         assert embedded.update().chunks_deleted == remote.update().chunks_deleted > 0
-        assert set(embedded._opened().store.ids()) == qdrant.ids(served())  # type: ignore[attr-defined]
+        assert set(embedded._lineage.serving.store.ids()) == qdrant.ids(served())  # type: ignore[attr-defined]
         for query in (*QUERIES, Query("entirely_new_function")):
             assert answers(remote, query) == answers(embedded, query)
 

@@ -206,10 +206,10 @@ def test_an_update_that_loses_the_server_goes_on_where_it_was_and_ends_as_if_not
         with Index.open(tree, here) as fresh:
             fresh.update()
             [collection] = qdrant.collections
-            assert qdrant.ids(collection) == set(fresh._opened().store.ids())  # type: ignore[attr-defined]
+            assert qdrant.ids(collection) == set(fresh._lineage.serving.store.ids())  # type: ignore[attr-defined]
             for text in ("gather_1", "gather_5", "scatter_0", "value"):
                 assert paths(index, text) == paths(fresh, text)
-        chunks = index._opened().manifest.settled_chunks()
+        chunks = index._lineage.serving.manifest.settled_chunks()
         assert len(chunks) == 5
 
 

@@ -151,7 +151,7 @@ def test_points_that_are_lost_on_the_server_are_found_when_the_index_is_opened(
 ) -> None:
     with Index.open(tree, options()) as index:
         index.update()
-        store = index._opened().store
+        store = index._lineage.serving.store
         store.delete([next(iter(qdrant.ids(served())))])
     with Index.open(tree, options()) as index:
         assert "has lost 1 of its points" in index.status().damage

@@ -35,7 +35,7 @@ def chunk_ids(place: "Place", home: Path | None = None) -> set[str]:
     with Index.open(place.root, options) as index:
         if home:
             index.update()
-        return set(index._opened().store.ids())
+        return set(index._lineage.serving.store.ids())
 
 
 def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place", tmp_path: Path) -> None:

@@ -1,0 +1,136 @@
+"""The generations of an open index: the one that serves, the one that is built beside it, and those given up."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+from cqm.index import generation as generations
+from cqm.index.choosing import wanted_name
+from cqm.index.embedding.routes import Routes
+from cqm.index.errors import ScanError
+from cqm.index.generation import Generation
+from cqm.index.options import IndexOptions
+from cqm.index.readers import Readers
+from cqm.index.shape import ASKED_FOR, OTHER_MODEL, SHAPE_FACT, WHY_FACT, what_differs
+
+
+class Lineage:
+    """Which generation answers, and which takes what is indexed.
+
+    Whoever changes something here holds the lock of the index's updates; `reading` may be used by any thread.
+
+    Parameters:
+        folder: of the index.
+        options: of the index.
+    """
+
+    def __init__(self, folder: Path, options: IndexOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._readers = Readers(folder, options)
+        self._serving: Generation | None = None
+        self._given_up: list[Generation] = []
+        self._is_settled = False
+        self.building: Generation | None = None
+        """The generation that is built while another one serves."""
+
+    def open(self) -> Generation:
+        """Open the generation that serves, or begin one.
+
+        Raises:
+            StoreError, ManifestError: it cannot be opened, or not be set aside where it is damaged.
+        """
+        generations.remove_abandoned(self._folder, self._options)
+        wanted = generations.generation_name(self._options)
+        name = generations.serving_name(self._folder, wanted) or wanted
+        self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options)
+        return self._serving
+
+    @property
+    def serving(self) -> Generation:
+        """The generation that answers.
+
+        Raises:
+            ScanError: the index is closed.
+        """
+        if self._serving is None:
+            raise ScanError(f"The index in {self._folder} is closed.")
+        return self._serving
+
+    def serves(self, generation: Generation) -> bool:
+        """Whether a generation is the one that answers."""
+        return self._serving is generation
+
+    def reading(self) -> AbstractContextManager[Generation]:
+        """The generation that answers, which stays open as long as this lasts."""
+        return self._readers.reading(lambda: self.serving)
+
+    def target(self, routes: Routes | None) -> Generation:
+        """The generation that the options ask for: the one that serves, or one that is built beside it."""
+        serving = self.serving
+        wanted = wanted_name(routes, self._options, serving)
+        if serving.name == wanted:
+            return serving
+        if self.building is None or self.building.name != wanted:
+            self._given_up += filter(None, [self.building])
+            self.building = self._brought_back(wanted) or self._begun(wanted)
+            shapes = (serving.manifest.fact(SHAPE_FACT), self.building.manifest.fact(SHAPE_FACT))
+            why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
+            self.building.manifest.set_facts({WHY_FACT: why})
+        return self.building
+
+    @contextmanager
+    def anew(self) -> Iterator[Generation]:
+        """An empty generation with the same options; it is deleted when it does not serve at the end."""
+        self._given_up += filter(None, [self.building])
+        name = generations.fresh_name(self._options)
+        self.building = begun = generations.open_generation(self._folder, name, self._options)
+        try:
+            begun.manifest.set_facts({WHY_FACT: ASKED_FOR})
+            yield begun
+        finally:
+            if not self.serves(begun):
+                self.building = None
+                self._readers.let_go(begun)
+
+    def switch_to(self, generation: Generation) -> None:
+        """Let a complete generation serve; the one before goes with its last reader.
+
+        Raises:
+            StoreError, ManifestError: that cannot be written.
+        """
+        self._is_settled = True
+        if generations.current_name(self._folder) != generation.name:
+            generation.settle()
+            generations.switch_to(self._folder, generation)
+        if not self.serves(generation):
+            before, self._serving = self.serving, generation
+            if self.building is generation:
+                self.building = None
+            self._readers.let_go(before)
+
+    def close(self, closing: ExitStack, *, is_ours: bool) -> None:
+        """Have everything closed, and what is obsolete deleted; harmless when that is done already.
+
+        Parameters:
+            closing: does it when it is left, whatever fails.
+            is_ours: whether the folder still is this index's.
+        """
+        opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
+        # Else the others may be what the next update goes on with.
+        is_settled = self._is_settled or bool(self._given_up)
+        if is_ours and is_settled and self.building is None and self._serving is not None:
+            closing.callback(generations.remove_others, self._folder, self._options)
+        for generation in opened:
+            closing.callback(generation.close if is_ours else generation.abandon)
+        self._given_up, self.building, self._serving = [], None, None
+
+    def _brought_back(self, name: str) -> Generation | None:
+        """A generation that was given up in this process: it is open still."""
+        found = next((generation for generation in self._given_up if generation.name == name), None)
+        if found:
+            self._given_up.remove(found)
+        return found
+
+    def _begun(self, name: str) -> Generation:
+        return generations.open_or_begin_anew(self._folder, name, name, self._options)
