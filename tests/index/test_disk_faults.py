@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -254,6 +255,15 @@ def test_a_second_process_took_an_index_whose_lock_was_deleted_and_the_first_one
         index.update()
     index.close()
     assert held(tree, options) == fresh(tree, options, tmp_path)
+
+
+def test_an_index_may_be_used_and_closed_by_another_thread_than_opened_it(tree: Path, options: IndexOptions) -> None:
+    with ThreadPoolExecutor(1) as other:
+        index = other.submit(Index.open, tree, options).result()
+        index.update()
+        index.close()
+        assert other.submit(held, tree, options).result()
+    assert held(tree, options)
 
 
 @pytest.mark.fault("damaged shard")
