@@ -26,4 +26,7 @@ BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in L
 def dialect_of(language: str, text: str) -> str:
     """The language whose grammar reads a text best: headers of C++ and Objective-C have the suffix of C's."""
     row = BY_NAME.get(language)
-    return next((name for name, pattern in row.dialects if pattern.search(text)), language) if row else language
+    if row is None or not row.dialects:
+        return language
+    lines = f"\n{text}"
+    return next((name for name, pattern in row.dialects if pattern.search(lines)), language)

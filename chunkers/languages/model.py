@@ -61,7 +61,8 @@ class Language:
         filenames: whole file names.
         line_comment: how a comment begins, for grammars that put the comment above a symbol into the one before it.
         constructors: names of methods that make their object.
-        dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++.
+        dialects: other rows whose grammar reads a text better where a pattern is found in it, such as a header of C++
+            (a line of the text follows a line feed, the first one too).
         removed: from a source to one of the same length, where what the grammar stumbles over is blank.
         unsafe: whether a source may crash its grammar's parser or take all memory.
         full_names: the context of a member tells the fully qualified name of its type, and the type's fields.
