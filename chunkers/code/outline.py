@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tree_sitter import Node
 
@@ -49,7 +49,7 @@ class Mark:
     last: int
     kind: str
     name: str
-    members: "list[Mark]"
+    members: "Sequence[Mark]"
 
     def names(self) -> list[str]:
         """The qualified names of it and everything in it, in order."""
@@ -121,10 +121,12 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, [])
+            mark = Mark(node, first, last, kind, name, ())
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
-                waiting += [(inner, mark.members, _place_in(inner, mark, found, where)) for inner in inside[::-1]]
+                members: list[Mark] = []
+                mark.members = members
+                waiting += [(inner, members, _place_in(inner, mark, found, where)) for inner in inside[::-1]]
     return top
 
 

@@ -12,7 +12,7 @@ from cqm.chunkers.facts.packages import packages_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -41,7 +41,7 @@ class Section(NamedTuple):
         scope: what they are in.
     """
 
-    marks: list[Mark]
+    marks: "Sequence[Mark]"
     first: int
     end: int
     opening: Mark | None

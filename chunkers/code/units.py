@@ -8,6 +8,8 @@ from cqm.chunkers.code.outline import Mark, is_loose
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cqm.chunkers.code.source import Source
 
 _ATTACHED = frozenset({COMMENT, LEADING})
@@ -41,7 +43,7 @@ class Unit:
         return self.header or all(map(is_loose, self.marks))
 
 
-def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
+def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
     """Divide rows into units that hold every row that is not blank, in order.
 
     Parameters:
@@ -69,7 +71,7 @@ def units_of(marks: list[Mark], first: int, end: int, opening: Mark | None, sour
     return _without_gaps(units, first, end, opening, source)
 
 
-def _ungrouped(marks: list[Mark], source: "Source") -> list[Mark]:
+def _ungrouped(marks: "Sequence[Mark]", source: "Source") -> list[Mark]:
     # A small group stays whole, such as a guarded import; in a larger one each symbol counts by itself. The outline
     # bounds how deep groups nest.
     result: list[Mark] = []

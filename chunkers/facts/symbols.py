@@ -1,6 +1,6 @@
 """The symbols of a document in order, local ones included, each with what stands above and around it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    marks: list[Mark]
+    marks: Sequence[Mark]
     parent: Symbol | None
 
 
