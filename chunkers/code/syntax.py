@@ -15,17 +15,21 @@ if TYPE_CHECKING:
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 2.0
 
-_READ_BYTES = 1 << 11
+_READ_BYTES = 1 << 13
 
 
-class _Buffers(threading.local):
-    """Buffers that the parser reads from, by their length; a parse holds no lock while it asks for the next part."""
+class _Lent(threading.local):
+    """What the parser reads from: a buffer, and views of its beginning by their length.
+
+    Each thread has its own, since a parse holds no lock while it asks for the next part.
+    """
 
     def __init__(self) -> None:
-        self.by_length: dict[int, bytearray] = {}
+        self.buffer = bytearray(_READ_BYTES)
+        self.views: dict[int, memoryview] = {}
 
 
-_buffers = _Buffers()
+_lent = _Lent()
 
 
 @functools.cache
@@ -52,9 +56,9 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     def is_late(_offset: int, _has_error: object) -> bool:
         return monotonic() > earliest and thread_time() > deadline
 
-    def read(offset: int, point: object) -> bytes | bytearray:
+    def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner that looks ahead to the end again and again must find an end, since only `is_late` can end a parse.
-        return b"" if is_late(offset, point) else _lent(source[offset : offset + _READ_BYTES])
+        return b"" if is_late(offset, point) else _view(source[offset : offset + _READ_BYTES])
 
     # Only the form that reads through a function honours `progress_callback`. Never ask such a tree for `Node.text`.
     try:
@@ -65,16 +69,17 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     return None if is_late(0, None) else tree
 
 
-def _lent(part: bytes) -> bytearray:
-    """A part of the source in a buffer of this thread, good until the next call for the same length.
+def _view(part: bytes) -> memoryview:
+    """A part of the source as a view that this thread lends, good until the next call.
 
     The parser of tree-sitter 0.26.1 never releases what a read function returns: it would keep every source for good.
     """
-    buffer: bytearray | None = _buffers.by_length.get(len(part))
-    if buffer is None:
-        buffer = _buffers.by_length[len(part)] = bytearray(len(part))
-    buffer[:] = part
-    return buffer
+    length = len(part)
+    _lent.buffer[:length] = part
+    view = _lent.views.get(length)
+    if view is None:
+        view = _lent.views[length] = memoryview(_lent.buffer)[:length]
+    return view
 
 
 def lost_rows(root: "Node") -> list[tuple[int, int]]:
