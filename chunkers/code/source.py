@@ -56,7 +56,7 @@ def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
     starts = offsets.copy() if text.isascii() else _begins(map(len, lines))
     starts[-1] = len(text)
     # The estimate is additive, so that a sum over rows is that of their text.
-    sizes = starts if text.isascii() else _begins(map(quarters, lines))
+    sizes = starts if text.isascii() else _begins(len(line) if line.isascii() else quarters(line) for line in lines)
     least = 0 if options.apart else options.min_tokens * QUARTERS
     return Source(text, data, lines, starts, offsets, sizes, options.max_tokens * QUARTERS, least, options.apart)
 
