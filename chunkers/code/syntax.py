@@ -90,7 +90,7 @@ def lost_rows(root: "Node") -> list[tuple[int, int]]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node.type == "ERROR":
+        if node.is_error:
             lost.append((node.start_point[0], node.end_point[0]))
         elif node.has_error:
             waiting.extend(node.children)
