@@ -88,21 +88,25 @@ def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
         return [*_parts(unit, scope, walk)]
     if mark.kind == GROUP and mark.members:
         return [Section(mark.members, unit.first, unit.end, None, scope)]
-    inner = _inner(mark, scope, walk)
     if any(member.names() for member in mark.members):
-        return [Section(mark.members, unit.first, unit.end, mark, inner)]
+        return [Section(mark.members, unit.first, unit.end, mark, _inner(mark, scope, walk))]
     if mark.kind in (GROUP, COMMENT) or _kept(unit, walk.source) < unit.end:
         return [*_parts(unit, scope, walk)]
-    inner = inner._replace(place=inner.place._replace(local=True))
-    members = _nested(mark, inner.place, walk)
-    return [Section(members, unit.first, unit.end, mark, inner)] if members else [*_parts(unit, scope, walk)]
+    inside = scope._replace(place=scope.place._replace(local=True))
+    members = _nested(mark, _place(mark, inside), walk)
+    if not members:
+        return [*_parts(unit, scope, walk)]
+    return [Section(members, unit.first, unit.end, mark, _inner(mark, inside, walk))]
+
+
+def _place(mark: Mark, scope: Scope) -> Place:
+    return Place(mark.name or scope.place.name, mark.kind, scope.place.local)
 
 
 def _inner(mark: Mark, scope: Scope, walk: Walk) -> Scope:
-    place = Place(mark.name or scope.place.name, mark.kind, scope.place.local)
     declared = _lines(scope.declared, signature(mark, walk.source))
     told = _lines(class_line(mark, walk.package), fields_line(mark)) if walk.language.full_names else ""
-    return Scope(place, scope.context, _lines(declared, told), declared)
+    return Scope(_place(mark, scope), scope.context, _lines(declared, told), declared)
 
 
 def _lines(context: str, line: str) -> str:
@@ -112,14 +116,17 @@ def _lines(context: str, line: str) -> str:
 def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
     """The statements of a function with functions in it that are worth pieces of their own; else nothing."""
     body = body_of(mark.node)
-    if body is None or not any(_is_large(child, walk.source) for child in body.named_children):
+    if body is None or not any(_may_stand_alone(child, walk) for child in body.named_children):
         return []
     members = outline([body], place, walk.language, walk.source)
     return members if any(_stands_alone(member, walk.source) for member in ungrouped(members)) else []
 
 
-def _is_large(node: "Node", source: "Source") -> bool:
-    return source.size(node.start_point[0], node.end_point[0] + 1) >= source.least
+def _may_stand_alone(node: "Node", walk: Walk) -> bool:
+    # What no rule is about is a plain statement, as most nodes in a function are; to ask for points takes longer.
+    if node.type not in walk.language.rules:
+        return False
+    return walk.source.size(node.start_point[0], node.end_point[0] + 1) >= walk.source.least
 
 
 def _stands_alone(mark: Mark, source: "Source") -> bool:
