@@ -96,10 +96,17 @@ def _kotlin_property(node: "Node", source: bytes) -> Found:
     return Found(variable_kind(name), name)
 
 
+def _without_last_annotations(source: bytes) -> bytes:
+    # Where no line end follows, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation for ever.
+    start = source.rfind(b"\n") + 1
+    return source[:start] + source[start:].replace(b"@", b" ")
+
+
 KOTLIN = Language(
     name="kotlin",
     grammar=("tree_sitter_kotlin", "language"),
     unsafe=nests_expressions,
+    removed=(_without_last_annotations,),
     suffixes=(".kt", ".kts", ".ktm"),
     rules={
         "class_declaration": _kotlin_class,

@@ -149,3 +149,18 @@ def test_shell_scripts_with_rare_characters_crashed_the_process() -> None:
     """The grammar of Bash looks every character up in a table of 256: it ended three processes of four."""
     done = subprocess.run([sys.executable, "-c", RARE], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+LAST_ANNOTATION = """
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import Document
+for text in ["val a: Int\\n@S", "val a = 1\\n@S(1, 2", "class A {\\n val a: Int\\n get() = 1\\n\\n @S", "val a\\n@[A"]:
+    assert "".join(part.text for part in chunk(Document("a.kt", text)).chunks) == text
+"""
+
+
+def test_kotlin_that_ends_in_an_annotation_never_came_to_an_end() -> None:
+    """The grammar's scanner does not look for the end of the text, and no deadline ends it."""
+    command = [sys.executable, "-c", LAST_ANNOTATION]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
