@@ -52,7 +52,8 @@ class Asked:
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
     """Bring an index up to date, or make it anew, or only the files that failed, and say what that did."""
-    with open_index(root, settings) as opened, interruptible() as cancelled, progress_shown() as report:
+    opening = open_index(root, settings, adopts=True)
+    with opening as opened, interruptible() as cancelled, progress_shown() as report:
         failed = [problem.path for problem in opened.status().failed] if retry else None
         summary = _update(opened, report, cancelled, anew=anew, paths=failed)
         if summary.lacking and not summary.dropped:
@@ -124,7 +125,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
         else:
             _print(watch_lines(said.message, said.paths, said.summary))
 
-    with open_index(root, settings) as opened:
+    with open_index(root, settings, adopts=True) as opened:
         improver = improver_of(opened, settings, report)
         report(WatchReport(summary=improver.after(_bring_up_to_date(opened))))
         watcher = watcher_of(

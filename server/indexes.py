@@ -56,7 +56,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
 
 def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Write an index anew without what was deleted from it, and say what that gave back."""
-    with open_index(root, settings) as opened:
+    with open_index(root, settings, adopts=True) as opened:
         before = size_on_disk(opened.folder)
         opened.compact()
     after = size_on_disk(opened.folder)

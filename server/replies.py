@@ -40,13 +40,15 @@ def progress_message(progress: Progress) -> str:
     return f"{progress.path} ({progress.chunks:,} chunks)" if progress.path else progress.phase
 
 
-def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "") -> str:
-    """What an index holds, the job that runs on it, and how its files are followed."""
+def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
+    """What an index holds, the job that runs on it, how its files are followed, and whose settings hold."""
     lines = [*status_lines(status)]
     if job and not status.running:
         lines.append(f"  {going_on(status.root, job)}")
     if watch:
         lines.append(f"  watch: {watch}")
+    if notice:
+        lines.append(f"  {notice}")
     return "\n".join(lines)
 
 

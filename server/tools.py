@@ -299,4 +299,5 @@ def _status(served: Served, root: Path) -> str:
         return status_reply(status, watch=error.message)
     # The job first: one that ends while the disk is looked at is still told of, and never missing beside old counts.
     job = opened.running_job()
-    return status_reply(opened.index.status(look=True), job, opened.watch_state())
+    status = opened.index.status(look=True)
+    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root))

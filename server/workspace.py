@@ -134,6 +134,7 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._open: dict[Path, OpenIndex] = {}
+        self._notices: dict[Path, str] = {}
         self._lock = Lock()
 
     def root_of(self, path: Path, allowed: Path) -> Path:
@@ -167,8 +168,17 @@ class Workspace:
         with self._lock:
             if root not in self._open:
                 settings = self._settings.for_root(root)
-                self._open[root] = OpenIndex(open_index(root, settings), settings)
+                self._open[root] = OpenIndex(open_index(root, settings, noted=partial(self._note, root)), settings)
             return self._open[root]
+
+    def notice(self, root: Path) -> str:
+        """That the index of a root is used with others' settings, in a sentence; empty when its own hold."""
+        return self._notices.get(root, "")
+
+    def _note(self, root: Path, notice: str) -> None:
+        self._notices[root] = notice
+        if notice:
+            _log.warning("%s", notice)
 
     def status(self, root: Path) -> IndexStatus:
         """What the index of a root holds, without opening it.

@@ -28,6 +28,7 @@ from cqm.server.sharing.messages import (
     CANCEL,
     FAILURE,
     METHODS,
+    NOTICE,
     PROGRESS,
     RESULT,
     Build,
@@ -51,6 +52,9 @@ _MOST_DEATHS = 4
 
 Report = Callable[[Progress], None]
 Cancelled = Callable[[], bool]
+Noted = Callable[[str], None]
+"""Told that the index is open with other options than a client's, by a sentence; when it no longer is, by an empty one.
+"""
 
 
 class RemoteIndex:
@@ -63,11 +67,13 @@ class RemoteIndex:
     Use `RemoteIndex.open`, and close it or use it in a `with` block.
     """
 
-    def __init__(self, root: Path, options: IndexOptions, folder: Path, greeting: Greeting) -> None:
+    def __init__(self, root: Path, options: IndexOptions, folder: Path, greeting: Greeting, noted: Noted) -> None:
         self.root = root
         self.options = options
         self.folder = folder
         self._greeting = greeting
+        self._noted = noted
+        self._notice = ""
         self._lock = Lock()
         self._idle: list[Wire] = []
         self._busy: set[Wire] = set()
@@ -80,19 +86,25 @@ class RemoteIndex:
         options: IndexOptions | None = None,
         *,
         idle_seconds: float = 60.0,
+        adopts: bool = False,
+        noted: Noted = lambda _: None,
         build: Build | None = None,
     ) -> Self:
         """Come to the owner of the index of a folder or file, which is started if there is none.
+
+        The options of the first client hold as long as anybody is there, for those that come with other ones as well.
 
         Parameters:
             root: the folder or file.
             options: of the index.
             idle_seconds: how long the owner is to wait for another client when the last one is gone.
+            adopts: whether these options are to hold from now on, for everybody.
+            noted: told when the index is open with other options; from any thread that calls a method.
             build: what this client says that it runs.
 
         Raises:
             ScanError: the root does not exist.
-            IndexInUseError: others use the index with other options, or a process that shares it with nobody has it.
+            IndexInUseError: a process that shares the index with nobody has it, or it cannot be opened anew now.
             SharingError: no owner can be started or reached.
             StoreError, ManifestError: the index cannot be read or made.
         """
@@ -107,9 +119,10 @@ class RemoteIndex:
             options,
             service_variables(options),
             idle_seconds,
+            adopts,
         )
-        index = cls(root, options, folder, greeting)
-        index._idle.append(connect(folder, greeting))
+        index = cls(root, options, folder, greeting, noted)
+        index._idle.append(index._connected())
         return index
 
     def __enter__(self) -> Self:
@@ -203,6 +216,7 @@ class RemoteIndex:
             self._give_back(wire)
             if FAILURE in reply:
                 raise error_of(read(Failure, reply[FAILURE]))
+            self._note(reply.get(NOTICE, ""))
             return read(METHODS[method].gives, reply[RESULT])
         raise SharingError(
             f"The process that owns the index of {self.root} died {_MOST_DEATHS} times during this.",
@@ -214,10 +228,22 @@ class RemoteIndex:
         self._check_open()
         with self._lock:
             wire = self._idle.pop() if self._idle else None
-        wire = wire or connect(self.folder, self._greeting)
+        wire = wire or self._connected()
         with self._lock:
             self._busy.add(wire)
         return wire
+
+    def _connected(self) -> Wire:
+        wire, notice = connect(self.folder, self._greeting)
+        self._note(notice)
+        return wire
+
+    def _note(self, notice: str) -> None:
+        """Keep what is to be told of the options in force, and tell it once."""
+        with self._lock:
+            before, self._notice = self._notice, notice
+        if bool(before) != bool(notice):
+            self._noted(notice)
 
     def _give_back(self, wire: Wire) -> None:
         with self._lock:

@@ -17,6 +17,7 @@ from cqm.server.sharing.messages import (
     DISMISSES,
     FAILURE,
     LEAVING,
+    NOTICE,
     USERS,
     WELCOME,
     Build,
@@ -40,8 +41,8 @@ _GLANCE_SECONDS = 0.05
 _MOST_DEATHS = 5
 
 
-def connect(folder: Path, greeting: Greeting) -> Wire:
-    """A connection to the owner of an index, on which requests can be made.
+def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
+    """A connection to the owner of an index, on which requests can be made, and what its client is to be told.
 
     Parameters:
         folder: of the index; exists.
@@ -49,7 +50,7 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
 
     Raises:
         SharingError: no owner can be started, or it does not answer.
-        IndexInUseError: others use the index with other options, or with another build of CQM.
+        IndexInUseError: others use the index with another build of CQM, or for something that takes long.
         CqmError: the index cannot be opened.
     """
     deadline, deaths = time.monotonic() + _LEAVING_SECONDS, 0
@@ -68,7 +69,7 @@ def connect(folder: Path, greeting: Greeting) -> Wire:
             wire.close()
             raise
         if WELCOME in reply:
-            return wire
+            return wire, reply.get(NOTICE, "")
         wire.close()
         if FAILURE in reply:
             raise error_of(read(Failure, reply[FAILURE]))

@@ -30,10 +30,12 @@ from cqm.server import errors as sharing_errors
 from cqm.server.errors import SharingError
 from cqm.server.sharing.wire import Message
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Goes up with every change of what is said here."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 """The one key of every message but a greeting and a request."""
+NOTICE = "notice"
+"""Beside a welcome and a result: that the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
 """In place of a client in a greeting, what is asked of the owner: who uses the index, or to leave if nobody does."""
 
@@ -88,6 +90,7 @@ class Greeting:
         options: of the index.
         variables: of its environment, those that services are reached with; see `variables.service_variables`.
         idle_seconds: how long the owner waits for another client when the last one is gone.
+        adopts: whether its options are to be taken also while others are here with other ones.
         token: what proves that the client may read the owner's address; empty on a unix socket.
     """
 
@@ -97,6 +100,7 @@ class Greeting:
     options: IndexOptions
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     idle_seconds: float = 60.0
+    adopts: bool = False
     token: str = field(default="", repr=False)
 
 
@@ -126,20 +130,22 @@ class Method:
         gives: the type of its result.
         takes: the types of its arguments by their names, but for `report` and `cancelled`, which stay with the client.
         is_run: whether it goes on for long, reports progress and can be cancelled.
+        is_brief: whether it is done in a moment, so that it need not wait until longer ones are.
     """
 
     gives: Any
     takes: Mapping[str, Any] = field(default_factory=dict)
     is_run: bool = False
+    is_brief: bool = False
 
 
 METHODS: Mapping[str, Method] = {
     "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None, "anew": bool}, is_run=True),
     "improve": Method(Improved, is_run=True),
-    "search": Method(Answer, {"query": Query}),
-    "usages": Method(SymbolUses, {"name": str, "limit": int}),
+    "search": Method(Answer, {"query": Query}, is_brief=True),
+    "usages": Method(SymbolUses, {"name": str, "limit": int}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
-    "skipped": Method(tuple[FileProblem, ...]),
+    "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "estimate": Method(Estimate),
     "compact": Method(None),
 }

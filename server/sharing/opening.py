@@ -17,6 +17,7 @@ from cqm.index.model import (
     UpdateSummary,
 )
 from cqm.index.options import IndexOptions
+from cqm.server.console import say
 from cqm.server.settings import Settings
 
 
@@ -68,7 +69,14 @@ class OpenedIndex(Protocol):
         """What an update would ask models for."""
 
 
-def open_index(root: Path, settings: Settings) -> OpenedIndex:
+def _say(notice: str) -> None:
+    if notice:
+        say(notice)
+
+
+def open_index(
+    root: Path, settings: Settings, *, adopts: bool = False, noted: Callable[[str], None] = _say
+) -> OpenedIndex:
     """Open the index of a folder or file, or begin it; nothing is indexed by this.
 
     With `index.shared` it is used through its owner, a process that any number of others use it through; else this
@@ -77,6 +85,8 @@ def open_index(root: Path, settings: Settings) -> OpenedIndex:
     Parameters:
         root: the folder or file.
         settings: of it.
+        adopts: whether these settings are to hold though others use the index with other ones.
+        noted: told by a sentence when other ones hold, and by an empty one when they no longer do.
 
     Raises:
         CqmError: see `Index.open` and `RemoteIndex.open`.
@@ -85,7 +95,8 @@ def open_index(root: Path, settings: Settings) -> OpenedIndex:
     if settings.index.shared:
         from cqm.server.sharing.client import RemoteIndex
 
-        return RemoteIndex.open(root, options, idle_seconds=settings.index.idle_seconds)
+        idle_seconds = settings.index.idle_seconds
+        return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
     from cqm.index.engine import Index  # the store and all that it stands on
 
     return Index.open(root, options)

@@ -6,6 +6,7 @@ from hmac import compare_digest
 from typing import Any
 
 from cqm.index.model import Improved, IndexStatus, Progress, UpdateSummary
+from cqm.index.options import IndexOptions
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
     ASKS,
@@ -14,6 +15,7 @@ from cqm.server.sharing.messages import (
     FAILURE,
     LEAVING,
     METHODS,
+    NOTICE,
     PROGRESS,
     RESULT,
     USERS,
@@ -28,7 +30,6 @@ from cqm.server.sharing.messages import (
     written,
 )
 from cqm.server.sharing.place import Address
-from cqm.server.sharing.runs import Line
 from cqm.server.sharing.tenancy import LeavingError, Opened, Tenancy
 from cqm.server.sharing.wire import Message, Wire
 
@@ -93,62 +94,75 @@ def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Gr
 def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
     with tenancy.present(greeting):
         try:
-            tenancy.open_for(greeting)
+            options = tenancy.open_for(greeting)
         except Exception as error:  # noqa: BLE001 - the client's to raise
             _send_failure(wire, error)
             return
-        wire.send({WELCOME: written(Build, greeting.build)})
+        wire.send({WELCOME: written(Build, greeting.build)} | _noted(tenancy, greeting, options))
         while True:
-            _answer(wire, tenancy, wire.receive())
+            _answer(wire, tenancy, greeting, wire.receive())
 
 
-def _answer(wire: Wire, tenancy: Tenancy, message: Message) -> None:
+def _noted(tenancy: Tenancy, greeting: Greeting, options: IndexOptions) -> Message:
+    notice = tenancy.notice(greeting, options)
+    return {NOTICE: notice} if notice else {}
+
+
+def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) -> None:
     if CANCEL in message:
         # It crossed the result of what it was to cancel.
         return
     method, arguments = read_request(message)
     try:
-        result = _result(wire, tenancy, method, arguments)
+        result, options = _result(wire, tenancy, method, arguments)
     except (LeavingError, ConnectionError, SharingError):
         raise
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send({RESULT: written(METHODS[method].gives, result)})
+        wire.send({RESULT: written(METHODS[method].gives, result)} | _noted(tenancy, greeting, options))
 
 
-def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> object:
-    is_run = METHODS[method].is_run
-    with tenancy.call(is_run=is_run) as opened:
-        if not is_run:
-            return getattr(opened.index, method)(**arguments)
-        result = _run(wire, opened, method, arguments)
-        if opened.is_ending:
-            # Stopped by the owner's end, not by the client: the next owner goes on with it.
-            raise LeavingError
-        return result
+def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
+    """What a call comes to, and the options that the index was open with."""
+    if not METHODS[method].is_run:
+        with tenancy.call(method) as opened:
+            return getattr(opened.index, method)(**arguments), opened.index.options
+    caller = _Caller(wire)
+    while True:
+        with tenancy.call(method) as opened:
+            result = _run(caller, opened, method, arguments)
+            if caller.gave_up or not opened.is_ending:
+                return result, opened.index.options
+        # Not stopped by its client: begun again as the index is opened next, here or by the next owner.
 
 
-def _run(wire: Wire, opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
+def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
     paths = arguments.get("paths")
     wish = None if paths is None else frozenset(paths)
-    result = _attended(wire, opened.line(method, arguments), wish)
+    result = opened.line(method, arguments).call(wish, caller.tell, caller.wants)
     return _GIVEN_UP[method](opened.index.status()) if result is None else result
 
 
-def _attended(wire: Wire, line: Line[Any], wish: frozenset[str] | None) -> Any:  # noqa: ANN401 - any line's
-    cancelled = False
+class _Caller:
+    """A client while it waits for a run.
 
-    def tell(progress: Progress) -> None:
-        wire.send({PROGRESS: written(Progress, progress)})
+    Parameters:
+        wire: to it.
+    """
 
-    def is_wanted() -> bool:
-        nonlocal cancelled
-        # Reading also notices that the client is gone.
-        cancelled = cancelled or (wire.is_readable(0) and CANCEL in wire.receive())
-        return not cancelled
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.gave_up = False
 
-    return line.call(wish, tell, is_wanted)
+    def tell(self, progress: Progress) -> None:
+        """Send it how far the run is."""
+        self._wire.send({PROGRESS: written(Progress, progress)})
+
+    def wants(self) -> bool:
+        """Whether it wants the run still; reading also notices that it is gone."""
+        self.gave_up = self.gave_up or (self._wire.is_readable(0) and CANCEL in self._wire.receive())
+        return not self.gave_up
 
 
 def _send_failure(wire: Wire, error: Exception) -> None:

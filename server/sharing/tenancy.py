@@ -1,9 +1,8 @@
 """The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from threading import Condition, Lock
 from typing import Any
@@ -11,12 +10,19 @@ from typing import Any
 from cqm.index.engine import Index
 from cqm.index.errors import IndexInUseError
 from cqm.index.options import IndexOptions
-from cqm.server.sharing.messages import Build, Client, Greeting
+from cqm.server.sharing.differing import names, notice
+from cqm.server.sharing.messages import METHODS, Build, Client, Greeting
 from cqm.server.sharing.runs import Line, Report, Wish
-from cqm.server.sharing.variables import adopt, service_variables
+from cqm.server.sharing.variables import adopt, restored_on_error, service_variables
 
 _GRACE_SECONDS = 1.0
 """How long a client with other options waits for those to go that are going just now."""
+_STOP_SECONDS = 60.0
+"""How long a change of options waits for what takes its time: runs stop at the next file, compacting cannot."""
+_BRIEF_SECONDS = 30.0
+"""How long it then waits for searches, and the next searches for it."""
+_RUNS = frozenset(name for name, method in METHODS.items() if method.is_run)
+_LONG = frozenset(name for name, method in METHODS.items() if not method.is_brief)
 
 
 class LeavingError(Exception):
@@ -77,16 +83,18 @@ class Tenancy:
         self._opening = Lock()
         self._changed = Condition()
         self._connections: Counter[Client] = Counter()
-        self._calls = self._runs = 0
+        self._known: set[Client] = set()
+        self._calls: Counter[str] = Counter()
+        self._held: frozenset[str] = frozenset()
         self._opened: Opened | None = None
-        self._is_leaving = False
+        self._is_leaving = self._is_ended = False
         self.idle_seconds = 60.0
 
     @property
     def is_over(self) -> bool:
         """Whether the owner was asked to leave, and may."""
         with self._changed:
-            return self._is_leaving and not self._runs
+            return self._is_leaving and not self._goes_on(_RUNS)
 
     @contextmanager
     def present(self, greeting: Greeting) -> Iterator[None]:
@@ -101,43 +109,51 @@ class Tenancy:
         finally:
             self._leave(greeting.client)
 
-    def open_for(self, greeting: Greeting) -> None:
-        """Have the index open as a client wants it that is present.
+    def open_for(self, greeting: Greeting) -> IndexOptions:
+        """Have the index open for a client that is present; gives the options that it is open with.
+
+        They are the client's if nobody else is here, or if it asks for that. Who is here already, and comes with
+        another connection, changes nothing: else two clients could take turns for ever.
 
         Raises:
-            IndexInUseError: others use the index with other options.
-            CqmError: the index cannot be opened.
+            IndexInUseError: the client's options are to be taken, and what goes on does not end.
+            CqmError: the index cannot be opened; for others it stays as it was.
         """
         with self._opening:
-            opened = self._opened
-            if opened and opened.index.options == greeting.options:
+            opened, comes = self._opened, self._is_new(greeting.client)
+            if opened is None:
+                self._reopen(greeting, only_new=False)
+            elif comes and opened.index.options == greeting.options:
                 self._adopt_keys(greeting)
-                return
-            if opened and not self._is_alone(greeting.client, _GRACE_SECONDS):
-                raise self._refusal(opened.index.options, greeting)
-            adopt(greeting.options, greeting.variables, only_new=False)
-            if not self._reopen(greeting):
-                raise self._refusal(greeting.options, greeting)
+            elif comes and ((alone := self._is_alone(greeting.client, _GRACE_SECONDS)) or greeting.adopts):
+                self._switch(greeting, only_new=not alone)
+            return self._opened.index.options if self._opened else greeting.options
+
+    def notice(self, greeting: Greeting, options: IndexOptions) -> str:
+        """What to tell a client whose options are not those that the index is open with; empty where they are."""
+        return notice(greeting.root, options, greeting.options, self._others(greeting.client))
 
     @contextmanager
-    def call(self, *, is_run: bool) -> Iterator[Opened]:
-        """The open index, which is not closed as long as this lasts.
+    def call(self, method: str) -> Iterator[Opened]:
+        """The open index, which is not closed as long as this lasts. While options change, this waits for that.
+
+        Parameters:
+            method: that is called.
 
         Raises:
             LeavingError: the owner leaves, and nothing goes on any more that it has to wait for.
         """
         with self._changed:
-            if self._opened is None or (self._is_leaving and not self._runs):
+            self._changed.wait_for(lambda: method not in self._held or self._is_ended)
+            if self._opened is None or self._is_ended or (self._is_leaving and not self._goes_on(_RUNS)):
                 raise LeavingError
             opened = self._opened
-            self._calls += 1
-            self._runs += is_run
+            self._calls[method] += 1
         try:
             yield opened
         finally:
             with self._changed:
-                self._calls -= 1
-                self._runs -= is_run
+                self._calls[method] -= 1
                 self._changed.notify_all()
             self._tell()
 
@@ -151,7 +167,7 @@ class Tenancy:
             others = list(self._connections)
             if others and build.order <= self._build.order:
                 raise IndexInUseError(
-                    f"The index in {self._folder} is in use by CQM {self._build.version} for {_names(others)}; "
+                    f"The index in {self._folder} is in use by CQM {self._build.version} for {names(others)}; "
                     f"this is CQM {build.version}.",
                     remedy="Start this program anew if CQM was updated since it started, or update it.",
                 )
@@ -174,7 +190,7 @@ class Tenancy:
     def users(self) -> str:
         """Who uses the index, in words; empty for nobody."""
         with self._changed:
-            return _names(list(self._connections))
+            return names(self._connections)
 
     def leave(self) -> None:
         """Leave when what goes on is done."""
@@ -188,17 +204,18 @@ class Tenancy:
         Runs that go on are stopped at the next file; their clients have them done by the next owner.
         """
         with self._changed:
-            self._is_leaving = True
+            self._is_leaving = self._is_ended = True
             if self._opened:
                 self._opened.is_ending = True
-            self._changed.wait_for(lambda: not self._calls, _GRACE_SECONDS)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._goes_on(METHODS), _GRACE_SECONDS)
             opened, self._opened = self._opened, None
         if opened:
             opened.close()
 
     def _enter(self, greeting: Greeting) -> None:
         with self._changed:
-            if self._is_leaving and not self._runs:
+            if self._is_leaving and not self._goes_on(_RUNS):
                 raise LeavingError
             self._connections[greeting.client] += 1
             self.idle_seconds = greeting.idle_seconds
@@ -207,56 +224,86 @@ class Tenancy:
         with self._changed:
             self._connections[client] -= 1
             self._connections = +self._connections
+            self._known &= self._connections.keys()
             self._changed.notify_all()
 
+    def _is_new(self, client: Client) -> bool:
+        """Whether a client comes just now, and not with one more connection; it has come then."""
+        with self._changed:
+            is_new = client not in self._known
+            self._known.add(client)
+            return is_new
+
     def _adopt_keys(self, greeting: Greeting) -> None:
-        """Take over what a client that comes for the first time has in its environment, and the index has not."""
+        """Take over what a client that comes has in its environment, and the index has not."""
         known, brought = service_variables(greeting.options), greeting.variables
-        if known == brought or self._connections[greeting.client] > 1:
+        if known == brought:
             return
         # Whoever came with another value may be going just now.
         seconds = _GRACE_SECONDS if any(known.get(name, value) != value for name, value in brought.items()) else 0.0
-        if adopt(greeting.options, brought, only_new=not self._is_alone(greeting.client, seconds)):
-            self._reopen(greeting)
+        only_new = not self._is_alone(greeting.client, seconds)
+        if adopt(greeting.options, brought, only_new=only_new) and not self._goes_on(METHODS):
+            self._switch(greeting, only_new=only_new)
 
-    def _reopen(self, greeting: Greeting) -> bool:
-        """Open the index as a client wants it; whether that could be done: not while anything goes on in it."""
+    def _switch(self, greeting: Greeting, *, only_new: bool) -> None:
+        """Open the index as a client wants it, though others use it.
+
+        What runs is stopped, and begun again by whoever called it. Searches go on until that is done; then they wait
+        as long as it takes to close the index and to open it.
+        """
+        opened = self._opened
+        try:
+            if opened:
+                opened.is_ending = True
+            if not (self._drained(_LONG, _STOP_SECONDS) and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
+                # What was stopped is begun again in this one, which is not ending.
+                self._opened = opened and Opened(opened.index)
+                raise self._refusal(greeting)
+            self._reopen(greeting, only_new=only_new)
+        finally:
+            with self._changed:
+                self._held = frozenset()
+                self._changed.notify_all()
+
+    def _drained(self, methods: Collection[str], seconds: float) -> bool:
+        """Let no call of these methods begin, and wait for those that go on; whether they are done in time."""
         with self._changed:
-            if self._opened and self._calls:
-                return False
-            if self._opened:
-                self._opened.close()
-            self._opened = None
-            self._opened = Opened(Index.open(Path(greeting.root), greeting.options))
-            return True
+            self._held = frozenset(methods)
+            return self._changed.wait_for(lambda: not self._goes_on(methods), seconds)
+
+    def _reopen(self, greeting: Greeting, *, only_new: bool) -> None:
+        """Open the index with a client's options, or where that fails as it was; nothing goes on in it."""
+        before, self._opened = self._opened, None
+        if before:
+            before.close()
+        try:
+            with restored_on_error():
+                adopt(greeting.options, greeting.variables, only_new=only_new)
+                self._opened = Opened(Index.open(Path(greeting.root), greeting.options))
+        finally:
+            if self._opened is None and before:
+                self._opened = Opened(Index.open(before.index.root, before.index.options))
+
+    def _goes_on(self, methods: Iterable[str]) -> bool:
+        """Whether a call of one of these methods goes on."""
+        return any(self._calls[method] for method in methods)
 
     def _is_alone(self, client: Client | None, seconds: float = 0.0) -> bool:
         """Whether nobody else is here and nothing goes on, or will be soon."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._connections.keys() <= {client} and not self._calls, seconds)
+            return self._changed.wait_for(
+                lambda: self._connections.keys() <= {client} and not self._goes_on(METHODS), seconds
+            )
 
-    def _refusal(self, options: IndexOptions, greeting: Greeting) -> IndexInUseError:
+    def _others(self, client: Client) -> list[Client]:
         with self._changed:
-            others = [client for client in self._connections if client != greeting.client]
+            return [other for other in self._connections if other != client]
+
+    def _refusal(self, greeting: Greeting) -> IndexInUseError:
+        users = names(self._others(greeting.client)) or "somebody who leaves"
         return IndexInUseError(
-            f"The index of {greeting.root} is in use by {_names(others) or 'somebody who leaves'} with other options: "
-            f"{', '.join(_differing(options, greeting.options))}.",
-            remedy="Use the same options, or stop that process and try again.",
+            f"The index of {greeting.root} is in use by {users} for something that takes long, so that it cannot be "
+            "opened with other options now.",
+            remedy="Try again when that is done.",
             retryable=True,
         )
-
-
-def _names(clients: list[Client]) -> str:
-    return ", ".join(sorted({str(client) for client in clients}))
-
-
-def _differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:
-    """The options that are not the same, as "chunk.max_tokens"; no values, which may name places."""
-    for part in fields(there):
-        its, mine = getattr(there, part.name), getattr(here, part.name)
-        if its == mine:
-            continue
-        if not hasattr(its, "__dataclass_fields__"):
-            yield f"index.{part.name}"
-            continue
-        yield from (f"{part.name}.{it.name}" for it in fields(its) if getattr(its, it.name) != getattr(mine, it.name))

@@ -7,6 +7,7 @@ own environment: it is not logged and not written.
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 
 from cqm.index.embedding.presets import PRESETS
@@ -43,6 +44,19 @@ def adopt(options: IndexOptions, variables: Mapping[str, str], *, only_new: bool
         else:
             os.environ.pop(name, None)
     return service_variables(options) != before
+
+
+@contextmanager
+def restored_on_error() -> Iterator[None]:
+    """Puts the environment back as it was when what is done within fails."""
+    before = dict(os.environ)
+    try:
+        yield
+    except BaseException:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+        raise
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
