@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
@@ -16,11 +17,13 @@ from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 from scripted_server import Reply, ScriptedServer
 
+from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
 from cqm.chunkers.tokens import estimate
 from cqm.server.app import INSTRUCTIONS, make_server
 from cqm.server.guard import make_guard
 from cqm.server.settings import Settings, load_settings
+from cqm.server.sharing.client import RemoteIndex
 from cqm.server.tools import explained
 
 pytestmark = pytest.mark.anyio
@@ -445,6 +448,16 @@ async def test_a_preview_of_what_is_never_indexed_is_refused(
         reply = await refusal(client, "chunk_preview", path=path)
     assert part in reply
     assert "hunter2" not in reply
+
+
+async def test_the_status_says_that_the_index_is_open_with_others_options(
+    connect: Connect, project: Path, settings: Settings
+) -> None:
+    others = replace(settings.index_options(project), chunk=ChunkOptions(max_tokens=128))
+    with RemoteIndex.open(project, others):
+        async with connect(project) as client:
+            assert "limits.py" in await call(client, "search", query="limit retries")
+            assert "used as it is: chunk.max_tokens" in await call(client, "index_status")
 
 
 async def test_the_status_tells_how_often_the_cache_knew_the_answer(connect: Connect, project: Path) -> None:
