@@ -118,8 +118,8 @@ def tables() -> Mapping[str, frozenset[str]]:
     return {mark: frozenset(table.rows) for mark, table in TABLES.items()}
 
 
+_PROVES = "proves"
 _proofs: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-_rows_of: dict[str, list[tuple[str, str]]] = {}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -128,15 +128,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if unknown := [row for name, row in rows if row not in TABLES[name].rows]:
             raise pytest.UsageError(f"{item.nodeid} proves rows that do not exist: {sorted(unknown)}")
         if rows:
-            _rows_of[item.nodeid] = rows
+            # Goes with the reports, also from another process.
+            item.user_properties.append((_PROVES, rows))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when != "call" and report.passed:
         return
     test = report.nodeid.partition("[")[0].rpartition("tests/")[2]
-    for row in _rows_of.get(report.nodeid, ()):
-        _proofs[row][report.outcome].add(test)
+    for table, row in dict(report.user_properties).get(_PROVES, ()):
+        _proofs[table, row][report.outcome].add(test)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
