@@ -95,8 +95,8 @@ def ask(root: Path, *arguments: str, shared: bool) -> float:
 
 def row(name: str, times: list[float]) -> None:
     ordered = sorted(times)
-    middle, late = statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
-    print(f"{name:62}{middle * 1000:10.2f}{late * 1000:10.2f}   n={len(ordered)}", flush=True)
+    marks = [statistics.median(ordered), *(ordered[int(len(ordered) * share)] for share in (0.95, 0.99))]
+    print(f"{name:62}{''.join(f'{mark * 1000:10.2f}' for mark in marks)}   n={len(ordered)}", flush=True)
 
 
 def starts(root: Path, folder: Path) -> None:
@@ -159,7 +159,7 @@ def main() -> None:
         options = settings.index_options(root)
         with Index.open(root, options) as index:
             folder = index.folder
-        print(f"{'':62}{'p50 ms':>10}{'p95 ms':>10}")
+        print(f"{'':62}{'p50 ms':>10}{'p95 ms':>10}{'p99 ms':>10}")
         starts(root, folder)
         searches(root, options, folder)
         crowd(root)

@@ -4,22 +4,28 @@ A tree is made of copies of the given ones until its index has enough chunks, an
 files are edited, added, renamed and deleted in turn. Each change carries a word that occurs nowhere else; the clock
 runs from just before the write until a search, repeated back to back, shows the change.
 
-  edit_latency.py TREE... [--chunks 20000] [--changes 50]
+  edit_latency.py TREE... [--chunks 20000] [--changes 50] [--searching 4]
+
+With `--searching` as many other processes search all the time meanwhile, through the owner of the index.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import random
 import string
+import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from clients import CLIENT, WORDS
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import TextContent
@@ -139,7 +145,21 @@ async def time_of(client: Client, change: Change) -> tuple[float, int]:
     raise SystemExit(f"Not seen within {GIVE_UP_SECONDS} s: {change.kind} {change.query}\n{reply}")
 
 
-async def measure(root: Path, home: Path, count: int) -> None:
+@contextmanager
+def searching(root: Path, home: Path, count: int) -> Iterator[None]:
+    """Other processes that search all the time."""
+    command = [sys.executable, "-c", CLIENT, str(root), " ".join(WORDS), "86400"]
+    environment = os.environ | {"CQM_INDEX_HOME": str(home)}
+    started = [subprocess.Popen([*command, str(number)], env=environment) for number in range(count)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+async def measure(root: Path, home: Path, count: int, others: int) -> None:
     """Serve the tree, index it, make the changes and print what was measured."""
     server = StdioServerParameters(
         command=str(Path(sys.executable).with_name("cqm")),
@@ -152,10 +172,11 @@ async def measure(root: Path, home: Path, count: int) -> None:
             print(reply.partition("\n")[0], flush=True)
         print(f"{reply}\nindexed in {time.perf_counter() - started:.1f} s\n", flush=True)
         times = defaultdict(list)
-        idle = [await idle_search(client) for _ in range(50)]
-        for change in changes(root, count, random.Random(7)):
-            milliseconds, _ = await time_of(client, change)
-            times[change.kind].append(milliseconds)
+        with searching(root, home, others):
+            idle = [await idle_search(client, number) for number in range(50)]
+            for change in changes(root, count, random.Random(7)):
+                milliseconds, _ = await time_of(client, change)
+                times[change.kind].append(milliseconds)
     print("milliseconds          n    p50    p90    p95    max")
     print_row("search, no change", idle)
     for kind, values in times.items():
@@ -171,10 +192,10 @@ async def index(client: Client) -> str:
     return content.text if isinstance(content, TextContent) else ""
 
 
-async def idle_search(client: Client) -> float:
-    """Milliseconds of a search while nothing changes."""
+async def idle_search(client: Client, number: int) -> float:
+    """Milliseconds of a search that was not asked before, while nothing changes."""
     started = time.perf_counter()
-    await search(client, "parse the request headers")
+    await search(client, f"parse the request headers {number}")
     return (time.perf_counter() - started) * 1000
 
 
@@ -191,11 +212,12 @@ def main() -> None:
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--chunks", type=int, default=20_000)
     parser.add_argument("--changes", type=int, default=52)
+    parser.add_argument("--searching", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder, "tree").resolve(), Path(folder, "home")
         print(f"about {build_tree(arguments.trees, root, arguments.chunks):,} chunks", flush=True)
-        asyncio.run(measure(root, home, arguments.changes))
+        asyncio.run(measure(root, home, arguments.changes, arguments.searching))
 
 
 if __name__ == "__main__":
