@@ -77,14 +77,18 @@ class Switch:
     phases: dict[str, float] = field(default_factory=dict)
 
     def begin(self, phase: str) -> None:
-        """Note a moment, and print the generations that are on disk then."""
+        """Note a moment, when a phase begins, with the generations on disk."""
         self.phases[phase] = time.time()
+        self.show(phase)
+
+    def show(self, moment: str) -> None:
+        """Print the generations that are on disk now."""
         serving = current_name(self.folder)
         there = [
             f"{name} with {files_in(self.folder, name):,} files{' serves' if name == serving else ''}"
             for name in sorted(names(self.folder), key=lambda name: name != serving)
         ]
-        print(f"{phase}: {'; '.join(there)}", flush=True)
+        print(f"{moment}: {'; '.join(there)}", flush=True)
 
     def indexing(self) -> "subprocess.Popen[str]":
         """`cqm index` with the other model."""
@@ -124,9 +128,10 @@ def switched(switch: Switch, seconds: float) -> None:
         os.kill(address.pid, signal.SIGKILL)
     time.sleep(seconds)
     switch.begin("switched again")
-    print((switch.indexing().communicate()[0]).strip())
+    print(switch.indexing().communicate()[0], end="")
     switch.begin("after")
     time.sleep(seconds)
+    switch.show("at the end")
 
 
 def searched(switch: Switch, clients: int, seconds: float) -> list[list[float | str]]:
