@@ -127,9 +127,10 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     file = root if root.is_file() else root / path
     try:
         return _read(root, file, path, options)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
     except OSError as error:
+        # Where its folder is gone too, so may be the disk: that it is still wanted is for the next scan to say.
+        if isinstance(error, FileNotFoundError) and file.parent.is_dir():
+            raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
         remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
         message = f"{path} cannot be read: {error.strerror or error}."
         raise UnreadableFileError(message, remedy=remedy, retryable=True) from error

@@ -88,7 +88,7 @@ FAULTS = {
     "cache deleted": "nothing, or status names the layer; what it held",
     "permission lost": "the file or folder is listed as failed; its chunks as they were",
     "clock jumps": "nothing; what the files say",
-    "file vanishes": "listed as failed, gone after the next update; its chunks until then",
+    "file vanishes": "nothing; nothing of it",
     "file changes while it is read": "nothing; what was read, then what it says at last",
     "folder becomes a file": "its files are listed as failed until the next update; their chunks until then",
     "1 GB file": "listed as too large, by its size; nothing of it",
