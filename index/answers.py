@@ -15,7 +15,7 @@ from cqm.index.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 1
+_VERSION = 2
 """Grows with every change of ranking or of what an answer holds."""
 
 

@@ -31,10 +31,10 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
     for folder in sorted(sizes.keys() - {kept}, key=used_at):
         if over <= 0:
             return
-        root = (folder / "root").read_text(encoding="utf-8", errors="surrogateescape")
         try:
+            root = (folder / "root").read_text(encoding="utf-8", errors="surrogateescape")
             remove_index(folder, options)
-        except (IndexInUseError, StoreError):
+        except (IndexInUseError, StoreError, FileNotFoundError):
             continue
         over -= sizes[folder]
         yield f"The index of {root} ({sizes[folder] / _MEGABYTE:,.0f} MB) was deleted to keep to {limit}."

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from cqm.index.durable import sync_folder
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.home import PROJECT_FOLDER
 from cqm.index.options import StoreOptions
@@ -105,5 +106,6 @@ def write_note(place: Path, note: CollectionNote) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(place / NOTE_FILE)
+        sync_folder(place)
     except OSError as error:
         raise StoreError(f"{place / NOTE_FILE} cannot be written: {error}.", remedy="Free space.") from error

@@ -4,7 +4,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -15,14 +15,14 @@ from typing import Self
 
 from cqm.index import checkout
 from cqm.index import generation as generations
-from cqm.index.activity import COMPACT, IMPROVE, REBUILD, UPDATE, UPDATE_OF_PATHS
+from cqm.index.activity import COMPACT, IMPROVE, REBUILD, UPDATE, UPDATE_OF_PATHS, Building, Running
 from cqm.index.answers import AnswerCache
 from cqm.index.budget import make_room
 from cqm.index.cache import open_cache
 from cqm.index.choosing import settle_order, use_order
 from cqm.index.contextual import open_writer
 from cqm.index.embedding.opening import open_routes
-from cqm.index.errors import StoreError
+from cqm.index.errors import ManifestError, StoreError
 from cqm.index.estimate import estimate_update
 from cqm.index.generation import DAMAGE_FACT, Generation
 from cqm.index.home import (
@@ -76,6 +76,8 @@ from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
 
 _USE_NOTED_EVERY_SECONDS = 60.0
+_READERS_SECONDS = 30.0
+"""How long closing waits for those who read. Whoever takes longer meets an error."""
 
 
 class Index:
@@ -90,6 +92,7 @@ class Index:
         self.folder = folder
         self._lock = IndexLock(folder)
         self._updating = threading.Lock()
+        self._closing = threading.Lock()
         self._runs = Runs(folder)
         self._cache = open_cache(options.cache, cache_folder(options))
         self._routes = open_routes(options, self._cache)
@@ -135,11 +138,19 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Flush and release everything; harmless when it is closed already. Waits for a running update."""
-        with self._updating, ExitStack() as closing:
-            closing.callback(self._lock.release)
-            closing.callback(self._close_services)
-            self._lineage.close(closing, is_ours=self._lock.is_held())
+        """Flush and release everything; harmless when it is closed already. Waits for what goes on."""
+        with self._closing:
+            with self._updating:
+                opened, has_obsolete = self._lineage.end()
+            self._lineage.wait_for_readers(_READERS_SECONDS)
+            is_ours = self._lock.is_held()
+            with ExitStack() as closing:
+                closing.callback(self._lock.release)
+                closing.callback(self._close_services)
+                if is_ours and has_obsolete:
+                    closing.callback(generations.remove_others, self.folder, self.options)
+                for generation in opened:
+                    closing.callback(generation.close if is_ours else generation.abandon)
 
     def _close_services(self) -> None:
         if self._routes:
@@ -424,12 +435,18 @@ class Index:
         models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
         waiting = lacking(serving.manifest, dict.fromkeys(self._routes.routes if self._routes else (), ""))
         found = replace(found, models=models, lacking=waiting, cache=self._cache.layers())
+        return going_on(found, running, stopped, self._built(serving, running))
+
+    def _built(self, serving: Generation, running: Sequence[Running]) -> Building | None:
+        """What is built beside the generation that serves."""
         building = self._lineage.building
-        if building:
-            built = describe_building(building.name, building.manifest, running)
-        else:
-            built = read_building(self.folder, serving.name, running, self.options)
-        return going_on(found, running, stopped, built)
+        if building is None:
+            return read_building(self.folder, serving.name, running, self.options)
+        try:
+            return describe_building(building.name, building.manifest, running)
+        except ManifestError:
+            # It was closed a moment ago.
+            return None
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""

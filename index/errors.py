@@ -35,6 +35,10 @@ class ManifestError(CqmError):
     """The manifest cannot be read or written."""
 
 
+class ElsewhereError(StoreError):
+    """A generation is on a server that is not configured now."""
+
+
 class DamagedIndexError(CqmError):
     """A part of an index is missing, or is not what CQM wrote."""
 

@@ -20,7 +20,7 @@ from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.durable import Folders, sync_folder
 from cqm.index.embedding.opening import recipe
-from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
+from cqm.index.errors import DamagedIndexError, ElsewhereError, ManifestError, StoreError
 from cqm.index.manifest import Manifest
 from cqm.index.options import IndexOptions
 from cqm.index.room import require_room
@@ -125,9 +125,13 @@ def current_name(folder: Path) -> str:
 
 def names(folder: Path) -> list[str]:
     """The names of all generations in an index folder, the one that was written last first."""
-    found = [path for path in folder.iterdir() if is_generation(path) and manifest_path(folder, path.name).exists()]
-    found.sort(key=lambda path: manifest_path(folder, path.name).stat().st_mtime_ns, reverse=True)
-    return [path.name for path in found]
+    written: dict[str, int] = {}
+    for path in folder.iterdir():
+        if is_generation(path) and not path.name.startswith(_OBSOLETE):
+            # Others come and go meanwhile.
+            with suppress(FileNotFoundError):
+                written[path.name] = manifest_path(folder, path.name).stat().st_mtime_ns
+    return sorted(written, key=written.__getitem__, reverse=True)
 
 
 def serving_name(folder: Path, wanted: str = "") -> str:
@@ -226,6 +230,8 @@ def _settled_points(manifest: Manifest) -> set[str]:
 def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions) -> Generation:
     """Open a generation, or where it is damaged set it aside and begin the wanted one, with a note of why.
 
+    One that is on a server that is not configured now stays, and the wanted one is begun beside it.
+
     Parameters:
         folder: of the index.
         name: of the generation.
@@ -235,13 +241,23 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
     Raises:
         StoreError, ManifestError: it cannot be opened, or not be set aside.
     """
-    try:
-        return open_generation(folder, name, options)
-    except DamagedIndexError as error:
-        set_aside(folder, name)
-        made = open_or_begin_anew(folder, wanted, wanted, options)
-        made.manifest.set_facts({DAMAGE_FACT: error.message})
-        return made
+    damage = ""
+    for candidate in (name, wanted, wanted):
+        try:
+            opened = open_generation(folder, candidate, options)
+        except ElsewhereError as error:
+            # It stays as it is, for when that server is configured again.
+            if candidate == wanted:
+                raise
+            damage = damage or error.message
+        except DamagedIndexError as error:
+            set_aside(folder, candidate)
+            damage = damage or error.message
+        else:
+            if damage:
+                opened.manifest.set_facts({DAMAGE_FACT: damage})
+            return opened
+    raise StoreError(f"No index can be made in {folder}: {damage}", remedy="Check its disk, or choose index.home.")
 
 
 def set_aside(folder: Path, name: str) -> None:
@@ -256,7 +272,7 @@ def set_aside(folder: Path, name: str) -> None:
 
 def _aside(folder: Path, name: str) -> Path:
     """A path that no generation has, not even one of the same name that is obsolete too."""
-    return folder / f"{_OBSOLETE}{name[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
+    return folder / f"{_OBSOLETE}{name.removeprefix(_OBSOLETE)[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
 
 
 def switch_to(folder: Path, generation: Generation) -> None:

@@ -140,9 +140,9 @@ class Improving:
     def note_lacking(self) -> int:
         """Count the chunks that wait still, and note it for the status."""
         with self.lock:
-            if not self.is_open():
-                return 0
             waiting = lacking(self._manifest, self.wanted)
+            if not self.is_open():
+                return waiting
             told = {LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(self.target.routes)}
             if any(self._manifest.fact(name) != value for name, value in told.items()):
                 self._manifest.set_facts(told)

@@ -1,7 +1,7 @@
 """The generations of an open index: the one that serves, the one that is built beside it, and those given up."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from cqm.index import generation as generations
@@ -72,8 +72,8 @@ class Lineage:
         if serving.name == wanted:
             return serving
         if self.building is None or self.building.name != wanted:
-            self._given_up += filter(None, [self.building])
-            self.building = self._brought_back(wanted) or self._begun(wanted)
+            former, self.building = self.building, self._brought_back(wanted) or self._begun(wanted)
+            self._given_up += filter(None, [former])
             shapes = (serving.manifest.fact(SHAPE_FACT), self.building.manifest.fact(SHAPE_FACT))
             why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
             self.building.manifest.set_facts({WHY_FACT: why})
@@ -82,15 +82,16 @@ class Lineage:
     @contextmanager
     def anew(self) -> Iterator[Generation]:
         """An empty generation with the same options; it is deleted when it does not serve at the end."""
-        self._given_up += filter(None, [self.building])
-        name = generations.fresh_name(self._options)
+        former, name = self.building, generations.fresh_name(self._options)
         self.building = begun = generations.open_generation(self._folder, name, self._options)
         try:
             begun.manifest.set_facts({WHY_FACT: ASKED_FOR})
             yield begun
         finally:
-            if not self.serves(begun):
-                self.building = None
+            if self.serves(begun):
+                self._given_up += filter(None, [former])
+            else:
+                self.building = former
                 self._readers.let_go(begun)
 
     def switch_to(self, generation: Generation) -> None:
@@ -99,31 +100,36 @@ class Lineage:
         Raises:
             StoreError, ManifestError: that cannot be written.
         """
+        try:
+            if generations.current_name(self._folder) != generation.name:
+                generation.settle()
+                generations.switch_to(self._folder, generation)
+        except BaseException:
+            if not self.serves(generation) and generation is not self.building:
+                self._given_up.append(generation)
+            raise
         self._is_settled = True
-        if generations.current_name(self._folder) != generation.name:
-            generation.settle()
-            generations.switch_to(self._folder, generation)
         if not self.serves(generation):
             before, self._serving = self.serving, generation
             if self.building is generation:
                 self.building = None
             self._readers.let_go(before)
 
-    def close(self, closing: ExitStack, *, is_ours: bool) -> None:
-        """Have everything closed, and what is obsolete deleted; harmless when that is done already.
+    def end(self) -> tuple[list[Generation], bool]:
+        """Let no generation serve any more.
 
-        Parameters:
-            closing: does it when it is left, whatever fails.
-            is_ours: whether the folder still is this index's.
+        Returns:
+            All that are open, the caller's to close once nobody reads them, and whether others on disk are obsolete:
+            else they may be what the next update goes on with.
         """
         opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
-        # Else the others may be what the next update goes on with.
-        is_settled = self._is_settled or bool(self._given_up)
-        if is_ours and is_settled and self.building is None and self._serving is not None:
-            closing.callback(generations.remove_others, self._folder, self._options)
-        for generation in opened:
-            closing.callback(generation.close if is_ours else generation.abandon)
+        has_obsolete = self._is_settled and self.building is None and self._serving is not None
         self._given_up, self.building, self._serving = [], None, None
+        return opened, has_obsolete
+
+    def wait_for_readers(self, seconds: float) -> None:
+        """Wait until nobody reads any more, but no longer than some seconds."""
+        self._readers.wait(seconds)
 
     def _brought_back(self, name: str) -> Generation | None:
         """A generation that was given up in this process: it is open still."""

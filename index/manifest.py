@@ -158,24 +158,23 @@ class Manifest:
         """Write what is committed to a new file, without the room that deleted rows have left."""
         with self._lock, _translated(self._path):
             self._db.execute("VACUUM INTO ?", (str(path),))
+            # SQLite does not. Nobody has it open yet: POSIX takes all locks of a process on a file that it closes once.
+            sync_file(path)
 
     def sync(self) -> None:
-        """Have all that is committed on the disk, also what `copy_to` wrote, which SQLite does not sync.
-
-        Raises:
-            StoreError: the disk fails.
-        """
-        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
-            if path.exists():
-                sync_file(path)
+        """Have all that is committed on the disk."""
+        # SQLite syncs its log before it takes anything over from it, and the database after that.
+        self._read("PRAGMA wal_checkpoint(PASSIVE)", ())
 
     def close(self) -> None:
         """Close the database; committed work is on disk."""
-        with _translated(self._path):
-            if not self._read_only:
-                # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.close()
+        with self._lock, _translated(self._path):
+            try:
+                if not self._read_only:
+                    # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._db.close()
 
     def files(self, below: Sequence[str] | None = None) -> dict[str, FileRow]:
         """Rows by path: all of them, or those of the given paths and of everything below them."""

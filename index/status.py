@@ -1,6 +1,7 @@
 """What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -79,8 +80,8 @@ def read_building(folder: Path, serving: str, running: Sequence[Running], option
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
             is_wanted = is_built or recipe_of(manifest) == generation_name(options)
             return describe_building(name, manifest, running) if is_wanted else None
-    except ManifestError:
-        # It is just being begun, or deleted.
+    except (DamagedIndexError, ManifestError):
+        # It is just being begun, or deleted; what is damaged is told of by who goes on with it.
         return None
 
 
@@ -198,10 +199,10 @@ def folder_of(root: Path) -> Path:
 def size_on_disk(folder: Path) -> int:
     """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            info = path.lstat()
-        except FileNotFoundError:
-            continue
-        total += getattr(info, "st_blocks", 0) * 512 or info.st_size
+    for place, _, names in os.walk(folder):
+        for name in names:
+            # Generations come and go meanwhile.
+            with suppress(FileNotFoundError):
+                info = Path(place, name).lstat()
+                total += getattr(info, "st_blocks", 0) * 512 or info.st_size
     return total

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cqm.index.collection import CollectionNote, new_note, read_note, write_note
 from cqm.index.edge import EdgeStore
-from cqm.index.errors import DamagedIndexError, StoreError
+from cqm.index.errors import DamagedIndexError, ElsewhereError, StoreError
 from cqm.index.lexical import SparseTerms
 from cqm.index.options import StoreOptions
 from cqm.index.store import TERMS, Point, Store, file_point_id
@@ -40,7 +40,7 @@ def open_store(
         is_begun: whether there may be something in it.
 
     Raises:
-        DamagedIndexError: it is on a server that is not configured: nothing is sent there.
+        ElsewhereError: it is on a server that is not configured: nothing is sent there.
         StoreError: the note of its collection cannot be read or written.
     """
     note = read_note(place)
@@ -50,7 +50,9 @@ def open_store(
         note = new_note(place, options)
         write_note(place, note)
     elif note.url != options.url:
-        raise DamagedIndexError(f"It is on {note.url}, which is not what store.url names now.")
+        raise ElsewhereError(
+            f"The index is on {note.url}, which is not what store.url names now.", remedy="Set store.url to that."
+        )
     return _on_server(place, note, options, flushing)
 
 

@@ -76,9 +76,7 @@ def found(index: Index, name: str) -> list[str]:
 
 
 @pytest.mark.fault("file vanishes")
-def test_a_file_that_vanishes_before_it_is_read_is_gone(
-    index: Index, tree: Path, equals_a_fresh_one: Hold
-) -> None:
+def test_a_file_that_vanishes_before_it_is_read_is_gone(index: Index, tree: Path, equals_a_fresh_one: Hold) -> None:
     summary = index.update(report=after_the_first_batch((tree / "late" / "other.py").unlink))
     assert summary.failed == ()
     assert found(index, "other") == []

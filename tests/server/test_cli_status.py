@@ -174,9 +174,8 @@ def test_chunks_that_are_brought_home_are_an_improvement_that_goes_on(modelled: 
         file.write("providers: {spare: {provider: embedded}}\n")
     server.rule = lambda _: REFUSED
     modelled.environment["CQM_EMBEDDING_FALLBACK"] = "spare"
-    # The process that owns the index would leave the model alone for a while.
-    modelled.environment["CQM_ROUTES_RETRY_SECONDS"] = "0"
-    assert modelled.json("index")["lacking"] > 0
+    # Alone: a process that owns the index would leave the model alone for a while, whoever asks next.
+    assert modelled.json("index", CQM_INDEX_SHARED="0")["lacking"] > 0
     with held(modelled, server, "index", word="equals sign"):
         status = modelled.json("status")
         assert [running["task"] for running in status["running"]] == ["improve"]
