@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Generic, TypeVar
@@ -56,11 +57,14 @@ class Line(Generic[Result]):
     Parameters:
         work: does a run.
         name: of its threads.
+        counted: gives what lasts as long as a run does: also one that nobody waits for any more, and that has yet to
+            stop.
     """
 
-    def __init__(self, work: Work[Result], name: str) -> None:
+    def __init__(self, work: Work[Result], name: str, counted: Callable[[], AbstractContextManager[None]]) -> None:
         self._work = work
         self._name = name
+        self._counted = counted
         self._changed = Condition()
         self._running: _Run[Result] | None = None
         self._next: _Run[Result] | None = None
@@ -105,9 +109,12 @@ class Line(Generic[Result]):
         """Begin the next run, if one is wanted; with the lock held."""
         self._running, self._next = self._next, None
         if self._running:
-            Thread(target=self._go, args=(self._running,), name=self._name, daemon=True).start()
+            # Here, where a call or the run before is counted still: between them the count never drops to nothing.
+            counted = ExitStack()
+            counted.enter_context(self._counted())
+            Thread(target=self._go, args=(self._running, counted), name=self._name, daemon=True).start()
 
-    def _go(self, run: _Run[Result]) -> None:
+    def _go(self, run: _Run[Result], counted: ExitStack) -> None:
         try:
             run.result = self._work(run.wish, lambda progress: self._note(run, progress), lambda: not run.calls)
         except BaseException as error:  # noqa: BLE001 - this thread's boundary: each call raises it in its own thread
@@ -115,6 +122,7 @@ class Line(Generic[Result]):
         with self._changed:
             run.is_done = True
             self._begin()
+            counted.close()
             self._changed.notify_all()
 
     def _note(self, run: _Run[Result], progress: Progress) -> None:

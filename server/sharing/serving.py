@@ -29,8 +29,9 @@ from cqm.server.sharing.messages import (
     read_request,
     written,
 )
+from cqm.server.sharing.opened import Opened
 from cqm.server.sharing.place import Address
-from cqm.server.sharing.tenancy import LeavingError, Opened, Tenancy
+from cqm.server.sharing.tenancy import LeavingError, Tenancy
 from cqm.server.sharing.wire import Message, Wire
 
 _log = logging.getLogger(__name__)
@@ -95,6 +96,8 @@ def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
     with tenancy.present(greeting):
         try:
             options = tenancy.open_for(greeting)
+        except LeavingError:
+            raise
         except Exception as error:  # noqa: BLE001 - the client's to raise
             _send_failure(wire, error)
             return

@@ -1,18 +1,17 @@
 """The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Condition, Lock
-from typing import Any
 
 from cqm.index.engine import Index
 from cqm.index.errors import IndexInUseError
 from cqm.index.options import IndexOptions
 from cqm.server.sharing.differing import names, notice
 from cqm.server.sharing.messages import METHODS, Build, Client, Greeting
-from cqm.server.sharing.runs import Line, Report, Wish
+from cqm.server.sharing.opened import Opened
 from cqm.server.sharing.variables import adopt, restored_on_error, service_variables
 
 _GRACE_SECONDS = 1.0
@@ -21,6 +20,8 @@ _STOP_SECONDS = 60.0
 """How long a change of options waits for what takes its time: runs stop at the next file, compacting cannot."""
 _BRIEF_SECONDS = 30.0
 """How long it then waits for searches, and the next searches for it."""
+_OPENING_SECONDS = 20.0
+"""How long an end waits for an index that is being opened: not as long as the next owner waits for this one."""
 _RUNS = frozenset(name for name, method in METHODS.items() if method.is_run)
 _LONG = frozenset(name for name, method in METHODS.items() if not method.is_brief)
 
@@ -29,46 +30,8 @@ class LeavingError(Exception):
     """The owner leaves: whoever wants something gets it from the next one."""
 
 
-class Opened:
-    """An open index and the runs that its clients share.
-
-    Parameters:
-        index: open.
-    """
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.is_ending = False
-        self._lines: dict[object, Line[Any]] = {}
-        self._lock = Lock()
-
-    def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """The runs that a call shares: those of the same method with the same arguments, whatever the paths are.
-
-        A comparison of the whole tree may take long: a change of some paths is not held up by those that wait for it.
-
-        Parameters:
-            method: of the index.
-            arguments: by name.
-        """
-        others = tuple(sorted((name, value) for name, value in arguments.items() if name != "paths"))
-        takes_paths, is_whole = "paths" in arguments, arguments.get("paths") is None
-
-        def work(wish: Wish, report: Report, cancelled: Callable[[], bool]) -> object:
-            given = dict(others) | ({"paths": wish} if takes_paths else {})
-            return getattr(self.index, method)(**given, report=report, cancelled=lambda: self.is_ending or cancelled())
-
-        with self._lock:
-            return self._lines.setdefault((method, is_whole, others), Line(work, method))
-
-    def close(self) -> None:
-        """Stop what runs at the next file, and close the index."""
-        self.is_ending = True
-        self.index.close()
-
-
 class Tenancy:
-    """Who uses an index, counted by connections and calls.
+    """Who uses an index, counted by connections, calls and runs.
 
     Parameters:
         build: what the owner runs.
@@ -84,7 +47,7 @@ class Tenancy:
         self._changed = Condition()
         self._connections: Counter[Client] = Counter()
         self._known: set[Client] = set()
-        self._calls: Counter[str] = Counter()
+        self._going: Counter[str] = Counter()
         self._held: frozenset[str] = frozenset()
         self._opened: Opened | None = None
         self._is_leaving = self._is_ended = False
@@ -118,6 +81,7 @@ class Tenancy:
         Raises:
             IndexInUseError: the client's options are to be taken, and what goes on does not end.
             CqmError: the index cannot be opened; for others it stays as it was.
+            LeavingError: the owner has ended.
         """
         with self._opening:
             opened, comes = self._opened, self._is_new(greeting.client)
@@ -143,19 +107,14 @@ class Tenancy:
         Raises:
             LeavingError: the owner leaves, and nothing goes on any more that it has to wait for.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: method not in self._held or self._is_ended)
-            if self._opened is None or self._is_ended or (self._is_leaving and not self._goes_on(_RUNS)):
-                raise LeavingError
-            opened = self._opened
-            self._calls[method] += 1
-        try:
-            yield opened
-        finally:
+        with ExitStack() as counted:
             with self._changed:
-                self._calls[method] -= 1
-                self._changed.notify_all()
-            self._tell()
+                self._changed.wait_for(lambda: method not in self._held or self._is_ended)
+                if self._opened is None or self._is_ended or (self._is_leaving and not self._goes_on(_RUNS)):
+                    raise LeavingError
+                opened = self._opened
+                counted.enter_context(self._counted(method))
+            yield opened
 
     def make_way(self, build: Build) -> None:
         """Leave for a client of another build, unless it is the older one and others are here.
@@ -208,10 +167,34 @@ class Tenancy:
             if self._opened:
                 self._opened.is_ending = True
             self._changed.notify_all()
+        with self._opened_by_nobody(), self._changed:
             self._changed.wait_for(lambda: not self._goes_on(METHODS), _GRACE_SECONDS)
             opened, self._opened = self._opened, None
         if opened:
             opened.close()
+
+    @contextmanager
+    def _opened_by_nobody(self) -> Iterator[None]:
+        """Wait until nobody opens the index, if that is not long; whoever does later finds that this has ended."""
+        is_free = self._opening.acquire(timeout=_OPENING_SECONDS)
+        try:
+            yield
+        finally:
+            if is_free:
+                self._opening.release()
+
+    @contextmanager
+    def _counted(self, method: str) -> Iterator[None]:
+        """A call or a run of a method, counted as long as this lasts: a run may outlast those who called it."""
+        with self._changed:
+            self._going[method] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._going[method] -= 1
+                self._changed.notify_all()
+            self._tell()
 
     def _enter(self, greeting: Greeting) -> None:
         with self._changed:
@@ -257,7 +240,8 @@ class Tenancy:
                 opened.is_ending = True
             if not (self._drained(_LONG, _STOP_SECONDS) and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
                 # What was stopped is begun again in this one, which is not ending.
-                self._opened = opened and Opened(opened.index)
+                if opened:
+                    self._publish(opened.index)
                 raise self._refusal(greeting)
             self._reopen(greeting, only_new=only_new)
         finally:
@@ -266,27 +250,52 @@ class Tenancy:
                 self._changed.notify_all()
 
     def _drained(self, methods: Collection[str], seconds: float) -> bool:
-        """Let no call of these methods begin, and wait for those that go on; whether they are done in time."""
+        """Let no call of these methods begin, and wait for those that go on; whether they are done in time.
+
+        Raises:
+            LeavingError: the owner has ended meanwhile.
+        """
         with self._changed:
             self._held = frozenset(methods)
-            return self._changed.wait_for(lambda: not self._goes_on(methods), seconds)
+            is_done = self._changed.wait_for(lambda: self._is_ended or not self._goes_on(methods), seconds)
+            self._require_not_ended()
+            return is_done
 
     def _reopen(self, greeting: Greeting, *, only_new: bool) -> None:
         """Open the index with a client's options, or where that fails as it was; nothing goes on in it."""
-        before, self._opened = self._opened, None
-        if before:
-            before.close()
+        with self._changed:
+            self._require_not_ended()
+            before, self._opened = self._opened, None
         try:
+            if before:
+                before.close()
             with restored_on_error():
                 adopt(greeting.options, greeting.variables, only_new=only_new)
-                self._opened = Opened(Index.open(Path(greeting.root), greeting.options))
+                self._publish(Index.open(Path(greeting.root), greeting.options))
         finally:
-            if self._opened is None and before:
-                self._opened = Opened(Index.open(before.index.root, before.index.options))
+            if self._opened is None and before and not self._is_ended:
+                self._publish(Index.open(before.index.root, before.index.options))
+
+    def _publish(self, index: Index) -> None:
+        """Let calls have an open index; once the owner has ended, nobody else would close it.
+
+        Raises:
+            LeavingError: it has; the index is closed.
+        """
+        with self._changed:
+            if not self._is_ended:
+                self._opened = Opened(index, self._counted)
+                return
+        index.close()
+        raise LeavingError
+
+    def _require_not_ended(self) -> None:
+        if self._is_ended:
+            raise LeavingError
 
     def _goes_on(self, methods: Iterable[str]) -> bool:
-        """Whether a call of one of these methods goes on."""
-        return any(self._calls[method] for method in methods)
+        """Whether a call or a run of one of these methods goes on."""
+        return any(self._going[method] for method in methods)
 
     def _is_alone(self, client: Client | None, seconds: float = 0.0) -> bool:
         """Whether nobody else is here and nothing goes on, or will be soon."""

@@ -1,0 +1,94 @@
+"""What is open, and what goes on, is known to the end: nothing is left open, and nothing is closed too early."""
+
+import socket
+from dataclasses import replace
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scripted_server import Reply, Request, ScriptedServer
+
+from cqm.chunkers.model import ChunkOptions
+from cqm.index.engine import Index
+from cqm.index.errors import IndexInUseError
+from cqm.index.home import make_private_folder
+from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.server.sharing.messages import Client, Greeting, request, this_build, written
+from cqm.server.sharing.place import Address
+from cqm.server.sharing.serving import serve
+from cqm.server.sharing.tenancy import LeavingError, Tenancy
+from cqm.server.sharing.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Place
+
+PATIENCE_SECONDS = 60.0
+
+
+def tenancy_of(place: "Place", changed: "Callable[[], None]" = lambda: None) -> Tenancy:
+    make_private_folder(place.folder)
+    return Tenancy(this_build(), place.folder, changed)
+
+
+def greeting(place: "Place", name: str, options: IndexOptions | None = None) -> Greeting:
+    return Greeting(this_build(), Client(name), str(place.root), options or place.options, adopts=True)
+
+
+def test_an_owner_that_has_ended_opens_the_index_for_nobody(place: "Place") -> None:
+    tenancy, first = tenancy_of(place), greeting(place, "first")
+    with tenancy.present(first):
+        tenancy.open_for(first)
+        tenancy.end()
+        with pytest.raises(LeavingError):
+            tenancy.open_for(first)
+    with Index.open(place.root, place.options):
+        pass
+
+
+def test_an_owner_that_ends_while_options_change_leaves_no_index_open(place: "Place", background: Any) -> None:
+    others = replace(place.options, chunk=ChunkOptions(max_tokens=256))
+    tenancy, first, second = tenancy_of(place), greeting(place, "first"), greeting(place, "second", others)
+    with tenancy.present(first), tenancy.present(second):
+        tenancy.open_for(first)
+        with tenancy.call("search"):
+            switching = background(lambda: tenancy.open_for(second))
+            tenancy.end()
+        with pytest.raises(LeavingError):
+            switching.result()
+    with Index.open(place.root, others):
+        pass
+
+
+def test_a_run_whose_client_died_goes_on_until_it_has_stopped(
+    place: "Place", server: ScriptedServer, background: Any
+) -> None:
+    embeds, released, stopped = Event(), Event(), Event()
+
+    def hold(_: Request) -> Reply | None:
+        embeds.set()
+        released.wait(PATIENCE_SECONDS)
+        return None
+
+    server.rule = hold
+    embedded = replace(
+        place, options=replace(place.options, embedding=EmbeddingOptions("openai", "t", f"{server.url}/v1"))
+    )
+    tenancy = tenancy_of(embedded, lambda: stopped.set() if tenancy.is_over else None)
+    ours, theirs = socket.socketpair()
+    client, address = Wire(theirs), Address(pid=0)
+    serving = background(lambda: serve(Wire(ours), tenancy, this_build(), address))
+    client.send(written(Greeting, greeting(embedded, "client")) | {"token": ""})
+    assert "welcome" in client.receive(PATIENCE_SECONDS)
+    client.send(request("update", {"paths": None, "anew": False}))
+    assert embeds.wait(PATIENCE_SECONDS)
+    client.close()
+    serving.result()
+    with pytest.raises(IndexInUseError, match="somebody who leaves"):
+        tenancy.dismiss()
+    tenancy.leave()
+    assert not tenancy.is_over
+    released.set()
+    assert stopped.wait(PATIENCE_SECONDS)
+    tenancy.end()
