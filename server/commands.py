@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
@@ -26,9 +26,6 @@ from cqm.server.settings import Settings
 from cqm.server.sharing.opening import OpenedIndex, open_index
 from cqm.server.times import parse_when
 from cqm.server.usages import usage_lines
-
-if TYPE_CHECKING:
-    from cqm.server.improver import Improver
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +141,6 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
         finally:
             improver.stop()
             watcher.stop()
-
-
-def _update_and_improve(
-    opened: OpenedIndex, improver: "Improver", paths: frozenset[str] | None, cancelled: Callable[[], bool]
-) -> UpdateSummary:
-    return improver.after(opened.update(paths, cancelled=cancelled))
 
 
 def _query(settings: Settings, asked: Asked) -> Query:
