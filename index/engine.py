@@ -302,13 +302,12 @@ class Index:
         """
         if self._routes:
             self._routes.refresh()
-        with self._runs.run(IMPROVE) as run, self._lineage.reading() as serving:
-            return self._improve(run, serving, report, cancelled)
+        with self._runs.run(IMPROVE) as run:
+            return self._improve(run, report, cancelled)
 
-    def _improve(
-        self, run: Run, serving: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]
-    ) -> Improved:
-        started, before = time.monotonic(), self._usage()
+    def _improve(self, run: Run, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Improved:
+        # Not as a reader, for whom closing would wait: it reads with the lock of updates held, if that is open still.
+        started, before, serving = time.monotonic(), self._usage(), self._lineage.serving
         self._lock.require()
 
         def tell(progress: Progress) -> None:
@@ -319,8 +318,9 @@ class Index:
         wanted = wanted_spaces(self._routes, serving.manifest)
         target = self._target_for(serving, frozenset())
         improving = Improving(target, self._preparation(), self._writer, self._updating, is_open, wanted, cancelled)
-        done, embedded = improving.improve_all(tell)
-        waiting = improving.note_lacking()
+        tasks = improving.tasks()
+        done, embedded = improving.improve_all(tasks, tell)
+        waiting = improving.note_lacking(otherwise=len(tasks) - done)
         return Improved(done, embedded, waiting, self._used_since(before), time.monotonic() - started)
 
     def _target_for(self, generation: Generation, pending: frozenset[str]) -> Target:

@@ -79,13 +79,14 @@ class Improving:
     def _elsewhere(self, route: str, space: str) -> list[str]:
         return self._manifest.elsewhere(route, space)[0]
 
-    def improve_all(self, report: Callable[[Progress], None]) -> tuple[int, int]:
-        """Improve the files that need it, until a model is gone or it is to stop; how many, and their new vectors.
+    def improve_all(self, tasks: Sequence[tuple[str, bool]], report: Callable[[Progress], None]) -> tuple[int, int]:
+        """Improve files until a model is gone or it is to stop; how many, and their new vectors.
 
         Parameters:
+            tasks: as `tasks` gives them.
             report: called after each file.
         """
-        started, done, embedded, tasks = time.monotonic(), 0, 0, self.tasks()
+        started, done, embedded = time.monotonic(), 0, 0
         for path, writes in tasks:
             try:
                 embedded += self.improve(path, writes=writes).embedded
@@ -137,12 +138,16 @@ class Improving:
                 return NOTHING_STORED
             return write_files(replace(self.target, pending=frozenset(self._manifest.pending())), placement)
 
-    def note_lacking(self) -> int:
-        """Count the chunks that wait still, and note it for the status."""
+    def note_lacking(self, otherwise: int) -> int:
+        """Count the chunks that wait still, and note it for the status.
+
+        Parameters:
+            otherwise: what is told where the generation has gone: another one may lack as much.
+        """
         with self.lock:
-            waiting = lacking(self._manifest, self.wanted)
             if not self.is_open():
-                return waiting
+                return otherwise
+            waiting = lacking(self._manifest, self.wanted)
             told = {LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(self.target.routes)}
             if any(self._manifest.fact(name) != value for name, value in told.items()):
                 self._manifest.set_facts(told)
