@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cqm.index.catalogue import all_indexes, remove_index
 from cqm.index.errors import IndexInUseError, StoreError
-from cqm.index.home import used_at
+from cqm.index.home import noted_root, used_at
 from cqm.index.options import IndexOptions
 from cqm.index.status import size_on_disk
 
@@ -32,7 +32,7 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
         if over <= 0:
             return
         try:
-            root = (folder / "root").read_text(encoding="utf-8", errors="surrogateescape")
+            root = noted_root(folder)
             remove_index(folder, options)
         except (IndexInUseError, StoreError, FileNotFoundError):
             continue

@@ -1,19 +1,27 @@
 """All indexes of a user: found, told of and deleted without opening them."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
 from cqm.index.generation import DAMAGE_FACT, is_generation, manifest_path, remove_all, serving_name
-from cqm.index.home import FILES, PROJECT_FOLDER, IndexLock, index_folder, indexes_home, used_at
+from cqm.index.home import (
+    FILES,
+    LOCK_FILE,
+    PROJECT_FOLDER,
+    ROOT_FILE,
+    IndexLock,
+    index_folder,
+    indexes_home,
+    noted_root,
+    used_at,
+)
 from cqm.index.manifest import Manifest
 from cqm.index.model import FileState, IndexEntry
 from cqm.index.options import IndexOptions
 from cqm.index.status import UPDATED_FACT, size_on_disk, space_fact
-
-_ROOT, _LOCK = "root", "lock"
 
 
 def all_indexes(options: IndexOptions) -> Iterator[Path]:
@@ -37,13 +45,13 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
 def is_index(folder: Path) -> bool:
     """Whether a path is the folder of an index: no link, with a noted root that is no link either."""
-    noted = folder / _ROOT
+    noted = folder / ROOT_FILE
     return folder.is_dir() and not folder.is_symlink() and noted.is_file() and not noted.is_symlink()
 
 
 def entry(folder: Path) -> IndexEntry:
     """What can be told of an index; nothing is changed, and who has it open is not disturbed."""
-    root = (folder / _ROOT).read_text(encoding="utf-8", errors="surrogateescape")
+    root = noted_root(folder)
     counted, damage = _counted(folder)
     return IndexEntry(
         root=root,
@@ -63,13 +71,10 @@ def _counted(folder: Path) -> tuple[dict[str, Any], str]:
     if not name:
         return {}, ""
     try:
-        manifest = Manifest.open(manifest_path(folder, name), read_only=True)
-        try:
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
             facts = {"space": manifest.fact(space_fact("code")), "updated_at": float(manifest.fact(UPDATED_FACT) or 0)}
             files = manifest.counts("state").get(FileState.INDEXED, 0)
             return {**facts, "files": files, "chunks": manifest.chunk_count()}, manifest.fact(DAMAGE_FACT)
-        finally:
-            manifest.close()
     except (DamagedIndexError, ManifestError) as error:
         return {}, error.message
 
@@ -92,11 +97,11 @@ def remove_index(folder: Path, options: IndexOptions) -> None:
     lock.acquire()
     try:
         remove_all(folder, options)
-        for name in [*sorted(FILES - {_ROOT, _LOCK}), _ROOT]:
+        for name in [*sorted(FILES - {ROOT_FILE, LOCK_FILE}), ROOT_FILE]:
             (folder / name).unlink(missing_ok=True)
         # Windows refuses to delete a file that is open. What stays is no index.
         with suppress(OSError):
-            (folder / _LOCK).unlink()
+            (folder / LOCK_FILE).unlink()
             folder.rmdir()
     except OSError as error:
         raise StoreError(f"{folder} cannot be deleted: {error}.", remedy="Mend its permissions.") from error

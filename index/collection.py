@@ -5,14 +5,13 @@ or came back from a backup, never writes into what belongs to another one.
 """
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cqm.index.durable import sync_folder
+from cqm.index.durable import replace_file
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.home import PROJECT_FOLDER
 from cqm.index.options import StoreOptions
@@ -99,13 +98,7 @@ def write_note(place: Path, note: CollectionNote) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    temporary = place / f"{NOTE_FILE}.new"
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(note)))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place / NOTE_FILE)
-        sync_folder(place)
+        replace_file(place / NOTE_FILE, json.dumps(asdict(note)))
     except OSError as error:
         raise StoreError(f"{place / NOTE_FILE} cannot be written: {error}.", remedy="Free space.") from error

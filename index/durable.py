@@ -42,6 +42,20 @@ class Folders:
                     self._synced[folder] = changed
 
 
+def replace_file(path: Path, text: str) -> None:
+    """Give a file another content: it holds the old one or the new one whole, and the new one for good afterwards.
+
+    Raises:
+        OSError: it cannot be written; it is as it was.
+        StoreError: the disk fails.
+    """
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    sync_file(temporary)
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk.
 

@@ -6,7 +6,6 @@ Whatever changes what is stored makes another generation beside the first, in a 
 
 import hashlib
 import logging
-import os
 import re
 import secrets
 import shutil
@@ -18,7 +17,7 @@ from pathlib import Path
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
-from cqm.index.durable import Folders, sync_folder
+from cqm.index.durable import Folders, replace_file, sync_folder
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, ElsewhereError, ManifestError, StoreError
 from cqm.index.manifest import Manifest
@@ -282,16 +281,10 @@ def switch_to(folder: Path, generation: Generation) -> None:
     the next update switches both again. The old one is not deleted before both are.
     """
     generation.store.publish()
-    temporary = folder / f"{_CURRENT}.new"
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(generation.name)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(folder / _CURRENT)
+        replace_file(folder / _CURRENT, generation.name)
     except OSError as error:
         raise StoreError(f"{folder / _CURRENT} cannot be written: {error}.", remedy="Free space.") from error
-    sync_folder(folder)
 
 
 def remove_others(folder: Path, options: IndexOptions) -> None:

@@ -17,9 +17,12 @@ PROJECT_FOLDER = ".cqm"
 USED_FILE = "used"
 _OWNER_FILE = "owner.json"
 RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
-_OWN_FILES = ("root", "lock", "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE)
+ROOT_FILE, LOCK_FILE = "root", "lock"
+OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, LOG_FILE = "owner.lock", "starting.lock", "owner.address", "owner.log"
+"""Of the process that owns an index; see `cqm.server.sharing`."""
+_OWN_FILES = (ROOT_FILE, LOCK_FILE, "current", "current.new", ".gitignore", USED_FILE, _OWNER_FILE)
 _RUNNING_FILES = (RUNNING_FILE, f"{RUNNING_FILE}.new", RUNNING_LOCK)
-_SHARED_FILES = ("owner.lock", "starting.lock", "owner.address", "owner.address.new", "owner.log", "owner.log.1")
+_SHARED_FILES = (OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, f"{ADDRESS_FILE}.new", LOG_FILE, f"{LOG_FILE}.1")
 FILES = frozenset({*_OWN_FILES, *_RUNNING_FILES, *_SHARED_FILES})
 """All files that may be in an index folder, beside the folders of its generations."""
 
@@ -103,10 +106,19 @@ def note_root(folder: Path, root: Path) -> None:
         StoreError: it cannot be written.
     """
     try:
-        (folder / "root").write_text(str(root), encoding="utf-8", errors="surrogateescape")
+        (folder / ROOT_FILE).write_text(str(root), encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         message = f"The index folder {folder} cannot be written: {error}."
         raise StoreError(message, remedy="Free space or mend its permissions.") from error
+
+
+def noted_root(folder: Path) -> str:
+    """The root that an index folder is of.
+
+    Raises:
+        OSError: the note cannot be read, or is gone.
+    """
+    return (folder / ROOT_FILE).read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def note_use(folder: Path) -> None:
@@ -129,7 +141,7 @@ class IndexLock:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         # Any thread may close the index that another one opened.
-        self._lock = FileLock(folder / "lock", timeout=0, thread_local=False)
+        self._lock = FileLock(folder / LOCK_FILE, timeout=0, thread_local=False)
         self._inode = -1
 
     def acquire(self) -> None:
@@ -150,7 +162,7 @@ class IndexLock:
         except OSError as error:
             raise self._untaken(error) from error
         try:
-            self._inode = (self._folder / "lock").stat().st_ino
+            self._inode = (self._folder / LOCK_FILE).stat().st_ino
             owner = {"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]])}
             (self._folder / _OWNER_FILE).write_text(json.dumps(owner), encoding="utf-8")
         except OSError as error:
@@ -174,7 +186,7 @@ class IndexLock:
     def is_held(self) -> bool:
         """Whether the lock is held, and is the one that another process would meet."""
         try:
-            return self._lock.is_locked and (self._folder / "lock").stat().st_ino == self._inode
+            return self._lock.is_locked and (self._folder / LOCK_FILE).stat().st_ino == self._inode
         except OSError:
             return False
 

@@ -274,7 +274,9 @@ class Manifest:
 
     def coverage(self) -> dict[str, int]:
         """Chunks counted by the name of their vector's space; "" for those without a vector."""
-        if not has_spaces(self._db):
+        with self._lock, _translated(self._path):
+            is_of_this_form = has_spaces(self._db)
+        if not is_of_this_form:
             return {}
         names = self.all_spaces()
         return {names.get(space, ""): count for space, count in self._read(_COVERAGE, ())}

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cqm.index.errors import ScanError
-from cqm.index.home import index_folder, make_private_folder, relative_to_root, resolve_root
+from cqm.index.home import LOG_FILE, index_folder, make_private_folder, relative_to_root, resolve_root
 from cqm.index.model import (
     Answer,
     Estimate,
@@ -41,7 +41,6 @@ from cqm.server.sharing.messages import (
     request,
     this_build,
 )
-from cqm.server.sharing.place import LOG_FILE
 from cqm.server.sharing.variables import service_variables
 from cqm.server.sharing.wire import Message, Wire
 

@@ -11,6 +11,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from cqm.index.errors import IndexInUseError, StoreError
+from cqm.index.home import LOG_FILE, OWNER_LOCK, STARTING_LOCK
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
     ASKS,
@@ -28,7 +29,7 @@ from cqm.server.sharing.messages import (
     this_build,
     written,
 )
-from cqm.server.sharing.place import LOG_FILE, OWNER_LOCK, dial, read_address
+from cqm.server.sharing.place import dial, read_address
 from cqm.server.sharing.wire import Message, Wire
 
 _START_SECONDS = 60.0
@@ -164,7 +165,7 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
 def _start(folder: Path) -> Wire | None:
     """A connection to an owner that this client starts, or another has started meanwhile; None when it died at once."""
     try:
-        with FileLock(folder / "starting.lock", timeout=_START_SECONDS):
+        with FileLock(folder / STARTING_LOCK, timeout=_START_SECONDS):
             return _reach(folder) or _started(folder)
     except Timeout as error:
         raise SharingError(f"The start of an owner of {folder} takes too long.", retryable=True) from error

@@ -18,8 +18,9 @@ from filelock import FileLock, Timeout
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import IndexInUseError
+from cqm.index.home import LOG_FILE, OWNER_LOCK
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
-from cqm.server.sharing.place import LOG_FILE, OWNER_LOCK, Address, is_found, listen, unlisten
+from cqm.server.sharing.place import Address, is_found, listen, unlisten
 from cqm.server.sharing.wire import Wire
 
 _log = logging.getLogger(__name__)

@@ -12,10 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cqm.index.errors import StoreError
+from cqm.index.home import ADDRESS_FILE
 
-ADDRESS_FILE = "owner.address"
-LOG_FILE = "owner.log"
-OWNER_LOCK = "owner.lock"
 _LONGEST_PATH = 103
 """Bytes of a unix socket's path: macOS has room for 103 and an end, Linux for 107."""
 _BACKLOG = 128
