@@ -20,12 +20,10 @@ from uuid import UUID
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.lexical import SparseTerms
-from cqm.index.store import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Found, Point, PointFilter, check
+from cqm.index.store import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check
 
 if TYPE_CHECKING:
-    import numpy as np
     import qdrant_edge
-    from numpy.typing import NDArray
 
 # A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
 _QUIET_SECONDS = 1.0
@@ -137,27 +135,17 @@ class EdgeStore:
 
         return set(self._scroll(edge.Filter(must=[edge.FieldCondition("path", match=edge.MatchValue(path))])))
 
-    def search_terms(
-        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
-    ) -> list[Found]:
-        """The points whose sparse vector `name` scores highest (dot product with document frequencies), best first."""
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """The scores by id, best first, that each of some searches finds; together they cost less than one by one."""
         import qdrant_edge as edge
 
-        if not terms.indices or (keep and keep.nothing):
-            return []
-        vector = edge.SparseVector(list(terms.indices), list(terms.values))
-        return self._query(edge.Query.Nearest(vector, using=name), limit, keep, fields)
-
-    def search_dense(
-        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
-        fields: Sequence[str] = (),
-    ) -> list[Found]:  # fmt: skip
-        """The points whose dense vector in `space` is nearest to a unit vector, best first; scores are cosines."""
-        import qdrant_edge as edge
-
-        if keep and keep.nothing:
-            return []
-        return self._query(edge.Query.Nearest(vector.tolist(), using=space), limit, keep, fields)
+        batch = edge.QueryBatchRequest([_edge_query(search) for search in searches if not search.is_empty])
+        with self._translated("searched"):
+            answers = iter(self._opened().query_batch(batch)) if batch.queries else iter(())
+        return [
+            {} if search.is_empty else {_plain_id(point.id): point.score for point in next(answers)}
+            for search in searches
+        ]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Chosen payload fields of points by id; unknown ids are left out."""
@@ -241,24 +229,6 @@ class EdgeStore:
             with self._translated("closed"):
                 self._shard.close()
             self._shard = None
-
-    def _query(
-        self, query: "qdrant_edge.Query", limit: int, keep: PointFilter | None, fields: Sequence[str]
-    ) -> list[Found]:
-        import qdrant_edge as edge
-
-        request = edge.QueryRequest(
-            limit=limit,
-            query=query,
-            filter=_edge_filter(keep) if keep else None,
-            with_payload=edge.PayloadSelector.Include(list(fields)) if fields else False,
-            params=edge.SearchParams(
-                quantization=edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
-            ),
-        )
-        with self._translated("searched"):
-            points = self._opened().query(request)
-        return [Found(_plain_id(point.id), point.score, point.payload or {}) for point in points]
 
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):
@@ -346,6 +316,25 @@ def _named(vectors: object) -> Iterable[tuple[str, Any]]:
     return vectors.items() if isinstance(vectors, dict) else ()
 
 
+def _edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
+    import qdrant_edge as edge
+
+    vector, params = search.vector, None
+    if isinstance(vector, SparseTerms):
+        wanted: Any = edge.SparseVector(list(vector.indices), list(vector.values))
+    else:
+        wanted = vector.tolist()
+        quantization = edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+        params = edge.SearchParams(quantization=quantization)
+    return edge.QueryRequest(
+        limit=search.limit,
+        query=edge.Query.Nearest(wanted, using=search.using),
+        filter=_edge_filter(search.keep) if search.keep else None,
+        with_payload=False,
+        params=params,
+    )
+
+
 def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
     import qdrant_edge as edge
 
@@ -359,4 +348,5 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
 
 
 def _plain_id(point_id: object) -> str:
-    return point_id.hex if isinstance(point_id, UUID) else str(point_id).replace("-", "")
+    # `UUID.hex` takes twice the time, and there are hundreds a search.
+    return f"{point_id.int:032x}" if isinstance(point_id, UUID) else str(point_id).replace("-", "")

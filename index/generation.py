@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.index.candidates import Candidates
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.durable import Folders, replace_file, sync_folder
@@ -52,6 +53,7 @@ class Generation:
         manifest, store: its parts.
         prints: of its files when it was opened.
         folders: its own, and those below.
+        candidates: what ranking needs of its chunks and files.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Generation:
     store: Store
     prints: Prints
     folders: Folders
+    candidates: Candidates
 
     @property
     def recipe(self) -> str:
@@ -183,7 +186,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         is_begun = bool(manifest.fact(_STORE_READY))
         store = open_store(place, options.store, manifest.settling, is_begun=is_begun)
         closing.callback(_close_anyway, store)
-        opened = Generation(name, place, manifest, store, prints or {}, Folders(place))
+        opened = Generation(name, place, manifest, store, prints or {}, Folders(place), Candidates(manifest, store))
         _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
         closing.pop_all()
     return opened

@@ -119,6 +119,7 @@ class Manifest:
         self._read_only = read_only
         self._db = database
         self._commits = 0
+        self._written_at: dict[str, int] = {}
         self._lock = threading.RLock()
         self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
 
@@ -160,6 +161,17 @@ class Manifest:
             self._db.execute("VACUUM INTO ?", (str(path),))
             # SQLite does not. Nobody has it open yet: POSIX takes all locks of a process on a file that it closes once.
             sync_file(path)
+
+    @property
+    def commits(self) -> int:
+        """How many commits of this process there are, none of them half done."""
+        with self._lock:
+            return self._commits
+
+    @property
+    def written_at(self) -> Mapping[str, int]:
+        """The paths whose chunks this process, the only writer, wrote or removed, by the number of the last commit."""
+        return self._written_at
 
     def sync(self) -> None:
         """Have all that is committed on the disk."""
@@ -353,7 +365,9 @@ class Manifest:
     def _note_written(self, paths: Iterable[str]) -> None:
         self._commits += 1
         self._db.execute(_GROW, (_REVISION,))
-        rows = ((self._commits, path) for path in paths)
+        written = dict.fromkeys(paths, self._commits)
+        self._written_at.update(written)
+        rows = ((commit, path) for path, commit in written.items())
         self._db.executemany("UPDATE unsettled SET written = ? WHERE path = ?", rows)
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:

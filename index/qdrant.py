@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.index import qdrant_shape as shape
 from cqm.index.collection import CollectionNote, new_mark, write_note
 from cqm.index.errors import DamagedIndexError, StoreError
-from cqm.index.lexical import SparseTerms
 from cqm.index.options import StoreOptions
 from cqm.index.qdrant_server import QdrantServer, UnfinishedError, is_conflict
-from cqm.index.store import KEYWORDS, Found, Point, PointFilter
+from cqm.index.store import KEYWORDS, Nearest, Point, PointFilter
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from qdrant_client import QdrantClient, models
     from qdrant_client.conversions.common_types import PointId
 
@@ -122,25 +119,14 @@ class QdrantStore:
         """See `Store.ids_of_path`."""
         return set(self._scroll(shape.point_filter(PointFilter(paths=(path,)))))
 
-    def search_terms(
-        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
-    ) -> list[Found]:
-        """See `Store.search_terms`."""
-        from qdrant_client import models
-
-        if not terms.indices or (keep and keep.nothing):
-            return []
-        vector = models.SparseVector(indices=list(terms.indices), values=list(terms.values))
-        return self._query(vector, name, limit, keep, fields)
-
-    def search_dense(
-        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
-        fields: Sequence[str] = (),
-    ) -> list[Found]:  # fmt: skip
-        """See `Store.search_dense`. A large collection is searched by its graph, which may miss a neighbour."""
-        if keep and keep.nothing:
-            return []
-        return self._query(vector.tolist(), space, limit, keep, fields, shape.search_params(self._options, limit))
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """See `Store.search`. A large collection is searched by its graph, which may miss a neighbour."""
+        batch = [shape.query(search, self._options) for search in searches if not search.is_empty]
+        answers = iter(self._ask("searched", partial(self._searched, batch), brief=True) if batch else ())
+        return [
+            {} if search.is_empty else {_plain_id(point.id): point.score for point in next(answers).points}
+            for search in searches
+        ]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """See `Store.payloads`."""
@@ -212,30 +198,8 @@ class QdrantStore:
 
         self._ask("written", done)
 
-    def _query(
-        self,
-        query: "models.SparseVector | list[float]",
-        using: str,
-        limit: int,
-        keep: PointFilter | None,
-        fields: Sequence[str],
-        params: "models.SearchParams | None" = None,
-    ) -> list[Found]:
-        chosen = shape.point_filter(keep) if keep else None
-        found = self._ask(
-            "searched",
-            lambda client: client.query_points(
-                self._note.name,
-                query,
-                using=using,
-                limit=limit,
-                query_filter=chosen,
-                with_payload=list(fields) or False,
-                search_params=params,
-            ),
-            brief=True,
-        )
-        return [Found(_plain_id(point.id), point.score, point.payload or {}) for point in found.points]
+    def _searched(self, batch: list["models.QueryRequest"], client: "QdrantClient") -> list["models.QueryResponse"]:
+        return client.query_batch_points(self._note.name, batch)
 
     def _scroll(self, keep: "models.Filter") -> Iterator[str]:
         offset: _Offset = None

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cqm.index.lexical import SparseTerms
 from cqm.index.options import StoreOptions
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point, PointFilter, check
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -102,7 +103,26 @@ def point_filter(keep: PointFilter) -> "models.Filter":
     return models.Filter(must=must or None, should=places or None, must_not=any_of("path", keep.not_paths) or None)
 
 
-def search_params(options: StoreOptions, limit: int) -> "models.SearchParams":
+def query(search: Nearest, options: StoreOptions) -> "models.QueryRequest":
+    """A search as it is asked for."""
+    from qdrant_client import models
+
+    vector, params = search.vector, None
+    if isinstance(vector, SparseTerms):
+        wanted: Any = models.SparseVector(indices=list(vector.indices), values=list(vector.values))
+    else:
+        wanted, params = vector.tolist(), _search_params(options, search.limit)
+    return models.QueryRequest(
+        query=models.NearestQuery(nearest=wanted),
+        using=search.using,
+        limit=search.limit,
+        filter=point_filter(search.keep) if search.keep else None,
+        params=params,
+        with_payload=False,
+    )
+
+
+def _search_params(options: StoreOptions, limit: int) -> "models.SearchParams":
     """How thoroughly a graph of vectors is searched: the more, the more results are wanted."""
     from qdrant_client import models
 

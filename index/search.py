@@ -1,21 +1,25 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from cqm.index import rank
 from cqm.index.embedding.routes import Routes
 from cqm.index.errors import QueryError, RerankError
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
-from cqm.index.lexical import query_terms
-from cqm.index.manifest import ChunkRow
+from cqm.index.lexical import SparseTerms, query_terms
 from cqm.index.model import Hit, Query, SearchMode
 from cqm.index.options import RerankOptions
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Found, PointFilter
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MAX_LIMIT = 100
 _SHOWN = ("text", "content", "metadata")
@@ -67,10 +71,9 @@ def find(searching: Searching, query: Query) -> Page:
     ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence, weights))
     page = ranked[offset : offset + query.limit]
     ids = [entry.candidate.id for entry in page]
-    payloads, rows = searching.generation.store.payloads(ids, _SHOWN), searching.generation.manifest.chunks(ids)
-    hits = tuple(
-        _hit(entry, rows[name], payloads.get(name, {})) for name, entry in zip(ids, page, strict=True) if name in rows
-    )
+    payloads = searching.generation.store.payloads(ids, _SHOWN)
+    # One that is missing was deleted a moment ago.
+    hits = tuple(_hit(entry, payloads[name]) for name, entry in zip(ids, page, strict=True) if name in payloads)
     end = offset + len(page)
     return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
 
@@ -129,65 +132,63 @@ def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
 def _gather(searching: Searching, query: Query, keep: PointFilter | None) -> tuple[rank.Evidence, SearchMode, str]:
     """All evidence for a query, the mode that it amounts to, and why that is less than was asked for."""
     generation = searching.generation
-    dense, degraded = _search_dense(searching, query, keep)
-    lexical = query.mode is not SearchMode.SEMANTIC or not dense
+    vectors, degraded = _embedded(searching, query)
+    dense = [Nearest(name, vector, rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
     mode = query.mode if dense else SearchMode.LEXICAL
-    store, terms = generation.store, query_terms(query.text)
-    # A file's point has no kind and no source: its evidence counts whatever kind of chunk is asked for.
-    of_files = replace(keep, kinds=(), sources=()) if keep else None
-    files = paths = chunks = {}
-    if lexical:
-        files = _by_path(store.search_terms(FILE_TERMS, terms, rank.FILE_DEPTH, of_files, ["path"]))
-        paths = _by_path(store.search_terms(PATH_TERMS, terms, rank.FILE_DEPTH, of_files, ["path"]))
-        chunks = _by_id(store.search_terms(TERMS, terms, rank.CHUNK_DEPTH, keep))
-    evidence = rank.Evidence((), chunks, dense, files, paths)
+    terms = query_terms(query.text)
+    lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep)
+    found = generation.store.search([*lexical, *dense])
+    files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
+    cosines = tuple(filter(None, found[len(lexical) :]))
+    known = generation.candidates.paths([*files, *paths])
+    files, paths = _named(files, known), _named(paths, known)
+    evidence = rank.Evidence((), chunks, cosines, files, paths)
     if more := rank.fill_paths(evidence):
         # The paths come from searches under the same filter, so that they stand for its own.
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
-        chunks |= _by_id(store.search_terms(TERMS, terms, rank.CHUNK_DEPTH, within))
-    ids = dict.fromkeys([*chunks, *(chunk_id for of_space in dense for chunk_id in of_space)])
-    candidates = tuple(map(rank.Candidate._make, generation.manifest.columns_of(ids, rank.Candidate._fields)))
-    return replace(evidence, candidates=candidates, terms=chunks), mode, degraded
+        (further,) = generation.store.search([Nearest(TERMS, terms, rank.FILL_DEPTH, within)])
+        chunks |= further
+    ids = dict.fromkeys(chain(chunks, *cosines))
+    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks), mode, degraded
 
 
-def _search_dense(
-    searching: Searching, query: Query, keep: PointFilter | None
-) -> tuple[tuple[dict[str, float], ...], str]:
-    """Cosines by chunk id in each space, and why there are none, or not all, although they were asked for."""
+def _lexical(terms: SparseTerms, keep: PointFilter | None) -> list[Nearest]:
+    """The searches for files by their text and by their path, and for chunks."""
+    # A file's point has no kind and no source: its evidence counts whatever kind of chunk is asked for.
+    of_files = replace(keep, kinds=(), sources=()) if keep else None
+    by_file = [Nearest(name, terms, rank.FILE_DEPTH, of_files) for name in (FILE_TERMS, PATH_TERMS)]
+    return [*by_file, Nearest(TERMS, terms, rank.CHUNK_DEPTH, keep)]
+
+
+def _embedded(searching: Searching, query: Query) -> tuple[Mapping[str, "NDArray[np.float32]"], str]:
+    """The question's vector for each space, and why there is none, or not each, although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
-        return (), ""
+        return {}, ""
     if searching.routes is None:
-        return (), "no embedding provider is configured" if query.mode is SearchMode.SEMANTIC else ""
-    generation = searching.generation
-    spaces = generation.manifest.spaces()
+        return {}, "no embedding provider is configured" if query.mode is SearchMode.SEMANTIC else ""
+    spaces = searching.generation.manifest.spaces()
     if not spaces:
-        return (), "no chunk has a vector yet"
+        return {}, "no chunk has a vector yet"
     question = searching.routes.embed_question(query.text, spaces)
-    found = tuple(
-        _by_id(generation.store.search_dense(name, vector, rank.CHUNK_DEPTH, keep))
-        for name, vector in question.vectors.items()
-    )
     reasons = [f"the vectors of {spaces[name]} were not searched: {why}" for name, why in question.missing.items()]
-    return found, "; ".join(reasons)
+    return question.vectors, "; ".join(reasons)
 
 
-def _by_id(found: Iterable[Found]) -> dict[str, float]:
-    return {point.id: point.score for point in found}
+def _named(scores: Mapping[str, float], paths: Mapping[str, str]) -> dict[str, float]:
+    """Scores of files by path, from those by point; a point without a path was deleted a moment ago."""
+    return {paths[name]: score for name, score in scores.items() if name in paths}
 
 
-def _by_path(found: Sequence[Found]) -> dict[str, float]:
-    return {str(point.payload["path"]): point.score for point in found}
-
-
-def _hit(entry: rank.Ranked, row: ChunkRow, payload: Mapping[str, Any]) -> Hit:
+def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
+    chunk = entry.candidate
     return Hit(
-        path=row.path,
-        start_line=row.start_line,
-        end_line=row.end_line,
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
         score=entry.score,
-        symbol=row.symbol,
-        kind=row.kind,
-        language=row.language,
+        symbol=chunk.symbol,
+        kind=chunk.kind,
+        language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},

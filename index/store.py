@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cqm.index.errors import StoreError
 from cqm.index.lexical import SparseTerms
@@ -45,14 +45,6 @@ class Point:
     space: str = ""
 
 
-class Found(NamedTuple):
-    """A point that a search returned, with its raw score. There are hundreds a search, hence a tuple."""
-
-    id: str
-    score: float
-    payload: Mapping[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class PointFilter:
     """Keeps points by payload: any of each given value list, and none of the excluded paths.
@@ -70,6 +62,31 @@ class PointFilter:
     folders: tuple[str, ...] = ()
     not_paths: tuple[str, ...] = ()
     nothing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """One search: for the points whose vector of a name has the largest dot product with a vector, best first.
+
+    Attributes:
+        using: name of the vector: one of the sparse ones, or an embedding space.
+        vector: terms for a sparse one, whose products count with their inverse document frequency; a unit vector of
+            shape (dimensions,) for a space, so that scores are cosines.
+        limit: points wanted.
+        keep: which points count; None for all.
+    """
+
+    using: str
+    vector: "SparseTerms | NDArray[np.float32]"
+    limit: int
+    keep: PointFilter | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be found."""
+        return bool(self.keep and self.keep.nothing) or (
+            isinstance(self.vector, SparseTerms) and not self.vector.indices
+        )
 
 
 class Store(Protocol):
@@ -104,16 +121,8 @@ class Store(Protocol):
     def ids_of_path(self, path: str) -> set[str]:
         """The ids of all points of a path, also of points that nothing else knows of."""
 
-    def search_terms(
-        self, name: str, terms: SparseTerms, limit: int, keep: PointFilter | None = None, fields: Sequence[str] = ()
-    ) -> list[Found]:
-        """The points whose sparse vector `name` scores highest (dot product with document frequencies), best first."""
-
-    def search_dense(
-        self, space: str, vector: "NDArray[np.float32]", limit: int, keep: PointFilter | None = None,
-        fields: Sequence[str] = (),
-    ) -> list[Found]:  # fmt: skip
-        """The points whose dense vector in `space` is nearest to a unit vector, best first; scores are cosines."""
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """The scores by id, best first, that each of some searches finds; together they cost less than one by one."""
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Chosen payload fields of points by id; unknown ids are left out."""

@@ -11,7 +11,7 @@ from cqm.index.edge import EdgeStore
 from cqm.index.errors import DamagedIndexError, ElsewhereError, StoreError
 from cqm.index.lexical import SparseTerms
 from cqm.index.options import StoreOptions
-from cqm.index.store import TERMS, Point, Store, file_point_id
+from cqm.index.store import TERMS, Nearest, Point, Store, file_point_id
 
 if TYPE_CHECKING:
     from cqm.index.qdrant import QdrantStore
@@ -106,7 +106,8 @@ def try_server(options: StoreOptions) -> str:
             store.create()
             store.ensure_space("dense", row.size)
             store.upsert([Point(file_point_id(""), {"path": ""}, {TERMS: SparseTerms((1,), (1.0,))}, row, "dense")])
-            if not (store.search_terms(TERMS, SparseTerms((1,), (1.0,)), 1) and store.search_dense("dense", row, 1)):
+            searches = (Nearest(TERMS, SparseTerms((1,), (1.0,)), 1), Nearest("dense", row, 1))
+            if not all(store.search(searches)):
                 raise StoreError(f"{note} does not find what it holds.")
             return store.server_version()
         finally:

@@ -17,7 +17,7 @@ from cqm.index.manifest import ChunkRow
 from cqm.index.model import CallSite, Definition, SymbolUses
 from cqm.index.question import last_part
 from cqm.index.roles import role_of
-from cqm.index.store import TERMS
+from cqm.index.store import TERMS, Nearest
 
 # How many chunks that say the name are looked at; each costs about a millisecond.
 _DEPTH = 400
@@ -78,12 +78,12 @@ def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[Chunk
     """Chunks with a name in them and their texts, best first; none for an operator, which is no term."""
     if not re.search(r"\w", plain):
         return
-    found = generation.store.search_terms(TERMS, name_term(plain), _DEPTH)
-    rows = generation.manifest.chunks(point.id for point in found)
+    (found,) = generation.store.search([Nearest(TERMS, name_term(plain), _DEPTH)])
+    rows = generation.manifest.chunks(found)
     payloads = generation.store.payloads([*rows], ["text"])
-    for point in found:
-        if point.id in rows and point.id in payloads:
-            yield rows[point.id], str(payloads[point.id].get("text", ""))
+    for name in found:
+        if name in rows and name in payloads:
+            yield rows[name], str(payloads[name].get("text", ""))
 
 
 def _facts(row: ChunkRow, text: str) -> list[SymbolFacts]:

@@ -1,6 +1,6 @@
 """The order that a reranker's scores make of the first stage's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from cqm.index.rank import Ranked
@@ -39,5 +39,4 @@ def _normal(scores: Sequence[float]) -> list[float]:
 
 
 def _rescored(entry: Ranked, score: float) -> Ranked:
-    parts: Mapping[str, float] = {**entry.parts, "rerank": score - entry.score}
-    return entry._replace(score=score, parts=parts)
+    return entry._replace(score=score, further=(*entry.further, ("rerank", score - entry.score)))

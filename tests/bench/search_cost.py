@@ -33,7 +33,7 @@ Times = dict[str, list[float]]
 
 
 class Timed:
-    """An object whose methods note the CPU time of each call, and the first argument where that is a name."""
+    """An object whose methods note the CPU time of each call."""
 
     def __init__(self, timed: Any, times: Times) -> None:
         self._timed = timed
@@ -47,8 +47,7 @@ class Timed:
             try:
                 return method(*arguments, **named)
             finally:
-                what = arguments[0] if name == "search_terms" else ""
-                self._times[f"{name} {what}".strip()].append((time.process_time() - started) * 1e3)
+                self._times[name].append((time.process_time() - started) * 1e3)
 
         return call
 
@@ -63,7 +62,7 @@ def stages(index: Index, questions: Sequence[str], limit: int) -> Times:
         for question in questions:
             times: Times = defaultdict(list)
             timed = replace(
-                generation, store=Timed(generation.store, times), manifest=Timed(generation.manifest, times)
+                generation, store=Timed(generation.store, times), candidates=Timed(generation.candidates, times)
             )
             started = time.process_time()
             find(Searching(timed, Timed(routes, times)), Query(question, limit=limit))

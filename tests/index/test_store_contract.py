@@ -25,7 +25,7 @@ from cqm.index.options import StoreOptions
 from cqm.index.points import folders_of
 from cqm.index.qdrant import QdrantStore
 from cqm.index.qdrant_server import QdrantServer
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Point, PointFilter, Store
+from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
 
 # The memory mode says that it searches exactly and has no use for indexes.
 pytestmark = [
@@ -110,19 +110,44 @@ def with_vector(number: int, vector: Sequence[float], space: str = SPACE, path: 
 
 
 def found(store: Store, terms: SparseTerms, keep: PointFilter | None = None, name: str = TERMS) -> list[str]:
-    return [it.id for it in store.search_terms(name, terms, 100, keep)]
+    return [*scores(store, terms, keep, name)]
+
+
+def scores(store: Store, terms: SparseTerms, keep: PointFilter | None = None, name: str = TERMS) -> dict[str, float]:
+    (answer,) = store.search([Nearest(name, terms, 100, keep)])
+    return answer
+
+
+def nearest(store: Store, space: str, vector: Sequence[float], keep: PointFilter | None = None) -> dict[str, float]:
+    (answer,) = store.search([Nearest(space, np.array(vector, dtype=np.float32), 50, keep)])
+    return answer
 
 
 def names(*numbers: int) -> list[str]:
     return [name_of(number) for number in numbers]
 
 
-def test_the_best_match_comes_first_with_a_score_and_the_fields_that_were_asked_for(store: Store) -> None:
-    store.upsert([point(1, terms=sparse(a=1.0)), point(2, terms=sparse(a=3.0, b=1.0), text="hello")])
-    best, other = store.search_terms(TERMS, sparse(a=1.0), 10, fields=["path", "text"])
-    assert (best.id, dict(best.payload)) == (name_of(2), {"path": "src/a.py", "text": "hello"})
-    assert best.score == pytest.approx(3 * other.score)
-    assert not store.search_terms(TERMS, sparse(a=1.0), 1)[0].payload
+def test_the_best_match_comes_first_with_its_score(store: Store) -> None:
+    store.upsert([point(1, terms=sparse(a=1.0)), point(2, terms=sparse(a=3.0, b=1.0))])
+    answer = scores(store, sparse(a=1.0))
+    assert [*answer] == names(2, 1)
+    assert answer[name_of(2)] == pytest.approx(3 * answer[name_of(1)])
+
+
+def test_several_searches_at_once_find_each_what_it_finds_alone(store: Store) -> None:
+    store.ensure_space(SPACE, 2)
+    store.upsert([with_vector(1, [1, 0]), with_vector(2, [1, 1], path="b.py"), point(3, terms=sparse(b=1.0))])
+    searches = [
+        Nearest(TERMS, sparse(a=1.0, b=1.0), 2),
+        Nearest(TERMS, SparseTerms((), ()), 5),
+        Nearest(SPACE, np.array([1, 0], dtype=np.float32), 1),
+        Nearest(TERMS, sparse(a=1.0), 5, PointFilter(nothing=True)),
+        Nearest(TERMS, sparse(a=1.0), 5, PointFilter(paths=("b.py",))),
+    ]
+    together = store.search(searches)
+    assert together == [answer for search in searches for answer in store.search([search])]
+    assert [[*answer] for answer in together[1:]] == [[], names(1), [], names(2)]
+    assert store.search([]) == []
 
 
 def test_a_rare_word_counts_more_than_a_common_one(store: Store) -> None:
@@ -144,10 +169,6 @@ def test_scores_after_deletes_and_replacements_are_those_of_a_store_that_never_h
             assert scores(store, terms) == pytest.approx(scores(fresh, terms), rel=1e-3)
 
 
-def scores(store: Store, terms: SparseTerms) -> dict[str, float]:
-    return {it.id: it.score for it in store.search_terms(TERMS, terms, 100)}
-
-
 def test_the_frequencies_of_words_in_chunks_files_and_paths_do_not_mix(store: Store) -> None:
     store.upsert([point(number, terms=sparse(a=1.0, b=1.0)) for number in range(9)])
     payload = {"path": "x.py", "dirs": [], "language": "python"}
@@ -155,8 +176,8 @@ def test_the_frequencies_of_words_in_chunks_files_and_paths_do_not_mix(store: St
     files += [Point(name_of(51), payload, {FILE_TERMS: sparse(b=1.0), PATH_TERMS: SparseTerms((), ())})]
     store.upsert(files)
     assert found(store, sparse(a=1.0, b=1.0), name=PATH_TERMS) == names(50)
-    weights = {it.score for it in store.search_terms(FILE_TERMS, sparse(a=1.0, b=1.0), 10)}
-    assert max(weights) == pytest.approx(min(weights))
+    first, second = scores(store, sparse(a=1.0, b=1.0), name=FILE_TERMS).values()
+    assert first == pytest.approx(second)
 
 
 def test_of_a_replaced_point_nothing_stays(store: Store) -> None:
@@ -165,7 +186,7 @@ def test_of_a_replaced_point_nothing_stays(store: Store) -> None:
     store.upsert([with_vector(1, [1, 0])])
     store.upsert([with_vector(1, [0, 1], OTHER_SPACE, path="b.py")])
     assert (store.count_vectors(SPACE), store.count_vectors(OTHER_SPACE)) == (0, 1)
-    assert store.search_dense(SPACE, np.array([1, 0], dtype=np.float32), 5) == []
+    assert nearest(store, SPACE, [1, 0]) == {}
     assert store.ids_of_path("src/a.py") == set()
     assert store.ids_of_path("b.py") == {name_of(1)}
     store.upsert([point(1, terms=sparse(z=1.0))])
@@ -188,10 +209,10 @@ def test_the_nearest_vectors_come_first_in_their_own_space_and_scores_are_cosine
     # A model that comes later has a space of its own.
     store.ensure_space(OTHER_SPACE, 2)
     store.upsert([with_vector(3, [0, 1], OTHER_SPACE)])
-    close = store.search_dense(SPACE, np.array([1, 0, 0], dtype=np.float32), 5)
-    assert [it.id for it in close] == names(1, 2)
-    assert [it.score for it in close] == pytest.approx([1.0, 0.7071], abs=1e-3)
-    assert [it.id for it in store.search_dense(OTHER_SPACE, np.array([0, 1], dtype=np.float32), 5)] == names(3)
+    close = nearest(store, SPACE, [1, 0, 0])
+    assert [*close] == names(1, 2)
+    assert [*close.values()] == pytest.approx([1.0, 0.7071], abs=1e-3)
+    assert [*nearest(store, OTHER_SPACE, [0, 1])] == names(3)
 
 
 def test_a_space_that_is_there_may_be_made_room_for_again(store: Store) -> None:
@@ -229,9 +250,8 @@ def test_filters_keep_what_has_one_of_each_kind_of_value_and_none_of_the_exclude
 def test_a_filter_holds_for_vectors_too(store: Store) -> None:
     store.ensure_space(SPACE, 2)
     store.upsert([with_vector(1, [1, 0], path="a.py"), with_vector(2, [1, 0], path="b.py")])
-    query = np.array([1, 0], dtype=np.float32)
-    assert [it.id for it in store.search_dense(SPACE, query, 5, PointFilter(paths=("b.py",)))] == names(2)
-    assert store.search_dense(SPACE, query, 5, PointFilter(nothing=True)) == []
+    assert [*nearest(store, SPACE, [1, 0], PointFilter(paths=("b.py",)))] == names(2)
+    assert nearest(store, SPACE, [1, 0], PointFilter(nothing=True)) == {}
 
 
 def test_all_points_of_a_path_are_listed_however_many_there_are(store: Store) -> None:
@@ -251,7 +271,7 @@ def test_lost_points_and_vectors_are_counted(store: Store) -> None:
 
 def test_no_words_find_nothing(store: Store) -> None:
     store.upsert([point(1)])
-    assert store.search_terms(TERMS, SparseTerms((), ()), 10) == []
+    assert scores(store, SparseTerms((), ())) == {}
     assert found(store, sparse(q=1.0)) == []
 
 
@@ -318,13 +338,12 @@ deletions = st.lists(numbers, max_size=4).map(lambda them: lambda store: store.d
 
 def seen(store: Store) -> object:
     """All that a user of a store can see, by id: scores to three digits, since the oracle's vectors are float32."""
-    query = np.array([0.8, 0.6], dtype=np.float32)
-    by_words = [store.search_terms(TERMS, sparse(**{word: 1.0}), 50) for word in "abcd"]
-    by_vector = [store.search_dense(space, query, 50) for space in (SPACE, OTHER_SPACE)]
-    inside = store.search_terms(TERMS, sparse(a=1.0, b=1.0), 50, PointFilter(folders=("d",)))
+    by_words = [scores(store, sparse(**{word: 1.0})) for word in "abcd"]
+    by_vector = [nearest(store, space, [0.8, 0.6]) for space in (SPACE, OTHER_SPACE)]
+    inside = scores(store, sparse(a=1.0, b=1.0), PointFilter(folders=("d",)))
     return (
         [store.ids_of_path(path) for path in ("a.py", "d/b.py", "d/e/c.py")],
-        [{it.id: round(it.score, 2) for it in answers} for answers in (*by_words, *by_vector, inside)],
+        [{name: round(score, 2) for name, score in answers.items()} for answers in (*by_words, *by_vector, inside)],
         [store.count_vectors(space) for space in (SPACE, OTHER_SPACE)],
         store.payloads(names(*range(8)), ["path"]),
     )

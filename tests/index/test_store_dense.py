@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cqm.index.edge import EdgeStore
-from cqm.index.store import Point
+from cqm.index.store import Nearest, Point
 
 
 def unit_vectors(count: int, dimensions: int, seed: int) -> "np.ndarray":
@@ -33,8 +33,8 @@ def test_the_nearest_vectors_and_their_cosines_are_those_of_an_exact_scan(tmp_pa
     for question in questions:
         exact = rows @ question
         wanted = {f"{n:032x}" for n in np.argsort(-exact)[:50]}
-        hits = store.search_dense("space", question, 50)
-        found += sum(hit.id in wanted for hit in hits)
-        assert [hit.score for hit in hits] == pytest.approx([exact[int(hit.id, 16)] for hit in hits], abs=2e-3)
+        (hits,) = store.search([Nearest("space", question, 50)])
+        found += len(wanted & hits.keys())
+        assert [*hits.values()] == pytest.approx([exact[int(name, 16)] for name in hits], abs=2e-3)
     store.close()
     assert found >= 0.99 * 50 * len(questions)

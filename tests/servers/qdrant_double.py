@@ -193,14 +193,17 @@ class QdrantDouble:
                 done.append(self._update(name, edge.UpdateOperation.delete_points(step["delete"]["points"])))
         return done
 
-    def query(self, asked: Asked, name: str) -> object:
-        vector, params = asked.body["query"]["nearest"], asked.body.get("params") or {}
+    def query_batch(self, asked: Asked, name: str) -> object:
+        return [self._query(name, search) for search in asked.body["searches"]]
+
+    def _query(self, name: str, search: Json) -> Json:
+        vector, params = search["query"]["nearest"], search.get("params") or {}
         vector = edge.SparseVector(vector["indices"], vector["values"]) if isinstance(vector, dict) else vector
         request = edge.QueryRequest(
-            limit=asked.body["limit"],
-            query=edge.Query.Nearest(vector, using=asked.body["using"]),
-            filter=_filter(asked.body.get("filter")),
-            with_payload=_selector(asked.body.get("with_payload")),
+            limit=search["limit"],
+            query=edge.Query.Nearest(vector, using=search["using"]),
+            filter=_filter(search.get("filter")),
+            with_payload=_selector(search.get("with_payload")),
             params=edge.SearchParams(hnsw_ef=params.get("hnsw_ef"), exact=bool(params.get("exact"))),
         )
         found = self._shard(name).query(request)
@@ -259,7 +262,7 @@ _ROUTES: tuple[tuple[str, str, Callable[..., object]], ...] = (
     ("PUT", "/collections/([^/]+)/points", QdrantDouble.upsert),
     ("POST", "/collections/([^/]+)/points", QdrantDouble.retrieve),
     ("POST", "/collections/([^/]+)/points/batch", QdrantDouble.batch),
-    ("POST", "/collections/([^/]+)/points/query", QdrantDouble.query),
+    ("POST", "/collections/([^/]+)/points/query/batch", QdrantDouble.query_batch),
     ("POST", "/collections/([^/]+)/points/scroll", QdrantDouble.scroll),
     ("POST", "/collections/([^/]+)/points/count", QdrantDouble.count),
 )

@@ -19,7 +19,7 @@ def ranked_of(scores: Sequence[float]) -> list[Ranked]:
     """Results with these scores, the larger half of each by its terms and a loss by the role of its file."""
     candidates = [Candidate(str(place), f"{place}.py", (), 1, 2) for place in range(len(scores))]
     return [
-        Ranked(candidate, score, {"terms": 1.5 * score, "tests": -0.5 * score})
+        Ranked(candidate, score, terms=1.5 * score, further=(("tests", -0.5 * score),))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
 
@@ -92,7 +92,7 @@ def test_both_verdicts_count_by_weight() -> None:
     assert order_of(reordered(ranked, verdicts, 0.75)) == [2, 0, 1, 3]
     [best, *_] = reordered(ranked, verdicts, 0.75)
     assert best.score == 2 + 0.75 * 2
-    assert best.parts == {"terms": 3.0, "tests": -1.0, "rerank": 1.5}
+    assert {name: part for name, part in best.parts.items() if part} == {"terms": 3.0, "tests": -1.0, "rerank": 1.5}
 
 
 def test_equals_stay_as_they_were() -> None:

@@ -192,7 +192,7 @@ def test_an_update_that_loses_the_server_goes_on_where_it_was_and_ends_as_if_not
         left: list[Fault | None] = [None] * writes
 
         def rule(asked: Asked) -> Fault | None:
-            if asked.method == "PUT" or asked.path.endswith("/batch"):
+            if asked.method == "PUT" or asked.path.endswith("/points/batch"):
                 return left.pop() if left else Fault(done=writes % 2 == 1)
             return None
 

@@ -63,9 +63,8 @@ def test_vectors_are_quantized_as_asked_for_and_results_compared_by_the_whole_on
         index.search(Query("gather values"))
     [made] = qdrant.parameters.values()
     assert made.get("quantization_config") == form
-    [search] = [
-        asked.body for asked in qdrant.said("POST", ".*/query") if "indices" not in asked.body["query"]["nearest"]
-    ]
+    searches = [search for asked in qdrant.said("POST", ".*/query/batch") for search in asked.body["searches"]]
+    [search] = [search for search in searches if "indices" not in search["query"]["nearest"]]
     wanted = {"rescore": True, "oversampling": 2.0} if form else None
     found = search["params"].get("quantization")
     assert (found and {key: found[key] for key in ("rescore", "oversampling")}) == wanted
