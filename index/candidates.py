@@ -6,19 +6,16 @@ anew.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import TypeVar
 
 from cqm.index.manifest import Manifest
 from cqm.index.rank import Candidate
-from cqm.index.store import Store
-
-T = TypeVar("T")
+from cqm.index.store import file_point_id
 
 _MOST = 1 << 17
-"""Chunks, and files, that are kept: some 500 bytes each."""
+"""Chunks that are kept, some 500 bytes each; those that were read first go first."""
 _COLUMNS = tuple(field.name for field in fields(Candidate) if field.init)
 
 
@@ -26,15 +23,15 @@ class Candidates:
     """The chunks and files of an opened generation. Its methods may be called from any thread.
 
     Parameters:
-        manifest, store: of the generation.
+        manifest: of the generation.
     """
 
-    def __init__(self, manifest: Manifest, store: Store) -> None:
+    def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self._store = store
         self._lock = threading.Lock()
         self._chunks: dict[str, tuple[Candidate, int]] = {}
         self._paths: dict[str, str] = {}
+        self._known_paths: set[str] = set()
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
         """The chunks by id; ids that no committed file has are left out."""
@@ -53,26 +50,24 @@ class Candidates:
         read_at = self._manifest.commits
         read = [Candidate(*row) for row in self._manifest.columns_of(ids, _COLUMNS)]
         with self._lock:
-            _make_room(self._chunks, len(read))
+            for name in [*islice(self._chunks, max(0, len(self._chunks) + len(read) - _MOST))]:
+                del self._chunks[name]
             self._chunks.update((candidate.id, (candidate, read_at)) for candidate in read)
         return read
 
-    def paths(self, ids: Sequence[str]) -> dict[str, str]:
-        """The paths of files by the ids of their points, which are hashes of them: this never ages."""
-        unknown = [name for name in ids if name not in self._paths]
-        if unknown:
-            read = {name: str(held["path"]) for name, held in self._store.payloads(unknown, ["path"]).items() if held}
-            with self._lock:
-                _make_room(self._paths, len(read))
-                self._paths.update(read)
-        known = ((name, self._paths.get(name)) for name in ids)
-        return {name: path for name, path in known if path is not None}
+    def paths(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Scores of files by path, from those by the ids of their points; without files that no commit has."""
+        if not scores.keys() <= self._paths.keys():
+            self._read_paths()
+        return {self._paths[name]: score for name, score in scores.items() if name in self._paths}
+
+    def _read_paths(self) -> None:
+        """Learn what the points of files stand for: their ids are hashes of their paths, so that this never ages."""
+        with self._lock:
+            written = self._manifest.written_at.copy()
+            new = written.keys() - self._known_paths if self._known_paths else self._manifest.paths()
+            self._known_paths.update(new)
+            self._paths.update((file_point_id(path), path) for path in new)
 
 
 _NONE: tuple[None, int] = (None, 0)
-
-
-def _make_room(kept: dict[str, T], count: int) -> None:
-    """Drop what came first."""
-    for name in [*islice(kept, max(0, len(kept) + count - _MOST))]:
-        del kept[name]

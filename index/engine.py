@@ -76,6 +76,9 @@ from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
 
 _USE_NOTED_EVERY_SECONDS = 60.0
+_SEARCHES_AT_ONCE = 2
+"""One runs, as the interpreter has one lock, and one is ready to. More take turns with an update: of 8 beside it, an
+edit was found after .6 s, of 2 after .3 s, and they were not slower for that."""
 _READERS_SECONDS = 30.0
 """How long closing waits for those who read. Whoever takes longer meets an error."""
 
@@ -100,6 +103,7 @@ class Index:
         self._reranker = open_reranker(options.rerank)
         self._answers = AnswerCache(self._cache, options)
         self._lineage = Lineage(folder, options)
+        self._turns = threading.BoundedSemaphore(_SEARCHES_AT_ONCE)
         self._used_at = -math.inf
 
     @classmethod
@@ -385,7 +389,7 @@ class Index:
             return replace(answer, freshness=freshness(self.root, serving.manifest))
 
     def _search(self, serving: Generation, query: Query) -> Answer:
-        page = find(Searching(serving, self._routes, self._reranker, self.options.rerank), query)
+        page = find(Searching(serving, self._routes, self._reranker, self.options.rerank, self._turns), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(

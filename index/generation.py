@@ -186,7 +186,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         is_begun = bool(manifest.fact(_STORE_READY))
         store = open_store(place, options.store, manifest.settling, is_begun=is_begun)
         closing.callback(_close_anyway, store)
-        opened = Generation(name, place, manifest, store, prints or {}, Folders(place), Candidates(manifest, store))
+        opened = Generation(name, place, manifest, store, prints or {}, Folders(place), Candidates(manifest))
         _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
         closing.pop_all()
     return opened

@@ -169,8 +169,11 @@ class Manifest:
             return self._commits
 
     @property
-    def written_at(self) -> Mapping[str, int]:
-        """The paths whose chunks this process, the only writer, wrote or removed, by the number of the last commit."""
+    def written_at(self) -> dict[str, int]:
+        """The paths whose chunks this process, the only writer, wrote or removed, with the number of the last commit.
+
+        It grows while it is looked at.
+        """
         return self._written_at
 
     def sync(self) -> None:

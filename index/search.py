@@ -1,6 +1,7 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Vectors = Mapping[str, NDArray[np.float32]]
 
 _MAX_LIMIT = 100
 _SHOWN = ("text", "content", "metadata")
@@ -49,12 +52,14 @@ class Searching:
         routes: the models that embed the question; None without any.
         reranker: None for the first stage's order.
         rerank: how much it decides.
+        turn: held while a search keeps the processor busy, not while it waits for a model.
     """
 
     generation: Generation
     routes: Routes | None = None
     reranker: Reranker | None = None
     rerank: RerankOptions = field(default_factory=RerankOptions)
+    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
 
 
 def find(searching: Searching, query: Query) -> Page:
@@ -66,9 +71,12 @@ def find(searching: Searching, query: Query) -> Page:
     """
     offset = _checked_offset(query)
     keep = _point_filter(searching.generation, query)
-    evidence, mode, degraded = _gather(searching, query, keep)
-    weights = rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS
-    ranked, late = _reranked(searching, query.text, rank.rank(query.text, evidence, weights))
+    vectors, degraded = _embedded(searching, query)
+    mode = query.mode if vectors else SearchMode.LEXICAL
+    with searching.turn:
+        evidence = _gather(searching.generation, query.text, mode, vectors, keep)
+        first = rank.rank(query.text, evidence, rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS)
+    ranked, late = _reranked(searching, query.text, first)
     page = ranked[offset : offset + query.limit]
     ids = [entry.candidate.id for entry in page]
     payloads = searching.generation.store.payloads(ids, _SHOWN)
@@ -129,19 +137,17 @@ def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
     return replace(base, paths=tuple(sorted(paths)), nothing=not paths)
 
 
-def _gather(searching: Searching, query: Query, keep: PointFilter | None) -> tuple[rank.Evidence, SearchMode, str]:
-    """All evidence for a query, the mode that it amounts to, and why that is less than was asked for."""
-    generation = searching.generation
-    vectors, degraded = _embedded(searching, query)
+def _gather(
+    generation: Generation, text: str, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
+) -> rank.Evidence:
+    """All evidence for a question, by words and by its vectors in the spaces of the generation."""
     dense = [Nearest(name, vector, rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
-    mode = query.mode if dense else SearchMode.LEXICAL
-    terms = query_terms(query.text)
+    terms = query_terms(text)
     lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep)
     found = generation.store.search([*lexical, *dense])
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
     cosines = tuple(filter(None, found[len(lexical) :]))
-    known = generation.candidates.paths([*files, *paths])
-    files, paths = _named(files, known), _named(paths, known)
+    files, paths = map(generation.candidates.paths, (files, paths))
     evidence = rank.Evidence((), chunks, cosines, files, paths)
     if more := rank.fill_paths(evidence):
         # The paths come from searches under the same filter, so that they stand for its own.
@@ -149,7 +155,7 @@ def _gather(searching: Searching, query: Query, keep: PointFilter | None) -> tup
         (further,) = generation.store.search([Nearest(TERMS, terms, rank.FILL_DEPTH, within)])
         chunks |= further
     ids = dict.fromkeys(chain(chunks, *cosines))
-    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks), mode, degraded
+    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks)
 
 
 def _lexical(terms: SparseTerms, keep: PointFilter | None) -> list[Nearest]:
@@ -160,7 +166,7 @@ def _lexical(terms: SparseTerms, keep: PointFilter | None) -> list[Nearest]:
     return [*by_file, Nearest(TERMS, terms, rank.CHUNK_DEPTH, keep)]
 
 
-def _embedded(searching: Searching, query: Query) -> tuple[Mapping[str, "NDArray[np.float32]"], str]:
+def _embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
     """The question's vector for each space, and why there is none, or not each, although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
         return {}, ""
@@ -172,11 +178,6 @@ def _embedded(searching: Searching, query: Query) -> tuple[Mapping[str, "NDArray
     question = searching.routes.embed_question(query.text, spaces)
     reasons = [f"the vectors of {spaces[name]} were not searched: {why}" for name, why in question.missing.items()]
     return question.vectors, "; ".join(reasons)
-
-
-def _named(scores: Mapping[str, float], paths: Mapping[str, str]) -> dict[str, float]:
-    """Scores of files by path, from those by point; a point without a path was deleted a moment ago."""
-    return {paths[name]: score for name, score in scores.items() if name in paths}
 
 
 def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
