@@ -23,6 +23,7 @@ from cqm.server.sharing.messages import (
     Build,
     Failure,
     Greeting,
+    encoded,
     failure_of,
     read,
     read_build,
@@ -123,7 +124,7 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send({RESULT: written(METHODS[method].gives, result)} | _noted(tenancy, greeting, options))
+        wire.send_encoded(encoded(RESULT, METHODS[method].gives, result, _noted(tenancy, greeting, options)))
 
 
 def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:

@@ -37,7 +37,10 @@ class Wire:
             ConnectionError: the other side is gone, or takes nothing any more.
         """
         # ASCII, so that names of files that are no valid Unicode pass too.
-        data = json.dumps(message, separators=(",", ":")).encode("ascii")
+        self.send_encoded(json.dumps(message, separators=(",", ":")).encode("ascii"))
+
+    def send_encoded(self, data: bytes) -> None:
+        """Send a message that is JSON already; raises as `send` does."""
         self._connection.settimeout(_PATIENCE_SECONDS)
         with _as_connection_error():
             self._connection.sendall(_LENGTH.pack(len(data)) + data)
