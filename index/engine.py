@@ -54,6 +54,7 @@ from cqm.index.model import (
 from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.plan import count_differing, plan_update
 from cqm.index.prepare import Preparation
+from cqm.index.questions import QuestionModels, keep_models
 from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
 from cqm.index.running import Run, Runs
@@ -99,6 +100,7 @@ class Index:
         self._runs = Runs(folder)
         self._cache = open_cache(options.cache, cache_folder(options))
         self._routes = open_routes(options, self._cache)
+        self._questions = QuestionModels(self._routes, options, self._cache)
         self._writer = open_writer(options.context, self._cache)
         self._reranker = open_reranker(options.rerank)
         self._answers = AnswerCache(self._cache, options)
@@ -157,6 +159,7 @@ class Index:
                     closing.callback(generation.close if is_ours else generation.abandon)
 
     def _close_services(self) -> None:
+        self._questions.close()
         if self._routes:
             self._routes.close()
         if self._writer:
@@ -203,6 +206,7 @@ class Index:
 
             with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._routes)) as target:
                 settle_order(self._routes, self.options, target)
+                keep_models(target.manifest, self.options)
                 if below and not self._is_enough(below, target):
                     below = None
                 run.becomes(self._task(target, below))
@@ -342,7 +346,7 @@ class Index:
 
     def _usage(self) -> dict[str, Usage]:
         """What each model was used for since the index was opened."""
-        usage = self._routes.usage() if self._routes else {}
+        usage = (self._routes.usage() if self._routes else {}) | self._questions.usage()
         return usage | ({self._writer.name: self._writer.usage()} if self._writer else {})
 
     def _cached(self) -> int:
@@ -389,7 +393,8 @@ class Index:
             return replace(answer, freshness=freshness(self.root, serving.manifest))
 
     def _search(self, serving: Generation, query: Query) -> Answer:
-        page = find(Searching(serving, self._routes, self._reranker, self.options.rerank, self._turns), query)
+        models = self._questions.of(serving)
+        page = find(Searching(serving, models, self._reranker, self.options.rerank, self._turns), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(

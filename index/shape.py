@@ -1,5 +1,6 @@
 """What shapes what a generation stores, noted in it, so that people can be told why another one is built."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -7,6 +8,7 @@ from dataclasses import asdict
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
+from cqm.index.embedding.addresses import MAY_HOLD_A_SECRET
 from cqm.index.embedding.opening import recipe
 from cqm.index.options import IndexOptions
 from cqm.index.stores import SHAPING
@@ -35,7 +37,7 @@ def shape_text(options: IndexOptions) -> str:
     shape |= {"context.model": writer_name(options.context), "context.place": options.context.place}
     if options.store.url:
         shape |= {f"store.{name}": getattr(options.store, name) for name in SHAPING}
-    return json.dumps(shape, default=str)
+    return json.dumps({name: _written(name, value) for name, value in shape.items()}, default=str)
 
 
 def what_differs(old: str, new: str) -> str:
@@ -48,6 +50,12 @@ def what_differs(old: str, new: str) -> str:
         return ""
     before, now = json.loads(old), json.loads(new)
     return ", ".join(_differences(before, now))
+
+
+def _written(name: str, value: object) -> object:
+    """A value as it is noted: of an address that may hold a secret, what tells it from others."""
+    has_secret = name.rpartition(".")[2] in _UNSAID and not MAY_HOLD_A_SECRET.isdisjoint(str(value))
+    return hashlib.sha256(str(value).encode()).hexdigest()[:12] if has_secret else value
 
 
 def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:

@@ -9,6 +9,9 @@ _OLLAMA_PORT = 11434
 OLLAMA_URL = f"http://127.0.0.1:{_OLLAMA_PORT}"
 OLLAMA_VARIABLE = "OLLAMA_HOST"
 
+MAY_HOLD_A_SECRET = frozenset("@?")
+"""An address with one of these may have a password before it, or a key after it: it is not written down by CQM."""
+
 
 def is_address(url: str) -> bool:
     """Whether a URL is http or https with a host and, if any, a port that there can be."""

@@ -52,11 +52,30 @@ def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
     orders = {route: in_order(options, route) for route in Route}
     if not any(orders.values()):
         return None
-    distinct = list(dict.fromkeys(one for chosen in orders.values() for one in chosen))
+    distinct = distinct_models(options)
     names = _distinct_names(distinct)
     models = {one: _guarded(name, one, options.routes, cache) for name, one in zip(names, distinct, strict=True)}
     rows = {route: tuple(models[one] for one in chosen) for route, chosen in orders.items()}
     return Routes(rows, options.routes.query_seconds)
+
+
+def open_former(former: Sequence[EmbeddingOptions], options: IndexOptions, cache: Cache) -> tuple[GuardedModel, ...]:
+    """Models that are not configured any more, for questions. Loads and contacts nothing yet.
+
+    Raises:
+        EmbeddingError: as `open_routes`.
+    """
+    names = (f"{name}, the former model" for name in _distinct_names(former))
+    return tuple(_guarded(name, one, options.routes, cache) for name, one in zip(names, former, strict=True))
+
+
+def distinct_models(options: IndexOptions) -> list[EmbeddingOptions]:
+    """The models of all routes, each once.
+
+    Raises:
+        EmbeddingError: there is no such order.
+    """
+    return list(dict.fromkeys(one for route in Route for one in in_order(options, route)))
 
 
 def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...]:
@@ -82,10 +101,11 @@ def recipe(options: IndexOptions) -> tuple[object, ...]:
     Any of them may turn out to be the preferred one where latency decides.
     """
     most = None if options.routes.choose == BY_LATENCY else 1
-    return tuple(tuple(map(_shape, in_order(options, route)[:most])) for route in Route)
+    return tuple(tuple(map(shape_of, in_order(options, route)[:most])) for route in Route)
 
 
-def _shape(options: EmbeddingOptions) -> EmbeddingOptions:
+def shape_of(options: EmbeddingOptions) -> EmbeddingOptions:
+    """What of a model's options shapes its vectors."""
     return EmbeddingOptions(
         options.provider,
         options.model,

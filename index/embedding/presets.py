@@ -117,6 +117,7 @@ PRESETS: Mapping[str, Preset] = {
 OLLAMA_MODEL = "nomic-embed-text"
 """What Ollama is asked for unless the options name a model."""
 _OLLAMA_CLOUD = "ollama.com"
+_IN_PROCESS = frozenset({"embedded", "none"})
 _STATIC = {"": ModelFacts(0, 256, 0.0), "wordllama-256": ModelFacts(0, 256, 0.0)}
 
 
@@ -135,6 +136,17 @@ def known_facts(options: EmbeddingOptions) -> ModelFacts:
     # Nobody knows what another endpoint serves by default.
     model = options.model or (preset.model if url == preset.url else "")
     return settled(options, facts_at(model, preset, is_local=is_loopback(url)))
+
+
+def is_away(options: EmbeddingOptions) -> bool:
+    """Whether what a model is sent leaves this machine, by options and environment."""
+    if options.provider in _IN_PROCESS:
+        return False
+    preset = PRESETS.get(options.provider)
+    if preset is not None:
+        return not is_loopback(preset.at(options.base_url))
+    url = ollama_url(options.base_url)
+    return not is_loopback(url) or _is_in_cloud(options.model, url)
 
 
 def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
@@ -160,5 +172,9 @@ def facts_at_ollama(model: str, url: str) -> ModelFacts:
         model: its name there.
         url: of the server.
     """
-    in_cloud = model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == _OLLAMA_CLOUD
-    return replace(facts_of(model), usd_per_million_tokens=None if in_cloud else 0.0)
+    return replace(facts_of(model), usd_per_million_tokens=None if _is_in_cloud(model, url) else 0.0)
+
+
+def _is_in_cloud(model: str, url: str) -> bool:
+    """Whether Ollama has its cloud run a model, wherever Ollama itself is."""
+    return model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == _OLLAMA_CLOUD
