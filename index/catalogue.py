@@ -5,8 +5,15 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
-from cqm.index.generation import DAMAGE_FACT, is_generation, manifest_path, remove_all, serving_name
+from cqm.index.errors import DamagedIndexError, ManifestError, NewerReleaseError, StoreError
+from cqm.index.generation import (
+    DAMAGE_FACT,
+    UNAVAILABLE_FACT,
+    is_generation,
+    manifest_path,
+    remove_all,
+    serving_name,
+)
 from cqm.index.home import (
     FILES,
     LOCK_FILE,
@@ -19,9 +26,10 @@ from cqm.index.home import (
     used_at,
 )
 from cqm.index.manifest import Manifest
+from cqm.index.migration import refuse_newer_file
 from cqm.index.model import FileState, IndexEntry
 from cqm.index.options import IndexOptions
-from cqm.index.status import UPDATED_FACT, size_on_disk, space_fact
+from cqm.index.status import UPDATED_FACT, server_of, size_on_disk, space_fact
 
 
 def all_indexes(options: IndexOptions) -> Iterator[Path]:
@@ -51,8 +59,8 @@ def is_index(folder: Path) -> bool:
 
 def entry(folder: Path) -> IndexEntry:
     """What can be told of an index; nothing is changed, and who has it open is not disturbed."""
-    root = noted_root(folder)
-    counted, damage = _counted(folder)
+    root, name = noted_root(folder), serving_name(folder)
+    counted = _counted(folder, name) if name else {}
     return IndexEntry(
         root=root,
         location=str(folder),
@@ -60,23 +68,28 @@ def entry(folder: Path) -> IndexEntry:
         size_bytes=size_on_disk(folder),
         used_at=used_at(folder),
         in_use_by=IndexLock(folder).owner(),
-        damage=damage,
+        server=server_of(folder / name) if name else "",
         **counted,
     )
 
 
-def _counted(folder: Path) -> tuple[dict[str, Any], str]:
-    """What the manifest tells of an index, or what is wrong with it."""
-    name = serving_name(folder)
-    if not name:
-        return {}, ""
+def _counted(folder: Path, name: str) -> dict[str, Any]:
+    """What the manifest of a generation tells of an index, or why it does not."""
     try:
+        refuse_newer_file(manifest_path(folder, name))
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
-            facts = {"space": manifest.fact(space_fact("code")), "updated_at": float(manifest.fact(UPDATED_FACT) or 0)}
-            files = manifest.counts("state").get(FileState.INDEXED, 0)
-            return {**facts, "files": files, "chunks": manifest.chunk_count()}, manifest.fact(DAMAGE_FACT)
+            return {
+                "space": manifest.fact(space_fact("code")),
+                "updated_at": float(manifest.fact(UPDATED_FACT) or 0),
+                "files": manifest.counts("state").get(FileState.INDEXED, 0),
+                "chunks": manifest.chunk_count(),
+                "damage": manifest.fact(DAMAGE_FACT),
+                "unavailable": manifest.fact(UNAVAILABLE_FACT),
+            }
+    except NewerReleaseError as error:
+        return {"unavailable": str(error)}
     except (DamagedIndexError, ManifestError) as error:
-        return {}, error.message
+        return {"damage": error.message}
 
 
 def remove_index(folder: Path, options: IndexOptions) -> None:

@@ -24,7 +24,7 @@ from cqm.index.contextual import open_writer
 from cqm.index.embedding.opening import open_routes
 from cqm.index.errors import ManifestError, StoreError
 from cqm.index.estimate import estimate_update
-from cqm.index.generation import DAMAGE_FACT, Generation
+from cqm.index.generation import DAMAGE_FACT, UNAVAILABLE_FACT, Generation
 from cqm.index.home import (
     IndexLock,
     cache_folder,
@@ -80,6 +80,11 @@ _USE_NOTED_EVERY_SECONDS = 60.0
 _SEARCHES_AT_ONCE = 2
 """One runs, as the interpreter has one lock, and one is ready to. More take turns with an update: of 8 beside it, an
 edit was found after .6 s, of 2 after .3 s, and they were not slower for that."""
+_REBUILT = {
+    DAMAGE_FACT: "The index was damaged and is rebuilt:",
+    UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
+}
+"""What to say once a generation is complete that was begun since another one could not be opened."""
 _READERS_SECONDS = 30.0
 """How long closing waits for those who read. Whoever takes longer meets an error."""
 
@@ -262,10 +267,9 @@ class Index:
         wanted = wanted_spaces(self._routes, target.manifest)
         if anew and (loss := what_is_lost(self._lineage.serving, target, wanted)):
             return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
-        damage = target.manifest.fact(DAMAGE_FACT)
-        notes = [f"The index was damaged and is rebuilt: {damage}"] if damage else []
-        if damage:
-            target.manifest.set_facts({DAMAGE_FACT: ""})
+        notes = [f"{told} {why}" for fact, told in _REBUILT.items() if (why := target.manifest.fact(fact))]
+        if notes:
+            target.manifest.set_facts(dict.fromkeys(_REBUILT, ""))
         self._lineage.switch_to(target)
         self._note_use()
         return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))

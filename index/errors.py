@@ -35,8 +35,16 @@ class ManifestError(CqmError):
     """The manifest cannot be read or written."""
 
 
-class ElsewhereError(StoreError):
+class UnavailableError(StoreError):
+    """A generation is whole and cannot be used as things are: it stays as it is."""
+
+
+class ElsewhereError(UnavailableError):
     """A generation is on a server that is not configured now."""
+
+
+class NewerReleaseError(UnavailableError):
+    """A generation was written by a newer release of CQM, in a form that this one cannot write."""
 
 
 class DamagedIndexError(CqmError):

@@ -20,20 +20,20 @@ from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.durable import Folders, replace_file, sync_folder
 from cqm.index.embedding.opening import recipe
-from cqm.index.errors import DamagedIndexError, ElsewhereError, ManifestError, StoreError
+from cqm.index.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.manifest import Manifest
-from cqm.index.options import IndexOptions
+from cqm.index.migration import FORMAT_VERSION, refuse_newer_file
+from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.room import require_room
 from cqm.index.seal import Prints, break_seal, seal
 from cqm.index.shape import SHAPE_FACT, shape_text
 from cqm.index.store import Store, file_point_id
-from cqm.index.stores import drop_store, open_store, store_shape
+from cqm.index.stores import drop_store, open_store, refuse_elsewhere, store_shape
 
-_FORMAT_VERSION = 2
-_CURRENT = "current"
+_CURRENT, _MANIFEST = "current", "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
-DAMAGE_FACT = "damage"
+DAMAGE_FACT, UNAVAILABLE_FACT = "damage", "unavailable"
 _NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
 _NAME_LENGTH = 12
 """Of the part that tells the options."""
@@ -104,7 +104,7 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
         spaces: of the preferred models, where they are no longer those that the options led to before.
     """
     context = (writer_name(options.context), options.context.place)
-    shape = (_FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
+    shape = (FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
     shape += store_shape(options.store)
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
 
@@ -156,7 +156,18 @@ def is_generation(path: Path) -> bool:
 
 def manifest_path(folder: Path, name: str) -> Path:
     """Where a generation's manifest is."""
-    return folder / name / "manifest.db"
+    return folder / name / _MANIFEST
+
+
+def require_available(place: Path, options: StoreOptions) -> None:
+    """See that a generation can be used as things are; nothing of it is touched.
+
+    Raises:
+        UnavailableError: it cannot, and is whole.
+        DamagedIndexError, StoreError: that cannot be told.
+    """
+    refuse_newer_file(place / _MANIFEST)
+    refuse_elsewhere(place, options)
 
 
 def open_generation(folder: Path, name: str, options: IndexOptions) -> Generation:
@@ -168,6 +179,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
         options: what it is begun with; one that exists keeps its own.
 
     Raises:
+        UnavailableError: it is on a server that is not configured, or was written by a newer release.
         DamagedIndexError: a part of it is missing, or is not what CQM wrote.
         StoreError, ManifestError: it cannot be opened.
     """
@@ -179,6 +191,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
     sync_folder(folder)
     if name == current_name(folder) and not manifest_path(folder, name).exists():
         raise DamagedIndexError(f"{manifest_path(folder, name)} is missing.")
+    require_available(place, options.store)
     prints = break_seal(place)
     manifest = Manifest.open(manifest_path(folder, name))
     with ExitStack() as closing:
@@ -232,7 +245,7 @@ def _settled_points(manifest: Manifest) -> set[str]:
 def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions) -> Generation:
     """Open a generation, or where it is damaged set it aside and begin the wanted one, with a note of why.
 
-    One that is on a server that is not configured now stays, and the wanted one is begun beside it.
+    One that is whole and cannot be used now stays, and the wanted one is begun beside it, with a note of why.
 
     Parameters:
         folder: of the index.
@@ -243,23 +256,24 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
     Raises:
         StoreError, ManifestError: it cannot be opened, or not be set aside.
     """
-    damage = ""
+    notes: dict[str, str] = {}
     for candidate in (name, wanted, wanted):
         try:
             opened = open_generation(folder, candidate, options)
-        except ElsewhereError as error:
-            # It stays as it is, for when that server is configured again.
+        except UnavailableError as error:
+            # It stays as it is, at least until another one is complete: the settings or the release may come back.
             if candidate == wanted:
                 raise
-            damage = damage or error.message
+            notes.setdefault(UNAVAILABLE_FACT, str(error))
         except DamagedIndexError as error:
             set_aside(folder, candidate)
-            damage = damage or error.message
+            notes.setdefault(DAMAGE_FACT, error.message)
         else:
-            if damage:
-                opened.manifest.set_facts({DAMAGE_FACT: damage})
+            if notes:
+                opened.manifest.set_facts(notes)
             return opened
-    raise StoreError(f"No index can be made in {folder}: {damage}", remedy="Check its disk, or choose index.home.")
+    why = " ".join(notes.values())
+    raise StoreError(f"No index can be made in {folder}: {why}", remedy="Check its disk, or choose index.home.")
 
 
 def set_aside(folder: Path, name: str) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from cqm.index.durable import sync_file
-from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError
-from cqm.index.migration import bring_up_to_date, has_spaces
+from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError, NewerReleaseError
+from cqm.index.migration import bring_up_to_date, has_spaces, note_format, refuse_newer
 from cqm.index.model import FileProblem, FileState
 
 _SCHEMA = """
@@ -129,11 +129,16 @@ class Manifest:
 
         Parameters:
             read_only: for looking only, while another process may be writing.
+
+        Raises:
+            NewerReleaseError: a newer release wrote it; not where it is only looked at.
         """
         with _translated(path):
             address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
             database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
             if not read_only:
+                _refuse_newer(path, database)
+                note_format(database)
                 # Every commit survives kill -9 at once; a power cut may take back the last ones, whole, up to one that
                 # is synced: `begin`, before the store is written.
                 database.execute("PRAGMA journal_mode=WAL")
@@ -411,6 +416,14 @@ class Manifest:
             finally:
                 self._remembered.clear()
             self._db.execute("COMMIT")
+
+
+def _refuse_newer(path: Path, database: sqlite3.Connection) -> None:
+    try:
+        refuse_newer(path, database)
+    except NewerReleaseError:
+        database.close()
+        raise
 
 
 @contextmanager

@@ -1,9 +1,16 @@
-"""Manifests of an earlier form, which serve until a new generation is complete."""
+"""Manifests of another form: an earlier one serves until a new generation is complete, a later one is left alone."""
 
 import sqlite3
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 
 from cqm.index.embedding.base import Space
+from cqm.index.errors import NewerReleaseError
+
+FORMAT_VERSION = 3
+"""Of all that a generation is on disk. It grows with every change that the release before could not write to."""
+# "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
+_MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
 
 _ADDED = {
     "route": "TEXT NOT NULL DEFAULT 'code'",
@@ -19,6 +26,45 @@ _ADDED = {
 def has_spaces(database: sqlite3.Connection) -> bool:
     """Whether chunks tell the space of their vector; not in the first form, nor in an empty file."""
     return _ADDED.keys() <= _columns(database)
+
+
+def refuse_newer_file(path: Path) -> None:
+    """See that no newer release wrote a manifest, without opening it: that would change files beside it.
+
+    Raises:
+        NewerReleaseError: one did.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(_VERSION.stop)
+    except OSError:
+        # Whoever opens it finds out.
+        return
+    if header.startswith(_MAGIC):
+        _refuse_newer(path, int.from_bytes(header[_VERSION], "big"))
+
+
+def refuse_newer(path: Path, database: sqlite3.Connection) -> None:
+    """The same of an open manifest: what the last process wrote may be in its log still.
+
+    Raises:
+        NewerReleaseError: a newer release wrote it.
+    """
+    _refuse_newer(path, int(database.execute("PRAGMA user_version").fetchone()[0]))
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    if version > FORMAT_VERSION:
+        raise NewerReleaseError(
+            f"{path.parent} was written by a newer release of CQM, in format {version}; this one has {FORMAT_VERSION}.",
+            remedy="Update CQM to have it back.",
+        )
+
+
+def note_format(database: sqlite3.Connection) -> None:
+    """Have earlier releases leave a manifest alone from now on: before anything of the present form is in it."""
+    if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT_VERSION:
+        database.execute(f"PRAGMA user_version={FORMAT_VERSION}")
 
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:

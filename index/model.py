@@ -369,6 +369,7 @@ class IndexState(StrEnum):
 
     ABSENT = "absent"
     DAMAGED = "damaged"
+    UNAVAILABLE = "unavailable"
     RUNNING = "running"
     INCOMPLETE = "incomplete"
     PARTIAL = "partial"
@@ -398,6 +399,8 @@ class IndexStatus:
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
         size_bytes: of the index on disk.
         damage: what was found damaged; empty when nothing was, or when it is rebuilt already.
+        unavailable: why the index that was here is whole and not used, with what to do about it; empty when it is used,
+            or when another one has taken its place.
         server: the collection that holds the chunks, and the Qdrant server it is on; empty where `location` holds them.
         state: "running" while an update or a rebuild goes on, "incomplete" when the last of all files was cut short,
             "partial" when files failed, else "complete".
@@ -428,6 +431,7 @@ class IndexStatus:
     models: tuple[ModelState, ...] = ()
     cache: tuple[CacheLayer, ...] = ()
     damage: str = ""
+    unavailable: str = ""
     server: str = ""
     state: IndexState = IndexState.ABSENT
     freshness: Freshness = NOT_KNOWN
@@ -450,6 +454,8 @@ class IndexEntry:
         updated_at, used_at: end of the last update, and the last use, seconds since the epoch; 0 for never.
         in_use_by: the process that has it open; empty for none.
         damage: why nothing can be told; empty where something can.
+        unavailable: as in `IndexStatus`, as far as it does not depend on the settings.
+        server: as in `IndexStatus`.
     """
 
     root: str
@@ -463,3 +469,5 @@ class IndexEntry:
     used_at: float = 0.0
     in_use_by: str = ""
     damage: str = ""
+    unavailable: str = ""
+    server: str = ""

@@ -11,14 +11,16 @@ from cqm.index import checkout, git
 from cqm.index.activity import IMPROVE, REBUILD, Building, Running
 from cqm.index.collection import read_note
 from cqm.index.embedding.routes import Routes
-from cqm.index.errors import DamagedIndexError, ManifestError, StoreError
+from cqm.index.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.freshness import Freshness, judged
 from cqm.index.generation import (
     DAMAGE_FACT,
+    UNAVAILABLE_FACT,
     building_name,
     generation_name,
     manifest_path,
     recipe_of,
+    require_available,
     serving_name,
 )
 from cqm.index.home import index_folder, resolve_root
@@ -62,8 +64,11 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
     if not name:
         return going_on(describe(root, folder, None, None), running, stopped)
     try:
+        require_available(folder / name, options.store)
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
             found = describe(root, folder, manifest, None)
+    except UnavailableError as error:
+        found = replace(describe(root, folder, None, None), exists=True, unavailable=str(error))
     except DamagedIndexError as error:
         found = replace(describe(root, folder, None, None), exists=True, damage=error.message)
     return going_on(found, running, stopped, read_building(folder, name, running, options))
@@ -77,11 +82,12 @@ def read_building(folder: Path, serving: str, running: Sequence[Running], option
     if not name or ("-" in name and not is_built):
         return None
     try:
+        require_available(folder / name, options.store)
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
             is_wanted = is_built or recipe_of(manifest) == generation_name(options)
             return describe_building(name, manifest, running) if is_wanted else None
-    except (DamagedIndexError, ManifestError):
-        # It is just being begun, or deleted; what is damaged is told of by who goes on with it.
+    except (DamagedIndexError, ManifestError, StoreError):
+        # It is just being begun, or deleted; what is damaged is told of by who goes on with it. Or nobody will.
         return None
 
 
@@ -107,6 +113,7 @@ def _state(status: IndexStatus) -> IndexState:
     is_updating = any(run.task != IMPROVE for run in status.running)
     rows = (
         (bool(status.damage) and not is_updating, IndexState.DAMAGED),
+        (bool(status.unavailable) and not is_updating, IndexState.UNAVAILABLE),
         (is_updating, IndexState.RUNNING),
         (not status.exists and not status.stopped, IndexState.ABSENT),
         (not status.complete or status.stopped is not None, IndexState.INCOMPLETE),
@@ -165,16 +172,17 @@ def describe(
         lacking=int(fact(LACKING_FACT) or 0),
         models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
         damage=fact(DAMAGE_FACT),
-        server=_server(folder) if manifest else "",
+        unavailable=fact(UNAVAILABLE_FACT),
+        server=server_of(folder / serving_name(folder)) if manifest else "",
         freshness=fresh,
         commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
     )
 
 
-def _server(folder: Path) -> str:
-    """Where the generation that serves is, if it is on a server."""
+def server_of(place: Path) -> str:
+    """The collection of a generation, and its server; empty for one that is in its folder."""
     with suppress(DamagedIndexError, StoreError):
-        if note := read_note(folder / serving_name(folder)):
+        if note := read_note(place):
             return str(note)
     return ""
 

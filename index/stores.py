@@ -49,11 +49,28 @@ def open_store(
     if note is None:
         note = new_note(place, options)
         write_note(place, note)
-    elif note.url != options.url:
-        raise ElsewhereError(
-            f"The index is on {note.url}, which is not what store.url names now.", remedy="Set store.url to that."
-        )
+    else:
+        _refuse_elsewhere(note, options)
     return _on_server(place, note, options, flushing)
+
+
+def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
+    """See that a generation is not on a server that is not configured.
+
+    Raises:
+        ElsewhereError: it is: nothing is sent there.
+        DamagedIndexError, StoreError: the note of its collection is damaged, or cannot be read.
+    """
+    if note := read_note(place):
+        _refuse_elsewhere(note, options)
+
+
+def _refuse_elsewhere(note: CollectionNote, options: StoreOptions) -> None:
+    if note.url != options.url:
+        raise ElsewhereError(
+            f"The index is on {note.url}, which is not what store.url names now.",
+            remedy="Set store.url to that to have it there again.",
+        )
 
 
 def store_shape(options: StoreOptions) -> tuple[object, ...]:

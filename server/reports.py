@@ -79,6 +79,8 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         return
     if status.damage:
         yield f"  damaged; the next update rebuilds it: {status.damage}"
+    if status.unavailable:
+        yield f"  not used; the next update makes another one: {status.unavailable}"
     yield f"  {_state_line(status)}"
     yield from (f"  {running_line(running)}" for running in status.running)
     if status.stopped:
@@ -105,6 +107,8 @@ def entry_lines(entry: IndexEntry) -> Iterator[str]:
     yield entry.root + ("" if entry.root_exists else "  (is gone)")
     if entry.damage:
         yield f"  damaged; the next update rebuilds it: {entry.damage}"
+    elif entry.unavailable:
+        yield f"  not used; the next update makes another one: {entry.unavailable}"
     else:
         vectors = f", vectors of {entry.space}" if entry.space else ""
         yield f"  {entry.files:,} files, {entry.chunks:,} chunks{vectors}"
@@ -114,6 +118,8 @@ def entry_lines(entry: IndexEntry) -> Iterator[str]:
     if entry.in_use_by:
         yield f"  in use by {entry.in_use_by}"
     yield f"  kept in {entry.location}"
+    if entry.server:
+        yield f"  its chunks in {entry.server}"
 
 
 def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | None = _MOST_LISTED) -> Iterator[str]:

@@ -83,6 +83,8 @@ FAULTS = {
     "index deleted": "search answers, an update says so; made anew at the next start",
     "damaged shard": "status and the next update say so; set aside and rebuilt by that update",
     "damaged manifest": "status and the next update say so; set aside and rebuilt by that update",
+    "newer release": "status, list and the next update say so; left alone until one of this release is complete",
+    "older release": "status and the next update say so, as of damage; set aside and rebuilt by that update",
     "damaged current": "nothing; the generation that is there",
     "damaged seal": "nothing; what it held",
     "cache deleted": "nothing, or status names the layer; what it held",

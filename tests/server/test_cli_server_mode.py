@@ -86,6 +86,22 @@ def test_list_remove_and_force_reach_the_server_and_compact_says_that_it_need_no
     assert on_server.json("list")["indexes"] == []
 
 
+def test_an_index_on_a_server_that_is_not_configured_is_told_of_as_what_it_is_and_not_as_damaged(
+    on_server: "Cqm", qdrant: QdrantDouble
+) -> None:
+    on_server.run("index")
+    [(_, name)] = qdrant.aliases.items()
+    status = on_server.run("status", CQM_STORE_URL="").stdout
+    assert f"not used; the next update makes another one: The index is on {qdrant.url}" in status
+    assert "Set store.url to that" in status
+    assert "unavailable, updated never" in status
+    assert f"its chunks in {name} at {qdrant.url}" in on_server.run("list").stdout
+    again = on_server.run("index", CQM_STORE_URL="")
+    assert f"Another index takes the place of the one that was here: The index is on {qdrant.url}" in again.stderr
+    assert "unavailable" not in (status := on_server.run("status", CQM_STORE_URL="").stdout)
+    assert "damage" not in status + again.stdout + again.stderr
+
+
 def test_a_project_cannot_choose_the_server(cqm: "Cqm", qdrant: QdrantDouble) -> None:
     (cqm.project / "cqm.yml").write_text(f"store: {{url: '{qdrant.url}'}}\n")
     done = cqm.run("index")

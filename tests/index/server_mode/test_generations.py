@@ -15,6 +15,7 @@ from cqm.index.budget import make_room
 from cqm.index.catalogue import remove_index
 from cqm.index.engine import Index
 from cqm.index.errors import StoreError
+from cqm.index.model import IndexState
 from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.status import read_status
 
@@ -123,7 +124,9 @@ def test_nothing_is_asked_of_a_server_that_is_not_configured_any_more(
     qdrant.requests.clear()
     elsewhere = replace(options(), store=StoreOptions())
     with Index.open(tree, elsewhere) as index:
-        assert "not what store.url names now" in index.status().damage
+        status = index.status()
+        assert (status.state, status.damage) == (IndexState.UNAVAILABLE, "")
+        assert "not what store.url names now" in status.unavailable
         index.update()
         assert paths(index, "gather_3")
     assert qdrant.requests == []
