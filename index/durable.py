@@ -49,11 +49,28 @@ def replace_file(path: Path, text: str) -> None:
         OSError: it cannot be written; it is as it was.
         StoreError: the disk fails.
     """
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
+    temporary = _written_beside(path, text)
     sync_file(temporary)
     temporary.replace(path)
     sync_folder(path.parent)
+
+
+def replace_passing_file(path: Path, text: str) -> None:
+    """The same for what is only of use while the process lives that wrote it: a power cut may leave any content.
+
+    Raises:
+        OSError: it cannot be written; it is as it was.
+    """
+    _written_beside(path, text).replace(path)
+
+
+def _written_beside(path: Path, text: str) -> Path:
+    """A new file that only its user can read; what a process left there that died, or a link, is not written to."""
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    return temporary
 
 
 def sync_folder(folder: Path) -> None:

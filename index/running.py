@@ -5,6 +5,7 @@ takes from a process that dies: an update that was killed never looks as if it r
 """
 
 import json
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from cqm.index.activity import REBUILD, UPDATE, Running
+from cqm.index.durable import replace_passing_file
 from cqm.index.home import RUNNING_FILE, RUNNING_LOCK
 from cqm.index.model import Progress
 
@@ -23,6 +25,8 @@ _LOCK_SECONDS = 0.2
 """Whoever asks holds the lock for a moment; nobody holds it for as long as this."""
 
 _OF_ALL_FILES = frozenset({UPDATE, REBUILD})
+
+_log = logging.getLogger(__name__)
 
 
 class Run:
@@ -74,6 +78,7 @@ class Runs:
         self._held = FileLock(folder / RUNNING_LOCK, timeout=_LOCK_SECONDS, thread_local=False)
         self._runs: list[Run] = []
         self._stopped: Running | None = None
+        self._is_silent = False
 
     @contextmanager
     def run(self, task: str) -> Iterator[Run]:
@@ -101,10 +106,9 @@ class Runs:
     def _begin(self, run: Run) -> None:
         with self._lock:
             if not self._runs:
-                # Without the right or the room to write, nobody else is told.
-                with suppress(OSError, Timeout):
-                    self._held.acquire()
-                    self._stopped = _cut_short(_read(self._folder)) or self._stopped
+                # Nobody else writes: the index is open here.
+                self._stopped = _cut_short(_read(self._folder)) or self._stopped
+                self._take(_LOCK_SECONDS)
             self._runs.append(run)
             self._write()
 
@@ -117,7 +121,19 @@ class Runs:
             if not self._runs:
                 self._held.release()
 
+    def _take(self, seconds: float) -> None:
+        """Hold the lock by which others know that this process lives; whoever cannot is told so, and tries again."""
+        try:
+            self._held.acquire(timeout=seconds)
+        except (OSError, Timeout) as error:
+            if not self._is_silent:
+                _log.warning("Other processes are not told yet what goes on in %s: %s", self._folder, error)
+        self._is_silent = not self._held.is_locked
+
     def _write(self) -> None:
+        """Write what goes on, unsynced: that costs as much as a small update, and is over when the machine is off."""
+        if self._runs and not self._held.is_locked:
+            self._take(0)
         if not self._held.is_locked:
             return
         noted = _Noted(self.running(), self._stopped)
@@ -126,9 +142,7 @@ class Runs:
             if noted == _NOTHING:
                 file.unlink(missing_ok=True)
                 return
-            new = file.with_name(f"{RUNNING_FILE}.new")
-            new.write_text(json.dumps(_values(noted)), encoding="utf-8")
-            new.replace(file)
+            replace_passing_file(file, json.dumps(_values(noted)))
 
 
 class _Noted(NamedTuple):

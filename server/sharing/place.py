@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from cqm.index.durable import replace_passing_file
 from cqm.index.errors import StoreError
 from cqm.index.home import ADDRESS_FILE
 
@@ -54,7 +55,7 @@ def listen(folder: Path, *, over_tcp: bool = not hasattr(socket, "AF_UNIX")) -> 
         else:
             listener, path = _listen_at(folder)
             address = Address(os.getpid(), str(path))
-        _write(folder, address)
+        replace_passing_file(folder / ADDRESS_FILE, json.dumps(asdict(address)))
     except OSError as error:
         raise StoreError(f"The owner of {folder} cannot listen: {error}.", remedy="Free space.") from error
     return listener, address
@@ -180,12 +181,3 @@ def _made_private(place: Path) -> str:
     if status.st_mode & 0o077:
         place.chmod(0o700)
     return "" if os.access(place, os.W_OK | os.X_OK) else "it cannot be written"
-
-
-def _write(folder: Path, address: Address) -> None:
-    """Write the address whole or not at all."""
-    temporary = folder / f"{ADDRESS_FILE}.new"
-    temporary.unlink(missing_ok=True)
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(asdict(address), file)
-    temporary.replace(folder / ADDRESS_FILE)

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from filelock import FileLock
 from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
@@ -165,3 +166,21 @@ def _held(word: str, reached: Event, opened: Event) -> Callable[[Request], None]
             opened.wait(PATIENCE_SECONDS)
 
     return hold
+
+
+def test_an_update_that_others_could_not_be_told_of_says_so_and_is_told_as_soon_as_it_can_be(
+    tree: Path, options: IndexOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Index.open(tree, options) as index:
+        held = FileLock(index.folder / "running.lock")
+        held.acquire()
+        seen: list[int] = []
+
+        def report(_: Progress) -> None:
+            seen.append(len(read_status(tree, options).running))
+            held.release()
+
+        index.update(report=report)
+        assert seen[:2] == [0, 1]
+        assert caplog.text.count("Other processes are not told yet what goes on") == 1
+        assert read_status(tree, options).running == ()
