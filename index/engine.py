@@ -173,6 +173,13 @@ class Index:
             self._reranker.close()
         self._cache.close()
 
+    def half_open(self) -> None:
+        """Let models that failed, and are left alone for a while, be tried by the next update: they may be mended."""
+        if self._routes:
+            self._routes.half_open()
+        if self._writer:
+            self._writer.health.half_open()
+
     def update(
         self,
         paths: Iterable[str | Path] | None = None,

@@ -36,6 +36,10 @@ class Health:
             return ""
         return self._breaker.reason or "The service failed and is tried again by another request."
 
+    def half_open(self) -> None:
+        """See `Breaker.half_open`."""
+        self._breaker.half_open()
+
     def worked(self) -> None:
         """It answered."""
         with self._lock:

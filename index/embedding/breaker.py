@@ -46,6 +46,12 @@ class Breaker:
             self._open_until = self._clock() + self._seconds
             return True
 
+    def half_open(self) -> None:
+        """Let one caller try the service now: somebody wants it who may have mended it."""
+        with self._lock:
+            if self._open_until is not None:
+                self._open_until = self._clock()
+
     def worked(self) -> None:
         """The service answered: it may be used."""
         with self._lock:

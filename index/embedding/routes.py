@@ -97,6 +97,11 @@ class Routes:
         for model in self.models:
             model.refresh(self._query_seconds)
 
+    def half_open(self) -> None:
+        """Let each model that is left alone be tried by the next call."""
+        for model in self.models:
+            model.breaker.half_open()
+
     def preferred(self, route: Route) -> Space | None:
         """The space of the first choice; None while it is not to be had, or when there is none."""
         try:

@@ -67,3 +67,15 @@ def test_a_caller_that_never_tells_how_it_went_does_not_keep_the_others_out_for_
     assert breaker.admits()
     clock.now = 120.0
     assert breaker.admits()
+
+
+def test_a_service_that_may_be_mended_is_tried_by_one_caller_before_the_time_is_over(
+    breaker: Breaker, clock: Clock
+) -> None:
+    breaker.half_open()
+    assert [breaker.admits() for _ in range(2)] == [True, True]
+    breaker.failed("it is down")
+    clock.now = 10.0
+    breaker.half_open()
+    assert breaker.reason == "it is down"
+    assert [breaker.admits() for _ in range(2)] == [True, False]
