@@ -30,6 +30,28 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
     }
 
 
+def answer_facts(answer: Answer) -> JsonObject:
+    """How far an answer may be relied on, for a program that shows its text to a model."""
+    return {
+        "freshness": answer.freshness,
+        "complete": answer.complete,
+        "failed_files": answer.failed_files,
+        "updated_at": answer.updated_at,
+        "degraded": answer.degraded,
+    }
+
+
+def status_facts(status: IndexStatus) -> JsonObject:
+    """How an index stands, likewise: how far it is in step with its files, what goes on and what is built."""
+    return {name: getattr(status, name) for name in _FACTS}
+
+
+_FACTS = (
+    *("root", "state", "freshness", "complete", "pending", "commits_behind", "updated_at", "running", "stopped"),
+    *("building", "damage", "unavailable"),
+)
+
+
 def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     """One result, with its content where that is not its text; with `explain`, the named parts of its score as well."""
     found: JsonObject = {

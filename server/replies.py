@@ -2,16 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 
+from mcp_types import CallToolResult, TextContent
+
 from cqm.chunkers.model import Chunk
 from cqm.chunkers.tokens import estimate
 from cqm.index.model import FileProblem, IndexStatus, Progress, UpdateSummary
+from cqm.server.console import plain
 from cqm.server.jobs import Job
 from cqm.server.preview import Preview
 from cqm.server.preview_text import chunk_line, holds_text, options_line, shown, statistics_line
 from cqm.server.reports import pace_text, status_lines, summary_lines
 
 _MOST_LISTED = 500
+_PREFIX = "cqm/"
 _LONGEST_VALUE = 60
+
+
+def with_facts(text: str, name: str, facts: object) -> CallToolResult:
+    """A tool's reply: the text that the model reads, and facts for the program that it runs in, as `_meta`.
+
+    They are no structured content: programs show that to the model in place of the text.
+
+    Parameters:
+        name: of the facts, below our prefix.
+        facts: as JSON has them, or dataclasses.
+    """
+    return CallToolResult(content=[TextContent(type="text", text=text)], _meta={f"{_PREFIX}{name}": plain(facts)})
 
 
 def job_reply(root: str, job: Job) -> str:

@@ -6,27 +6,29 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.errors import IndexInUseError
 from cqm.index.freshness import NOT_KNOWN, judged
-from cqm.index.model import Answer, Progress, Query, SearchMode
+from cqm.index.model import Answer, IndexStatus, Progress, Query, SearchMode
 from cqm.index.scan import scan
 from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
 from cqm.server.errors import PathRefusedError
+from cqm.server.objects import answer_facts, status_facts
 from cqm.server.preview import Preview, preview, preview_file
 from cqm.server.render import render_answer
-from cqm.server.replies import going_on, job_reply, listing, preview_reply, progress_message, status_reply
+from cqm.server.replies import going_on, job_reply, listing, preview_reply, progress_message, status_reply, with_facts
 from cqm.server.reports import stale_lines
 from cqm.server.served import Served
 from cqm.server.settings import Settings
@@ -40,6 +42,7 @@ _GLANCE_SECONDS = 2.0
 """How long a search waits until a complete index of earlier days has been compared with the files of today."""
 
 _P = ParamSpec("_P")
+_Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
 PathInScope = Annotated[str | None, Field(description="File or folder; the folder that is open when left out.")]
@@ -60,11 +63,11 @@ PlainValue = str | int | float | bool | list[str]
 StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
 
 
-def explained(tool: Callable[_P, Awaitable[str]]) -> Callable[_P, Awaitable[str]]:
+def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_Reply]]:
     """Turn what a tool raises into ToolError, whose text is all that reaches the model."""
 
     @functools.wraps(tool)
-    async def call(*args: _P.args, **kwargs: _P.kwargs) -> str:
+    async def call(*args: _P.args, **kwargs: _P.kwargs) -> _Reply:
         try:
             return await tool(*args, **kwargs)
         except (ToolError, MCPError):
@@ -125,7 +128,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
     ] = None,
     wait_seconds: WaitForChanges = None,
-) -> str:
+) -> CallToolResult:
     """Answer a question from the index of a path, which is made first when there is none."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
@@ -145,7 +148,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
     answer = await run_sync(_answer, place.opened, asked)
     root = str(place.opened.index.root)
-    return note + render_answer(asked, answer, token_budget or settings.server.token_budget, root=root)
+    text = note + render_answer(asked, answer, token_budget or settings.server.token_budget, root=root)
+    return with_facts(text, "answer", answer_facts(answer))
 
 
 @explained
@@ -205,14 +209,17 @@ async def index_status(
         Literal["summary", "failed", "skipped"],
         Field(description="summary, or all files that failed or were skipped, with their reasons."),
     ] = "summary",
-) -> str:
+) -> CallToolResult:
     """Tell what is indexed, how fresh it is, what failed or was skipped, and what goes on."""
     served = ctx.request_context.lifespan_context
     if show != "summary":
         place = await run_sync(served.open, path, named)
-        return await run_sync(_problems, place.opened, show)
+        text, status = await run_sync(_problems, place.opened, show)
+        return with_facts(text, "status", [status_facts(status)])
     roots = await run_sync(served.roots_of, path, named)
-    return "\n\n".join([await run_sync(_status, served, root) for root in roots])
+    told = [await run_sync(_status, served, root) for root in roots]
+    text = "\n\n".join(text for text, _ in told)
+    return with_facts(text, "status", [status_facts(status) for _, status in told])
 
 
 def _seconds(served: Served, wanted: float | None) -> float:
@@ -283,21 +290,22 @@ def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings) ->
     return preview_file(relative, path.read_bytes(), choice, settings)
 
 
-def _problems(opened: OpenIndex, show: str) -> str:
-    problems = opened.index.skipped() if show == "skipped" else opened.index.status().failed
-    return listing(str(opened.index.root), show, problems)
+def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
+    status = opened.index.status()
+    problems = opened.index.skipped() if show == "skipped" else status.failed
+    return listing(str(opened.index.root), show, problems), status
 
 
-def _status(served: Served, root: Path) -> str:
+def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
     """The status of a root, compared with the disk unless another process has the index."""
     status = served.workspace.status(root)
     if not status.exists and served.workspace.opened(root) is None:
-        return status_reply(status)
+        return status_reply(status), status
     try:
         opened = served.workspace.open(root)
     except IndexInUseError as error:
-        return status_reply(status, watch=error.message)
+        return status_reply(status, watch=error.message), status
     # The job first: one that ends while the disk is looked at is still told of, and never missing beside old counts.
     job = opened.running_job()
     status = opened.index.status(look=True)
-    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root))
+    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

@@ -2,9 +2,11 @@
 
 import os
 import re
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
@@ -643,3 +645,31 @@ async def test_an_unexpected_error_is_named_by_its_type_and_logged(caplog: pytes
     with pytest.raises(ToolError, match="Unexpected ZeroDivisionError: division by zero"):
         await broken()
     assert "Traceback" in caplog.text
+
+
+async def facts(client: Client, tool: str, name: str, **arguments: Any) -> Any:
+    """What a reply tells the program that the model runs in."""
+    return (await client.call_tool(tool, arguments)).meta[name]
+
+
+async def test_a_search_and_the_status_tell_programs_how_fresh_the_index_is_and_models_what_they_did_before(
+    connect: Connect, project: Path
+) -> None:
+    run = partial(subprocess.run, cwd=project, check=True, capture_output=True)
+    identity = ("-c", "user.name=n", "-c", "user.email=e@e")
+    run(["git", "init", "-q"])
+    run(["git", "add", "-A"])
+    run(["git", *identity, "commit", "-qm", "one"])
+    async with connect(project) as client:
+        await until(client, "limit_retries", lambda reply: "freshness unknown" not in reply)
+        first = await facts(client, "search", "cqm/answer", query="limit_retries")
+        assert (first["freshness"]["state"], first["freshness"]["pending"], first["complete"]) == ("fresh", 0, True)
+        assert first["freshness"]["git_head"] == first["freshness"]["indexed_head"] != ""
+        run(["git", *identity, "commit", "--allow-empty", "-qm", "two"])
+        [status] = await facts(client, "index_status", "cqm/status")
+        head = run(["git", "rev-parse", "HEAD"]).stdout.decode().strip()
+        assert status["root"] == str(project)
+        assert status["freshness"]["git_head"] == head
+        if status["freshness"]["indexed_head"] != head:  # else the watcher has noticed the commit already
+            assert (status["freshness"]["state"], status["commits_behind"]) == ("stale", 1)
+        assert (status["building"], status["pending"], status["stopped"]) == (None, 0, None)
