@@ -11,22 +11,8 @@ from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.errors import ScanError
 from cqm.index.model import Progress, Query
-from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.options import IndexOptions
 from cqm.index.status import read_status, size_on_disk
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(12):
-        (root / f"part_{number}.py").write_text(f"def gather_{number}():\n    return {number}\n")
-    return root
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> IndexOptions:
-    return IndexOptions(home=tmp_path / "home", workers=1, embedding=EmbeddingOptions(provider="none"))
 
 
 @pytest.fixture
@@ -67,7 +53,7 @@ def test_closing_while_others_read_left_the_shard_open(index: Index, tree: Path,
         reader.join()
     assert errors == []
     with Index.open(tree, options) as again:
-        assert again.update().unchanged == 12
+        assert again.update().unchanged == 3
 
 
 def test_a_generation_that_was_set_aside_was_taken_for_one_that_serves(
@@ -80,8 +66,8 @@ def test_a_generation_that_was_set_aside_was_taken_for_one_that_serves(
     (index.folder / "current").unlink()
     assert not read_status(tree, options).exists
     with Index.open(tree, options) as again:
-        assert again.search(Query("gather_3")).hits == ()
-        assert again.update().added == 12
+        assert again.search(Query("gather_2")).hits == ()
+        assert again.update().added == 3
     assert generations(index) == {name}
 
 

@@ -12,24 +12,10 @@ from cqm.index.edge import EdgeStore
 from cqm.index.engine import Index
 from cqm.index.migration import FORMAT_VERSION
 from cqm.index.model import IndexState, Query
-from cqm.index.options import CacheOptions, IndexOptions
+from cqm.index.options import IndexOptions
 from cqm.index.status import read_status
 
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> IndexOptions:
-    return IndexOptions(tmp_path / "home", workers=1, cache=CacheOptions(enabled=False))
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(4):
-        (root / f"module_{number}.py").write_text(f"def compute_{number}(value):\n    return value + {number}\n")
-    return root
 
 
 @pytest.fixture
@@ -69,7 +55,7 @@ def test_what_a_newer_release_wrote_is_left_as_it_is_and_another_one_is_built_be
         [note] = index.update().notes
         assert note.startswith("Another index takes the place of the one that was here: ")
         assert (index.status().state, index.status().unavailable) == (IndexState.COMPLETE, "")
-        assert index.search(Query("compute_3")).hits[0].path == "module_3.py"
+        assert index.search(Query("gather_2")).hits[0].path == "part_2.py"
     with Index.open(tree, options) as index:
         assert (index.update().notes, index.update().chunks_written) == ((), 0)
 
@@ -119,9 +105,9 @@ def test_an_index_whose_seal_an_older_release_broke_is_told_of_and_rebuilt(
         assert str(written_by_an_older_release) in index.status().damage
         [note] = index.update().notes
         assert note.startswith("The index was damaged and is rebuilt: ")
-        assert (index.status().state, index.status().chunks) == (IndexState.COMPLETE, 4)
-        for number in range(4):
-            assert index.search(Query(f"compute_{number}")).hits[0].path == f"module_{number}.py"
+        assert (index.status().state, index.status().chunks) == (IndexState.COMPLETE, 3)
+        for number in range(3):
+            assert index.search(Query(f"gather_{number}")).hits[0].path == f"part_{number}.py"
 
 
 def test_an_index_that_is_begun_bears_its_format_from_the_first_moment(tree: Path, options: IndexOptions) -> None:

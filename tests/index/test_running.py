@@ -19,20 +19,6 @@ from cqm.index.status import read_status
 PATIENCE_SECONDS = 20.0
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(3):
-        (root / f"part_{number}.py").write_text(f"def gather_{number}(value):\n    return value\n")
-    return root
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> IndexOptions:
-    return IndexOptions(home=tmp_path / "home", workers=1, embedding=EmbeddingOptions("none"))
-
-
 class Seen:
     """The status at each report of progress: by the process itself, and as another one reads it."""
 

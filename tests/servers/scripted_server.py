@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from cqm.index.options import EmbeddingOptions
+
 EMBEDDING_PATHS = {"/api/embed", "/v1/embeddings"}
 QUESTIONS = {"/v1/models", "/info", "/tokenize"}
 """What a server may tell of itself, beside vectors."""
@@ -43,6 +45,10 @@ class Request:
     def texts(self) -> list[str]:
         texts = self.body.get("input", [])
         return [texts] if isinstance(texts, str) else texts
+
+
+REFUSED = Reply(401, json.dumps({"error": {"message": "no"}}))
+"""A failure that no retry mends, so that tests need not wait."""
 
 
 def vector_of(text: str) -> list[float]:
@@ -197,6 +203,11 @@ def _trickle(body: bytes, file: BufferedIOBase, ended: threading.Event) -> None:
                 return
             file.write(bytes([byte]))
             file.flush()
+
+
+def model_at(server: ScriptedServer, **more: object) -> EmbeddingOptions:
+    """The options of a model that the server has, asked one request at a time."""
+    return EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -7,46 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scripted_server import Reply, ScriptedServer
+from scripted_server import REFUSED, Reply, ScriptedServer, model_at
 
 from cqm.index.embedding.routes import Route
 from cqm.index.engine import Index
 from cqm.index.errors import EmbeddingError
 from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
 
-REFUSED = Reply(401, json.dumps({"error": {"message": "no"}}))
-"""A failure that no retry mends, so that tests need not wait."""
 EMBEDDED = EmbeddingOptions()
-MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(6):
-        (root / f"part_{number}.py").write_text(MODULE.format(name=f"gather_{number}"))
-    (root / "guide.md").write_text("# Guide\n\nHow the parts are gathered, in plain words.\n")
-    return root
 
 
 Options = Callable[..., IndexOptions]
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> Options:
-    def made(preferred: EmbeddingOptions, *fallback: EmbeddingOptions, **routes: object) -> IndexOptions:
-        # A model that failed is tried again at once, and nothing comes from the cache.
-        chosen = RouteOptions(fallback=fallback, **{"retry_seconds": 0.0, **routes})  # type: ignore[arg-type]
-        cache = CacheOptions(enabled=False)
-        return IndexOptions(home=tmp_path / "home", workers=1, embedding=preferred, routes=chosen, cache=cache)
-
-    return made
-
-
-def model_of(server: ScriptedServer, **more: object) -> EmbeddingOptions:
-    return EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1, **more)  # type: ignore[arg-type]
+Module = Callable[[str], str]
 
 
 def spaces_of_chunks(index: Index) -> dict[str, set[str]]:
@@ -91,13 +64,13 @@ def contents(index: Index) -> dict[str, tuple[str, tuple[float, ...]]]:
 
 
 def test_when_the_preferred_model_dies_in_the_middle_the_next_takes_over_and_no_vector_is_in_a_wrong_space(
-    tree: Path, options: Options, server: ScriptedServer
+    tree: Path, module: Module, options: Options, server: ScriptedServer
 ) -> None:
-    with Index.open(tree, options(model_of(server, batch_size=1), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server, batch_size=1), EMBEDDED)) as index:
         (tree / "guide.md").rename(tree.parent / "guide.md")
         index.update()
         (tree.parent / "guide.md").rename(tree / "guide.md")
-        (tree / "part_0.py").write_text(MODULE.format(name="scatter"))
+        (tree / "part_0.py").write_text(module("scatter"))
         fails_after(server, 0)
         summary = index.update()
         assert summary.failed == ()
@@ -118,7 +91,7 @@ def test_what_a_fallback_wrote_is_embedded_anew_when_the_preferred_model_is_back
     tree: Path, options: Options, server: ScriptedServer, tmp_path: Path
 ) -> None:
     fails_after(server, 0)
-    chosen = options(model_of(server), EMBEDDED)
+    chosen = options(model_at(server), EMBEDDED)
     with Index.open(tree, chosen) as index:
         summary = index.update()
         chunks = index.status().chunks
@@ -126,7 +99,7 @@ def test_what_a_fallback_wrote_is_embedded_anew_when_the_preferred_model_is_back
         assert index.status().coverage == {next(iter(index.status().coverage)): chunks}
         works(server)
         again = index.improve()
-        assert (again.lacking, again.embedded, again.files) == (0, chunks, 7)
+        assert (again.lacking, again.embedded, again.files) == (0, chunks, 5)
         assert index.improve().files == 0
         found = contents(index)
     with Index.open(tree, replace(chosen, home=tmp_path / "other")) as fresh:
@@ -138,7 +111,7 @@ def test_a_model_that_fails_while_it_takes_back_its_chunks_costs_no_vector(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     fails_after(server, 0)
-    with Index.open(tree, options(model_of(server, batch_size=1), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server, batch_size=1), EMBEDDED)) as index:
         index.update()
         before = index.status().chunks
         fails_after(server, 4)
@@ -152,7 +125,7 @@ def test_without_any_model_that_works_files_are_found_by_words_and_get_their_vec
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     fails_after(server, 0)
-    with Index.open(tree, options(model_of(server))) as index:
+    with Index.open(tree, options(model_at(server))) as index:
         summary = index.update()
         assert {problem.path for problem in summary.failed} == {path.name for path in tree.iterdir()}
         assert "answered 401" in summary.failed[0].reason
@@ -167,7 +140,7 @@ def test_without_any_model_that_works_files_are_found_by_words_and_get_their_vec
 def test_code_and_documents_have_models_of_their_own_and_a_question_is_asked_in_both_spaces(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    with Index.open(tree, options(EMBEDDED, prose=model_of(server))) as index:
+    with Index.open(tree, options(EMBEDDED, prose=model_at(server))) as index:
         index.update()
         found = spaces_of_chunks(index)
         assert found.pop("guide.md") == {"openai"}
@@ -182,9 +155,9 @@ def test_the_scores_of_two_spaces_are_compared_within_the_question_only(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     server.vectors = lambda texts: [[1.0, 0.0, 0.0, 0.0] for _ in texts]  # Every cosine is 1: raw scores would win.
-    with Index.open(tree, options(EMBEDDED, prose=model_of(server))) as index:
+    with Index.open(tree, options(EMBEDDED, prose=model_at(server))) as index:
         index.update()
-        hits = index.search(Query("gather_4 adds value to total", mode=SearchMode.SEMANTIC)).hits
+        hits = index.search(Query("gather_3 adds value to total", mode=SearchMode.SEMANTIC)).hits
         assert hits[0].path != "guide.md"
 
 
@@ -197,7 +170,7 @@ def test_models_are_preferred_in_the_order_that_is_chosen(
 ) -> None:
     prices = {"a": (0.1, 1.0), "b": (0.2, 2.0), "c": (0.3, 3.0)}
     models = {
-        name: replace(model_of(server), model=name, usd_per_million_tokens=price, quality=quality)
+        name: replace(model_at(server), model=name, usd_per_million_tokens=price, quality=quality)
         for name, (price, quality) in prices.items()
     }
     chosen = options(models["b"], models["a"], models["c"], choose=choose)
@@ -211,7 +184,7 @@ def test_the_quickest_model_is_measured_once_and_stays_the_preferred_one(
     tree: Path, options: Options, server: ScriptedServer, serve: Callable[..., ScriptedServer]
 ) -> None:
     other = serve()
-    chosen = options(model_of(other), model_of(server), choose="latency")
+    chosen = options(model_at(other), model_at(server), choose="latency")
     with Index.open(tree, chosen) as index:
         index.update()
         space = index.status().space
@@ -227,7 +200,7 @@ def test_a_model_that_does_not_answer_is_not_the_quickest(
 ) -> None:
     broken = serve()
     fails_after(broken, 0)
-    with Index.open(tree, options(model_of(broken), model_of(server), choose="latency")) as index:
+    with Index.open(tree, options(model_at(broken), model_at(server), choose="latency")) as index:
         index.update()
         assert f":{server.port}" in index.status().space
 
@@ -238,7 +211,7 @@ def test_an_order_that_does_not_exist_is_refused_by_name(tree: Path, options: Op
 
 
 def test_a_budget_stops_the_paid_model_and_says_so(tree: Path, options: Options, server: ScriptedServer) -> None:
-    paid = model_of(server, usd_per_million_tokens=1000.0)
+    paid = model_at(server, usd_per_million_tokens=1000.0)
     with Index.open(tree, options(paid, budget_usd=0.001)) as index:
         summary = index.update()
         assert summary.failed
@@ -280,22 +253,22 @@ def test_another_model_under_the_same_name_builds_a_new_generation_while_the_old
 def test_a_fallback_can_be_added_without_building_the_index_anew(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    with Index.open(tree, options(model_of(server))) as index:
+    with Index.open(tree, options(model_at(server))) as index:
         index.update()
-    with Index.open(tree, options(model_of(server), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED)) as index:
         assert index.update().embedded == 0
 
 
 def test_a_text_that_a_model_refuses_is_reported_and_not_asked_for_again_before_files_are_compared(
-    tree: Path, options: Options, server: ScriptedServer
+    tree: Path, module: Module, options: Options, server: ScriptedServer
 ) -> None:
     server.rule = lambda request: Reply(400, "{}") if any("gather_1" in text for text in request.texts) else None
-    with Index.open(tree, options(model_of(server))) as index:
+    with Index.open(tree, options(model_at(server))) as index:
         summary = index.update()
         assert [problem.path for problem in summary.failed] == ["part_1.py"]
         assert summary.lacking == 0
         asked = len(server.embeddings)
-        (tree / "part_5.py").write_text(MODULE.format(name="other"))
+        (tree / "part_5.py").write_text(module("other"))
         index.update(["part_5.py"])
         texts = [text for request in server.embeddings[asked:] for text in request.texts]
         assert texts
@@ -305,7 +278,7 @@ def test_a_text_that_a_model_refuses_is_reported_and_not_asked_for_again_before_
 def test_a_second_run_asks_for_nothing_and_neither_does_a_folder_that_was_moved(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    chosen = replace(options(model_of(server)), cache=CacheOptions())
+    chosen = replace(options(model_at(server)), cache=CacheOptions())
     with Index.open(tree, chosen) as index:
         first = index.update()
         assert (first.embedded, first.cached) == (first.chunks_written, 0)
@@ -321,19 +294,21 @@ def test_a_second_run_asks_for_nothing_and_neither_does_a_folder_that_was_moved(
 
 
 def test_usage_is_counted_for_each_run_and_model(tree: Path, options: Options, server: ScriptedServer) -> None:
-    with Index.open(tree, options(model_of(server, usd_per_million_tokens=2.0))) as index:
+    with Index.open(tree, options(model_at(server, usd_per_million_tokens=2.0))) as index:
         first = index.update().usage[f"openai/tiny at 127.0.0.1:{server.port}"]
-        assert first.texts >= 7
+        assert first.texts >= 5
         assert first.usd == pytest.approx(first.tokens * 2e-6)
         assert index.update().usage == {}
 
 
-def test_status_tells_which_models_are_left_alone_and_why(tree: Path, options: Options, server: ScriptedServer) -> None:
+def test_status_tells_which_models_are_left_alone_and_why(
+    tree: Path, module: Module, options: Options, server: ScriptedServer
+) -> None:
     fails_after(server, 0)
-    with Index.open(tree, options(model_of(server), EMBEDDED, retry_seconds=600.0)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED, retry_seconds=600.0)) as index:
         index.update()
         asked = len(server.requests)
-        (tree / "part_2.py").write_text(MODULE.format(name="other"))
+        (tree / "part_2.py").write_text(module("other"))
         index.update()
         assert len(server.requests) == asked
         broken, well = index.status().models
@@ -345,10 +320,10 @@ def test_status_tells_which_models_are_left_alone_and_why(tree: Path, options: O
 def test_an_estimate_tells_texts_tokens_and_money_and_contacts_nobody(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    with Index.open(tree, options(model_of(server, usd_per_million_tokens=3.0))) as index:
+    with Index.open(tree, options(model_at(server, usd_per_million_tokens=3.0))) as index:
         estimate = index.estimate()
         assert server.requests == []
-        assert estimate.files == 7
+        assert estimate.files == 5
         assert sum(cost.texts for cost in estimate.embedding) == estimate.chunks
         assert [cost.usd for cost in estimate.embedding] == [cost.tokens * 3e-6 for cost in estimate.embedding]
         assert index.update().chunks_written == estimate.chunks
@@ -356,7 +331,7 @@ def test_an_estimate_tells_texts_tokens_and_money_and_contacts_nobody(
 
 
 def test_a_search_does_not_wait_for_a_model_that_hangs(tree: Path, options: Options, server: ScriptedServer) -> None:
-    with Index.open(tree, options(model_of(server), query_seconds=0.3)) as index:
+    with Index.open(tree, options(model_at(server), query_seconds=0.3)) as index:
         index.update()
         server.rule = lambda _: Reply(hangs=True)
         answer = index.search(Query("gather_2"))
@@ -370,7 +345,7 @@ def test_a_chunk_says_when_its_text_was_too_long_for_the_model(
 ) -> None:
     refusal = Reply(400, json.dumps({"error": {"message": "too long", "code": "context_length_exceeded"}}))
     server.rule = lambda request: refusal if any(len(text) > 600 for text in request.texts) else None
-    with Index.open(tree, options(model_of(server, long_texts=long_texts))) as index:
+    with Index.open(tree, options(model_at(server, long_texts=long_texts))) as index:
         assert index.update().failed == ()
         assert index.search(Query("gather_2")).hits[0].metadata["embedded"] == told
         assert "embedded" not in index.search(Query("guide in plain words")).hits[0].metadata

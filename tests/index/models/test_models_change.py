@@ -1,6 +1,5 @@
 """Models that come, go and change while an index lives: regressions, named after what went wrong."""
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted_server import Reply, Request, ScriptedServer
+from scripted_server import REFUSED, Reply, Request, ScriptedServer, model_at
 
 from cqm.index.cache import open_cache
 from cqm.index.engine import Index
@@ -16,40 +15,15 @@ from cqm.index.generation import generation_name
 from cqm.index.home import cache_folder
 from cqm.index.migration import bring_up_to_date, has_spaces
 from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.status import read_status
 
-REFUSED = Reply(401, json.dumps({"error": {"message": "no"}}))
 TOO_ODD = Reply(400, "{}")
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
-MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(4):
-        (root / f"part_{number}.py").write_text(MODULE.format(name=f"gather_{number}"))
-    (root / "guide.md").write_text("# Guide\n\nHow the parts are gathered, in plain words.\n")
-    return root
 
 
 Options = Callable[..., IndexOptions]
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> Options:
-    def made(preferred: EmbeddingOptions, *fallback: EmbeddingOptions, **routes: object) -> IndexOptions:
-        chosen = RouteOptions(fallback=fallback, **{"retry_seconds": 0.0, **routes})  # type: ignore[arg-type]
-        cache = CacheOptions(enabled=False)
-        return IndexOptions(tmp_path / "home", workers=1, embedding=preferred, routes=chosen, cache=cache)
-
-    return made
-
-
-def openai(server: ScriptedServer, **more: object) -> EmbeddingOptions:
-    return EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1, **more)  # type: ignore[arg-type]
+Module = Callable[[str], str]
 
 
 def ollama(server: ScriptedServer) -> EmbeddingOptions:
@@ -104,7 +78,7 @@ def test_improving_before_the_first_update_forgot_which_model_was_the_quickest(
     tree: Path, options: Options, server: ScriptedServer, serve: Callable[..., ScriptedServer]
 ) -> None:
     slow = serve()
-    chosen = options(openai(slow), openai(server), choose="latency")
+    chosen = options(model_at(slow), model_at(server), choose="latency")
     with Index.open(tree, chosen) as index:
         order = [f"openai/tiny at 127.0.0.1:{each.port}" for each in (server, slow)]
         index._lineage.serving.manifest.set_facts({"models": "\n".join(order)})
@@ -121,7 +95,7 @@ def test_a_model_that_did_not_answer_when_latency_was_measured_was_last_for_ever
 ) -> None:
     down = serve()
     down.rule = lambda _: REFUSED
-    chosen = options(openai(down), openai(server), choose="latency")
+    chosen = options(model_at(down), model_at(server), choose="latency")
     with Index.open(tree, chosen) as index:
         index.update()
         assert index._lineage.serving.manifest.fact("models") == ""
@@ -147,7 +121,7 @@ def test_a_model_that_changed_back_made_updates_fail_until_the_process_ended(
 def test_no_model_for_one_kind_of_text_ended_the_update(
     tree: Path, options: Options, server: ScriptedServer, prose_has_model: bool
 ) -> None:
-    models = (NOTHING, openai(server)) if prose_has_model else (openai(server), NOTHING)
+    models = (NOTHING, model_at(server)) if prose_has_model else (model_at(server), NOTHING)
     with Index.open(tree, options(models[0], prose=models[1])) as index:
         summary = index.update()
         assert (summary.failed, summary.lacking) == ((), 0)
@@ -173,14 +147,14 @@ def test_improving_put_another_model_into_the_generation_that_served(
         assert index._lineage.serving.name != serving
 
 
-def test_a_rebuilt_index_answered_from_the_cache_of_the_one_before(tree: Path, tmp_path: Path) -> None:
+def test_a_rebuilt_index_answered_from_the_cache_of_the_one_before(tree: Path, module: Module, tmp_path: Path) -> None:
     chosen = IndexOptions(tmp_path / "home", workers=1)
     with Index.open(tree, chosen) as index:
         index.update()
         assert index.status().chunks == 5
         folder = index.folder
     shutil.rmtree(folder)
-    (tree / "more.py").write_text(MODULE.format(name="more"))
+    (tree / "more.py").write_text(module("more"))
     with Index.open(tree, chosen) as index:
         index.update()
         assert index.status().chunks == 6
@@ -205,7 +179,7 @@ def test_improving_went_over_every_file_although_its_model_had_failed(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     server.rule = lambda _: REFUSED
-    with Index.open(tree, options(openai(server), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED)) as index:
         index.update()
         state = index._lineage.serving.manifest.state()
         left = iter(range(1))
@@ -222,7 +196,7 @@ def test_a_text_that_the_preferred_model_refuses_was_sent_again_each_time(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     server.rule = lambda _: REFUSED
-    with Index.open(tree, options(openai(server), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED)) as index:
         index.update()
 
         def odd(request: Request) -> Reply | None:
@@ -244,7 +218,7 @@ def test_a_text_that_a_fallback_refused_had_no_vector_when_the_preferred_model_w
     picky = serve()
     server.rule = lambda _: REFUSED
     picky.rule = lambda request: TOO_ODD if any("gather_1" in text for text in request.texts) else None
-    with Index.open(tree, options(openai(server), openai(picky))) as index:
+    with Index.open(tree, options(model_at(server), model_at(picky))) as index:
         assert [problem.path for problem in index.update().failed] == ["part_1.py"]
         server.rule = lambda _: None
         assert index.improve().lacking == 0
@@ -257,7 +231,7 @@ def test_an_edit_waited_for_a_slow_model_that_took_back_its_chunks(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     server.rule = lambda _: REFUSED
-    with Index.open(tree, options(openai(server), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED)) as index:
         index.update()
         edits: list[str] = []
 
@@ -289,7 +263,7 @@ def test_a_search_waited_for_every_hanging_model_in_turn(
     tree: Path, options: Options, serve: Callable[..., ScriptedServer]
 ) -> None:
     servers = [serve() for _ in range(3)]
-    models = [openai(each) for each in servers]
+    models = [model_at(each) for each in servers]
     with Index.open(tree, options(*models, query_seconds=0.5)) as index:
         index.update()
         for each in servers:
@@ -303,7 +277,7 @@ def test_a_search_waited_for_every_hanging_model_in_turn(
 def test_what_was_embedded_before_a_failure_was_paid_for_twice(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    chosen = replace(options(openai(server, batch_size=1)), cache=CacheOptions())
+    chosen = replace(options(model_at(server, batch_size=1)), cache=CacheOptions())
     with Index.open(tree, chosen) as index:
         left = iter(range(3))
         # One text is sent to meet the model.
@@ -320,7 +294,7 @@ def test_what_was_embedded_before_a_failure_was_paid_for_twice(
 def test_an_update_without_anything_to_embed_waited_for_a_service_that_hangs(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    chosen = options(openai(server), query_seconds=0.3)
+    chosen = options(model_at(server), query_seconds=0.3)
     with Index.open(tree, chosen) as index:
         index.update()
     server.told["/v1/models"] = lambda _: server.released.wait()
@@ -335,11 +309,11 @@ def test_an_update_without_anything_to_embed_waited_for_a_service_that_hangs(
 
 def test_a_run_did_not_say_why_a_fallback_stood_in(tree: Path, options: Options, server: ScriptedServer) -> None:
     server.rule = lambda _: REFUSED
-    with Index.open(tree, options(openai(server), EMBEDDED)) as index:
+    with Index.open(tree, options(model_at(server), EMBEDDED)) as index:
         failed, well = index.update().models
         assert "answered 401" in failed.problem
         assert well.problem == ""
-    [state] = [state for state in read_status(tree, options(openai(server), EMBEDDED)).models if state.problem]
+    [state] = [state for state in read_status(tree, options(model_at(server), EMBEDDED)).models if state.problem]
     assert "answered 401" in state.problem
 
 

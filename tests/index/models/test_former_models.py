@@ -6,38 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted_server import ScriptedServer
+from scripted_server import ScriptedServer, model_at
 
 from cqm.index.engine import Index
 from cqm.index.model import Answer, Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.options import EmbeddingOptions, IndexOptions
 
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
-MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
 
 Options = Callable[..., IndexOptions]
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "tree"
-    root.mkdir()
-    for number in range(4):
-        (root / f"part_{number}.py").write_text(MODULE.format(name=f"gather_{number}"))
-    return root
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> Options:
-    def made(preferred: EmbeddingOptions, *fallback: EmbeddingOptions) -> IndexOptions:
-        routes, cache = RouteOptions(fallback, retry_seconds=0.0), CacheOptions(enabled=False)
-        return IndexOptions(tmp_path / "home", workers=1, embedding=preferred, routes=routes, cache=cache)
-
-    return made
-
-
-def openai(server: ScriptedServer, **more: object) -> EmbeddingOptions:
-    return EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1, **more)  # type: ignore[arg-type]
 
 
 def indexed(tree: Path, options: IndexOptions) -> None:
@@ -57,7 +34,7 @@ def answers_while_switching(tree: Path, options: IndexOptions) -> list[Answer]:
 def test_no_answer_lacks_vectors_while_an_index_is_built_for_another_model(
     tree: Path, options: Options, server: ScriptedServer, comes_with_cqm: str
 ) -> None:
-    old, new = (EMBEDDED, openai(server)) if comes_with_cqm == "old" else (openai(server), EMBEDDED)
+    old, new = (EMBEDDED, model_at(server)) if comes_with_cqm == "old" else (model_at(server), EMBEDDED)
     indexed(tree, options(old))
     answers = answers_while_switching(tree, options(new))
     assert len(answers) > 4
@@ -68,7 +45,7 @@ def test_no_answer_lacks_vectors_while_an_index_is_built_for_another_model(
 def test_a_former_model_is_not_asked_once_its_vectors_are_gone(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    indexed(tree, options(openai(server)))
+    indexed(tree, options(model_at(server)))
     with Index.open(tree, options(EMBEDDED)) as index:
         asked = len(server.embeddings)
         index.search(Query("gather_2"))
@@ -85,8 +62,8 @@ def test_one_service_takes_the_place_of_another_under_the_same_name(
 ) -> None:
     other = serve()
     other.vectors = lambda texts: [[1.0, 2.0, 3.0] for _ in texts]
-    indexed(tree, options(openai(server)))
-    assert {answer.degraded for answer in answers_while_switching(tree, options(openai(other)))} == {""}
+    indexed(tree, options(model_at(server)))
+    assert {answer.degraded for answer in answers_while_switching(tree, options(model_at(other)))} == {""}
 
 
 def test_vectors_are_searched_until_an_index_without_any_is_complete(tree: Path, options: Options) -> None:
@@ -97,7 +74,7 @@ def test_vectors_are_searched_until_an_index_without_any_is_complete(tree: Path,
 
 
 def test_an_index_below_its_root_names_no_service(tree: Path, options: Options, server: ScriptedServer) -> None:
-    indexed(tree, replace(options(openai(server)), in_project=True))
+    indexed(tree, replace(options(model_at(server)), in_project=True))
     asked = len(server.requests)
     with Index.open(tree, replace(options(EMBEDDED), in_project=True)) as index:
         assert "no configured model has vectors of that space" in index.search(Query("gather_2")).degraded
@@ -107,7 +84,7 @@ def test_an_index_below_its_root_names_no_service(tree: Path, options: Options, 
 def test_nothing_leaves_the_machine_once_no_configured_model_is_elsewhere(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
-    indexed(tree, options(openai(server)))
+    indexed(tree, options(model_at(server)))
     with Index.open(tree, options(EMBEDDED)) as index:
         manifest = index._lineage.serving.manifest
         kept = json.loads(manifest.fact("configured_models"))
@@ -119,7 +96,7 @@ def test_no_secret_of_an_address_is_written_with_the_index(
     tree: Path, options: Options, server: ScriptedServer
 ) -> None:
     address = f"http://user:sesame@127.0.0.1:{server.port}/v1"
-    with Index.open(tree, options(replace(openai(server), base_url=address))) as index:
+    with Index.open(tree, options(replace(model_at(server), base_url=address))) as index:
         index.update()
         folder = index.folder
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -132,7 +109,7 @@ def test_what_another_release_noted_of_its_models_costs_vectors_and_no_answer(
     tree: Path, options: Options, noted: str, server: ScriptedServer
 ) -> None:
     indexed(tree, options(EMBEDDED))
-    with Index.open(tree, options(openai(server))) as index:
+    with Index.open(tree, options(model_at(server))) as index:
         index._lineage.serving.manifest.set_facts({"configured_models": noted})
         answer = index.search(Query("gather_2"))
         assert (answer.hits[0].path, answer.mode) == ("part_2.py", SearchMode.LEXICAL)
