@@ -27,8 +27,9 @@ from cqm.index.home import (
 )
 from cqm.index.manifest import Manifest
 from cqm.index.migration import refuse_newer_file
-from cqm.index.model import FileState, IndexEntry
+from cqm.index.model import FileState
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexEntry
 from cqm.index.status import UPDATED_FACT, server_of, size_on_disk, space_fact
 
 

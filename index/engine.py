@@ -38,19 +38,7 @@ from cqm.index.home import (
 from cqm.index.identity import ROOT_FACT, identity, refuse_another
 from cqm.index.improving import Improving, lacking
 from cqm.index.lineage import Lineage
-from cqm.index.model import (
-    Answer,
-    Estimate,
-    FileProblem,
-    FileState,
-    Improved,
-    IndexStatus,
-    Progress,
-    Query,
-    SymbolUses,
-    UpdateSummary,
-    Usage,
-)
+from cqm.index.model import Answer, FileProblem, FileState, Query, SymbolUses
 from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.plan import count_differing, plan_update
 from cqm.index.prepare import Preparation
@@ -59,6 +47,7 @@ from cqm.index.renewal import copy_generation, what_is_lost
 from cqm.index.rerank import open_reranker
 from cqm.index.running import Run, Runs
 from cqm.index.search import Searching, find
+from cqm.index.state import IndexStatus
 from cqm.index.status import (
     COMPARED_FACT,
     COMPLETE_FACT,
@@ -72,6 +61,7 @@ from cqm.index.status import (
     read_building,
 )
 from cqm.index.storing import Target
+from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary, Usage
 from cqm.index.update import Work, run_update
 from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces

@@ -10,11 +10,11 @@ from cqm.index.embedding.opening import in_order, model_name
 from cqm.index.embedding.presets import known_facts
 from cqm.index.embedding.routes import Route
 from cqm.index.manifest import Manifest
-from cqm.index.model import Cost, Estimate
 from cqm.index.options import ContextOptions, IndexOptions
 from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, PreparedChunk, PreparedFile, prepare_files
 from cqm.index.storing import with_held_notes
+from cqm.index.summary import Cost, Estimate
 
 
 def estimate_update(

@@ -12,12 +12,13 @@ from functools import partial
 
 from cqm.index.contextual import ContextWriter
 from cqm.index.deadline import StoppedError, unless
-from cqm.index.manifest import ChunkRow, Manifest
-from cqm.index.model import Progress
+from cqm.index.manifest import Manifest
 from cqm.index.prepare import Preparation, PreparedFile, prepare_file, with_notes
+from cqm.index.rows import ChunkRow
 from cqm.index.scan import scan
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of, space_fact
 from cqm.index.storing import NOTHING_STORED, Placement, Stored, Target, place_files, write_files
+from cqm.index.summary import Progress
 from cqm.index.vectors import Vectorizer
 
 _UNKNOWN = "?"

@@ -10,102 +10,20 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from cqm.index.durable import sync_file
 from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError, NewerReleaseError
-from cqm.index.migration import bring_up_to_date, has_spaces, note_format, refuse_newer
+from cqm.index.migration import RECOVERY, SCHEMA, bring_up_to_date, has_spaces, note_format, refuse_newer
 from cqm.index.model import FileProblem, FileState
+from cqm.index.rows import ChunkRow, FileRow, chunk_values, file_values
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS file(
-    path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
-    ctime_ns INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS chunk(
-    id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
-    symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
-    embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
-CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
-CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);
-CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
-CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"""
-# What was written and not flushed when the last process died may have come back older from the store's log: a replayed
-# deletion can win over a later insertion of the same point. It is pending again.
-_RECOVERY = "UPDATE unsettled SET written = 0;"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A file as the index last saw it.
-
-    Attributes:
-        path: relative to the root.
-        state, reason: what the index holds, and why nothing when it failed or was skipped.
-        size, mtime_ns: of the file when it was read, bytes and nanoseconds.
-        read_at_ns: the clock when it was read; an mtime as young as this may hide a later write.
-        hash: of its bytes; empty when it was not read.
-        language: as detected; empty when it was not chunked.
-        ctime_ns: as `FoundFile` has it, when it was read; 0 where that was not noted.
-    """
-
-    path: str
-    state: FileState
-    reason: str = ""
-    size: int = 0
-    mtime_ns: int = 0
-    read_at_ns: int = 0
-    hash: str = ""
-    language: str = ""
-    ctime_ns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    """A chunk without its text.
-
-    Attributes:
-        id, path, position: identity, file and place among the file's chunks.
-        language, kind, symbol, defines, start_line, end_line, tokens: see `cqm.chunkers.model.Chunk`.
-        digest: hash of the text alone; equal texts in different files share it.
-        fingerprint: hash of all that is stored of the chunk beside its lines; equal means nothing to write.
-        route: which model should embed it: "code" or "prose".
-        space: of its vector, by `Space.vector_name`; empty without a vector.
-        embedded: what the vector shows: "whole", "pooled", "cut"; empty without one.
-        refused: the space whose model refused the text, which it will do again; empty for none.
-        note: the context that a model wrote for it.
-        lacks_note: whether it should have a note and has none yet.
-    """
-
-    id: str
-    path: str
-    position: int
-    language: str
-    kind: str
-    symbol: str
-    start_line: int
-    end_line: int
-    tokens: int
-    digest: str
-    fingerprint: str
-    defines: tuple[str, ...]
-    route: str = "code"
-    space: str = ""
-    embedded: str = ""
-    refused: str = ""
-    note: str = ""
-    lacks_note: bool = False
 
 
 class Manifest:
@@ -146,7 +64,7 @@ class Manifest:
                 # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
                 database.execute("PRAGMA cache_size=-16384")
                 bring_up_to_date(database)
-                database.executescript(_SCHEMA + _RECOVERY)
+                database.executescript(SCHEMA + RECOVERY)
                 database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
         return cls(path, database, read_only=read_only)
 
@@ -349,10 +267,10 @@ class Manifest:
         """
         with self._transaction():
             for row, chunks in files:
-                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?)", _file_values(row))
+                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?)", file_values(row))
                 if chunks is not None:
                     self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
-                    self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks))
+                    self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks))
             self._note_written(row.path for row, chunks in files if chunks is not None)
 
     def remove(self, paths: Sequence[str]) -> None:
@@ -459,14 +377,3 @@ def _marked(ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     remaining = iter(ids)
     while part := list(islice(remaining, _PARAMETERS)):
         yield ",".join("?" * len(part)), part
-
-
-def _file_values(row: FileRow) -> tuple[object, ...]:
-    seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
-    return (row.path, row.state, row.reason, *seen)
-
-
-def _chunk_values(row: ChunkRow) -> tuple[object, ...]:
-    head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
-    vector = (row.route, row.space, row.embedded, row.refused, row.note, row.lacks_note)
-    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

@@ -1,4 +1,4 @@
-"""Manifests of another form: an earlier one serves until a new generation is complete, a later one is left alone."""
+"""The form of a manifest. One of an earlier form serves until a new generation is complete, a later one is left alone."""
 
 import sqlite3
 from collections.abc import Set as AbstractSet
@@ -12,6 +12,27 @@ FORMAT_VERSION = 3
 # "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
 _MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
 
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS file(
+    path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
+    ctime_ns INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunk(
+    id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
+    symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
+    embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
+CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
+CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);
+CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
+CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+# What was written and not flushed when the last process died may have come back older from the store's log: a replayed
+# deletion can win over a later insertion of the same point. It is pending again.
+RECOVERY = "UPDATE unsettled SET written = 0;"
 _ADDED = {
     "route": "TEXT NOT NULL DEFAULT 'code'",
     "space": "TEXT NOT NULL DEFAULT ''",

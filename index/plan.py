@@ -6,10 +6,10 @@ from pathlib import Path, PurePosixPath
 
 from cqm.index.errors import UnreadableFileError
 from cqm.index.generation import Generation
-from cqm.index.manifest import FileRow
 from cqm.index.model import FileState
 from cqm.index.options import IndexOptions, ScanOptions
 from cqm.index.prepare import Task
+from cqm.index.rows import FileRow
 from cqm.index.scan import FoundFile, read_file, scan
 
 # A write within this time of the reading may leave the same size and time stamp behind: such a file is read again,

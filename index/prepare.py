@@ -14,10 +14,10 @@ from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.context import dense_text, file_terms, metadata_fields, text_elsewhere
 from cqm.index.errors import VanishedFileError
 from cqm.index.lexical import SparseTerms
-from cqm.index.manifest import ChunkRow, FileRow
 from cqm.index.model import FileState, SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.processes import spread
+from cqm.index.rows import ChunkRow, FileRow
 from cqm.index.scan import FoundFile, read_file
 
 

@@ -18,8 +18,8 @@ from cqm.index.embedding.routes import Route, Routes
 from cqm.index.errors import EmbeddingError
 from cqm.index.generation import Generation, generation_name
 from cqm.index.manifest import Manifest
-from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.summary import Usage
 
 _MODELS_FACT = "configured_models"
 _IN_PROCESS = "embedded"

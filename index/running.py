@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from cqm.index.activity import REBUILD, UPDATE, Running
 from cqm.index.durable import replace_passing_file
 from cqm.index.home import RUNNING_FILE, RUNNING_LOCK
-from cqm.index.model import Progress
+from cqm.index.summary import Progress
 
 _LOCK_SECONDS = 0.2
 """Whoever asks holds the lock for a moment; nobody holds it for as long as this."""

@@ -25,10 +25,11 @@ from cqm.index.generation import (
 )
 from cqm.index.home import index_folder, resolve_root
 from cqm.index.manifest import Manifest
-from cqm.index.model import FileState, IndexState, IndexStatus, ModelState
+from cqm.index.model import FileState
 from cqm.index.options import IndexOptions
 from cqm.index.running import read_running
 from cqm.index.shape import WHY_FACT
+from cqm.index.state import IndexState, IndexStatus, ModelState
 
 COMPLETE_FACT = "complete"
 UPDATED_FACT = "updated_at"

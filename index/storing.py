@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from cqm.index.embedding.routes import Routes
 from cqm.index.generation import Generation
-from cqm.index.manifest import ChunkRow, FileRow
 from cqm.index.model import FileState
 from cqm.index.points import chunk_point, file_point
 from cqm.index.prepare import PreparedChunk, PreparedFile, with_notes
 from cqm.index.room import require_room
+from cqm.index.rows import ChunkRow, FileRow
 from cqm.index.store import file_point_id
 from cqm.index.vectors import TextVector, Vectorizer, note_preferred, wanted_spaces
 

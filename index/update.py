@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from cqm.index.deadline import StoppedError
 from cqm.index.improving import lacking
-from cqm.index.manifest import FileRow
-from cqm.index.model import FileProblem, FileState, Progress, UpdateSummary
+from cqm.index.model import FileProblem, FileState
 from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, PreparedFile, prepare_files
+from cqm.index.rows import FileRow
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of
 from cqm.index.storing import Rows, Stored, Target, remove_files, store_files
+from cqm.index.summary import Progress, UpdateSummary
 from cqm.index.vectors import wanted_spaces
 
 

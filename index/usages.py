@@ -13,10 +13,10 @@ from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
 from cqm.index.errors import QueryError
 from cqm.index.generation import Generation
 from cqm.index.lexical import name_term
-from cqm.index.manifest import ChunkRow
 from cqm.index.model import CallSite, Definition, SymbolUses
 from cqm.index.question import last_part
 from cqm.index.roles import role_of
+from cqm.index.rows import ChunkRow
 from cqm.index.store import TERMS, Nearest
 
 # How many chunks that say the name are looked at; each costs about a millisecond.

@@ -14,7 +14,9 @@ from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.freshness import judged
 from cqm.index.home import index_folder
-from cqm.index.model import Answer, FileProblem, IndexStatus, Query, UpdateSummary, Usage
+from cqm.index.model import Answer, FileProblem, Query
+from cqm.index.state import IndexStatus
+from cqm.index.summary import UpdateSummary, Usage
 from cqm.server.batch import answer_batch
 from cqm.server.console import emit, say, visible
 from cqm.server.errors import SettingsError

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cqm.index.folders import folders
-from cqm.index.model import UpdateSummary
+from cqm.index.summary import UpdateSummary
 from cqm.server.improver import Improver
 from cqm.server.reports import improved_line
 from cqm.server.settings import Settings

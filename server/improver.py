@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Event, Lock, Thread
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.model import Improved, UpdateSummary
+from cqm.index.summary import Improved, UpdateSummary
 
 _log = logging.getLogger(__name__)
 

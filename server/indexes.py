@@ -9,8 +9,8 @@ import click
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.catalogue import all_indexes, entry, indexes_of, remove_index
-from cqm.index.model import IndexEntry
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexEntry
 from cqm.index.status import size_on_disk
 from cqm.server.console import emit, say, visible
 from cqm.server.errors import SharingError

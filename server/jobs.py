@@ -10,7 +10,7 @@ import anyio.from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.model import Progress, UpdateSummary
+from cqm.index.summary import Progress, UpdateSummary
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.model import Chunk
-from cqm.index.model import Answer, FileProblem, Hit, IndexStatus, Query
+from cqm.index.model import Answer, FileProblem, Hit, Query
+from cqm.index.state import IndexStatus
 from cqm.server.console import plain
 
 if TYPE_CHECKING:

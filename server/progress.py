@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from cqm.index.model import Progress
+from cqm.index.summary import Progress
 from cqm.server.console import say, visible
 
 Report = Callable[[Progress], None]

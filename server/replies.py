@@ -6,7 +6,9 @@ from mcp_types import CallToolResult, TextContent
 
 from cqm.chunkers.model import Chunk
 from cqm.chunkers.tokens import estimate
-from cqm.index.model import FileProblem, IndexStatus, Progress, UpdateSummary
+from cqm.index.model import FileProblem
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Progress, UpdateSummary
 from cqm.server.console import plain
 from cqm.server.jobs import Job
 from cqm.server.preview import Preview

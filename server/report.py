@@ -9,9 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from cqm.chunkers.quality import Finding, added
-from cqm.index.model import FileProblem, Progress
+from cqm.index.model import FileProblem
 from cqm.index.options import IndexOptions
 from cqm.index.scan import scan
+from cqm.index.summary import Progress
 from cqm.server.measure import BREAKDOWNS, FileMeasure, measure
 
 HISTOGRAM = (("0-128", 128), ("128-256", 256), ("256-512", 512))

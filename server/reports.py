@@ -5,18 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from cqm.index.activity import Building, Running
 from cqm.index.freshness import Freshness, FreshState
-from cqm.index.model import (
-    Cost,
-    Estimate,
-    FileProblem,
-    Improved,
-    IndexEntry,
-    IndexState,
-    IndexStatus,
-    Progress,
-    UpdateSummary,
-    Usage,
-)
+from cqm.index.model import FileProblem
+from cqm.index.state import IndexEntry, IndexState, IndexStatus
+from cqm.index.summary import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
 from cqm.server.times import ago, duration
 
 _MOST_LISTED = 10

@@ -20,8 +20,10 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.errors import IndexInUseError
 from cqm.index.freshness import NOT_KNOWN, judged
-from cqm.index.model import Answer, IndexStatus, Progress, Query, SearchMode
+from cqm.index.model import Answer, Query, SearchMode
 from cqm.index.scan import scan
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Progress
 from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
 from cqm.server.errors import PathRefusedError

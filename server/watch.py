@@ -12,7 +12,7 @@ from threading import Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index import checkout
-from cqm.index.model import UpdateSummary
+from cqm.index.summary import UpdateSummary
 from cqm.server.changes import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
 from cqm.server.mounts import remote_type
 from cqm.server.pending import Backlog, Batch, PendingChanges, WatchOptions

@@ -8,8 +8,9 @@ from threading import Lock
 
 from cqm.index.generation import current_name
 from cqm.index.home import index_folder
-from cqm.index.model import IndexStatus, UpdateSummary
+from cqm.index.state import IndexStatus
 from cqm.index.status import read_status
+from cqm.index.summary import UpdateSummary
 from cqm.server.following import improver_of, watcher_of
 from cqm.server.jobs import Cancelled, Job, Report
 from cqm.server.pending import Backlog

@@ -2,7 +2,7 @@
 
 from threading import Lock
 
-from cqm.index.model import CacheLayer
+from cqm.index.state import CacheLayer
 
 
 class Tally:

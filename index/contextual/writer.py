@@ -24,8 +24,8 @@ from cqm.index.contextual.window import cut_windows
 from cqm.index.contextual.workers import Workers
 from cqm.index.embedding.retries import RetryPolicy, with_retries
 from cqm.index.errors import ContextError
-from cqm.index.model import Usage
 from cqm.index.options import ContextOptions
+from cqm.index.summary import Usage
 
 if TYPE_CHECKING:
     from cqm.index.cache.base import Cache

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cqm.index.embedding.models import ModelFacts
     from cqm.index.embedding.service import Role
-    from cqm.index.model import Usage
+    from cqm.index.summary import Usage
 
     Vector = NDArray[np.float32]
     """A unit vector, shape (dimensions,)."""

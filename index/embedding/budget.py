@@ -8,7 +8,7 @@ from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
 from cqm.index.embedding.models import ModelFacts
 from cqm.index.embedding.service import Role
 from cqm.index.errors import BudgetError
-from cqm.index.model import Usage
+from cqm.index.summary import Usage
 
 _MILLION = 1_000_000
 _FRAME_TOKENS = 64

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.index.cache.base import Cache
 from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, RejectedText, Space, stacked
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import Usage
+from cqm.index.summary import Usage
 
 if TYPE_CHECKING:
     from cqm.index.embedding.base import Vector, Vectors

@@ -36,8 +36,8 @@ from cqm.index.embedding.models import ModelFacts
 from cqm.index.embedding.presets import known_facts
 from cqm.index.embedding.service import Role
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions
+from cqm.index.summary import Usage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,7 +4,7 @@ from collections import defaultdict
 from threading import Lock
 
 from cqm.index.embedding.service import Role
-from cqm.index.model import Usage
+from cqm.index.summary import Usage
 
 
 class Meter:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from cqm.index.embedding.base import Embeddings, Space
 from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import ModelState, Usage
+from cqm.index.state import ModelState
+from cqm.index.summary import Usage
 
 if TYPE_CHECKING:
     from cqm.index.embedding.base import Vector

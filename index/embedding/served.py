@@ -18,8 +18,8 @@ from cqm.index.embedding.service import Role, Rows, Service
 from cqm.index.embedding.shared import SharedTraffic
 from cqm.index.embedding.traffic import Traffic
 from cqm.index.errors import EmbeddingError
-from cqm.index.model import Usage
 from cqm.index.options import EmbeddingOptions
+from cqm.index.summary import Usage
 
 LONG_TEXTS = ("pool", "cut")
 """What may become of a text over the context."""

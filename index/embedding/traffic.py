@@ -11,7 +11,7 @@ from cqm.index.embedding.pace import Pace
 from cqm.index.embedding.rates import Clock, RateLimit
 from cqm.index.embedding.retries import RetryPolicy, TimedOutError, TransientError, with_retries
 from cqm.index.embedding.service import Answer, Role, Service
-from cqm.index.model import Usage
+from cqm.index.summary import Usage
 
 
 @dataclass(frozen=True, slots=True)

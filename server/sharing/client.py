@@ -9,18 +9,10 @@ from typing import Any, Self
 
 from cqm.index.errors import ScanError
 from cqm.index.home import LOG_FILE, index_folder, make_private_folder, relative_to_root, resolve_root
-from cqm.index.model import (
-    Answer,
-    Estimate,
-    FileProblem,
-    Improved,
-    IndexStatus,
-    Progress,
-    Query,
-    SymbolUses,
-    UpdateSummary,
-)
+from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server.errors import SharingError
 from cqm.server.sharing.absolute import absolute
 from cqm.server.sharing.election import connect

@@ -16,18 +16,10 @@ from pydantic_core import PydanticSerializationError
 from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
 from cqm.index import errors as indexing_errors
-from cqm.index.model import (
-    Answer,
-    Estimate,
-    FileProblem,
-    Improved,
-    IndexStatus,
-    Progress,
-    Query,
-    SymbolUses,
-    UpdateSummary,
-)
+from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server import errors as sharing_errors
 from cqm.server.errors import SharingError
 from cqm.server.sharing.wire import Message

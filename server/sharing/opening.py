@@ -5,18 +5,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from cqm.index.model import (
-    Answer,
-    Estimate,
-    FileProblem,
-    Improved,
-    IndexStatus,
-    Progress,
-    Query,
-    SymbolUses,
-    UpdateSummary,
-)
+from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server.console import say
 from cqm.server.settings import Settings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Generic, TypeVar
 
-from cqm.index.model import Progress
+from cqm.index.summary import Progress
 
 _log = logging.getLogger(__name__)
 

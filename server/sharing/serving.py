@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from typing import Any
 
-from cqm.index.model import Improved, IndexStatus, Progress, UpdateSummary
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexStatus
+from cqm.index.summary import Improved, Progress, UpdateSummary
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
     ASKS,

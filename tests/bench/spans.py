@@ -45,8 +45,9 @@ from cqm.index.context import dense_text
 from cqm.index.embedding import PROVIDERS, open_embedder
 from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
 from cqm.index.engine import Index
-from cqm.index.model import Hit, Query, SearchMode, UpdateSummary
+from cqm.index.model import Hit, Query, SearchMode
 from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.summary import UpdateSummary
 
 DEPTH = 10
 RESULTS = 50

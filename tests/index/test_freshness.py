@@ -15,10 +15,12 @@ from cqm.chunkers.model import ChunkOptions, Document
 from cqm.index.context import dense_text, text_elsewhere
 from cqm.index.engine import Index
 from cqm.index.freshness import FreshState
-from cqm.index.model import IndexState, Progress, Query
+from cqm.index.model import Query
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.scan import scan
+from cqm.index.state import IndexState
 from cqm.index.status import read_status
+from cqm.index.summary import Progress
 
 OLD = 1_700_000_000
 MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"

@@ -10,9 +10,10 @@ import pytest
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.errors import ScanError
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
 from cqm.index.options import IndexOptions
 from cqm.index.status import read_status, size_on_disk
+from cqm.index.summary import Progress
 
 
 @pytest.fixture

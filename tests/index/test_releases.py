@@ -11,8 +11,9 @@ from cqm.index.catalogue import entry
 from cqm.index.edge import EdgeStore
 from cqm.index.engine import Index
 from cqm.index.migration import FORMAT_VERSION
-from cqm.index.model import IndexState, Query
+from cqm.index.model import Query
 from cqm.index.options import IndexOptions
+from cqm.index.state import IndexState
 from cqm.index.status import read_status
 
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"

@@ -12,9 +12,10 @@ from scripted_server import Reply, Request, ScriptedServer
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.errors import ScanError
-from cqm.index.model import IndexState, IndexStatus, Progress
 from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.state import IndexState, IndexStatus
 from cqm.index.status import read_status
+from cqm.index.summary import Progress
 
 PATIENCE_SECONDS = 20.0
 

@@ -12,8 +12,9 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.errors import ScanError
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.summary import Progress
 
 YEAR_NS = 365 * 24 * 3600 * 10**9
 BATCH = 100

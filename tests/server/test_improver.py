@@ -8,7 +8,7 @@ from threading import enumerate as threads
 import pytest
 
 from cqm.index.errors import StoreError
-from cqm.index.model import Improved, UpdateSummary
+from cqm.index.summary import Improved, UpdateSummary
 from cqm.server.improver import Improver
 
 WAITING, SETTLED = UpdateSummary(lacking=3), UpdateSummary()

@@ -11,7 +11,7 @@ from threading import Condition, Event
 import pytest
 
 from cqm.index.errors import StoreError
-from cqm.index.model import UpdateSummary
+from cqm.index.summary import UpdateSummary
 from cqm.server.changes import NativeTreeWatch
 from cqm.server.pending import WatchOptions
 from cqm.server.watch import Watcher, WatchReport

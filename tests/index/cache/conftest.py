@@ -11,8 +11,8 @@ from typing import BinaryIO
 import pytest
 
 from cqm.index.cache import Cache, open_cache
-from cqm.index.model import CacheLayer
 from cqm.index.options import CacheOptions
+from cqm.index.state import CacheLayer
 
 
 @dataclass

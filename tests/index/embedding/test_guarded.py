@@ -14,8 +14,8 @@ from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.errors import BudgetError, EmbeddingError
-from cqm.index.model import CacheLayer
 from cqm.index.options import EmbeddingOptions
+from cqm.index.state import CacheLayer
 
 if TYPE_CHECKING:
     from scripted_server import Reply, Request, ScriptedServer

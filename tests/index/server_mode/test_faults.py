@@ -11,8 +11,9 @@ from qdrant_double import Asked, Fault, QdrantDouble, refusal
 
 from cqm.index.engine import Index
 from cqm.index.errors import StoreError
-from cqm.index.model import Query, UpdateSummary
+from cqm.index.model import Query
 from cqm.index.options import IndexOptions, StoreOptions
+from cqm.index.summary import UpdateSummary
 from cqm.server.pending import WatchOptions
 from cqm.server.watch import Watcher, WatchReport
 

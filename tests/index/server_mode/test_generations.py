@@ -15,8 +15,8 @@ from cqm.index.budget import make_room
 from cqm.index.catalogue import remove_index
 from cqm.index.engine import Index
 from cqm.index.errors import StoreError
-from cqm.index.model import IndexState
 from cqm.index.options import IndexOptions, StoreOptions
+from cqm.index.state import IndexState
 from cqm.index.status import read_status
 
 Options = Callable[..., IndexOptions]

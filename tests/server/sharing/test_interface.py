@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from cqm.index.engine import Index
 from cqm.index.errors import IndexInUseError
-from cqm.index.model import Progress
 from cqm.index.options import IndexOptions
+from cqm.index.summary import Progress
 from cqm.server.errors import SharingError
 from cqm.server.sharing.client import RemoteIndex
 from cqm.server.sharing.messages import METHODS, error_of, failure_of, read, read_request, request, written

@@ -14,8 +14,9 @@ from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.errors import EmbeddingError
 from cqm.index.generation import current_name, generation_name
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
+from cqm.index.summary import Progress
 from cqm.server.sharing.client import RemoteIndex
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from scripted_server import ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.generation import current_name, generation_name
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
 from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.summary import Progress
 
 if TYPE_CHECKING:
     from conftest import Cqm, Place

@@ -11,8 +11,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from cqm.index.engine import Index
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
 from cqm.index.status import read_status
+from cqm.index.summary import Progress
 from cqm.server.sharing.place import read_address
 
 if TYPE_CHECKING:

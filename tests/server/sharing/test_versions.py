@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cqm.index.errors import IndexInUseError
-from cqm.index.model import Progress, Query
+from cqm.index.model import Query
+from cqm.index.summary import Progress
 from cqm.server.sharing.messages import PROTOCOL, Build, this_build
 
 if TYPE_CHECKING:
