@@ -1,10 +1,9 @@
 """The index of one root: the one object that the server and the command line talk to."""
 
 import math
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,21 +12,14 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
-from cqm.index import checkout
 from cqm.index import generation as generations
-from cqm.index.activity import COMPACT, IMPROVE, REBUILD, UPDATE, UPDATE_OF_PATHS, Building, Running
+from cqm.index.activity import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, Running
 from cqm.index.answers import AnswerCache
-from cqm.index.budget import make_room
-from cqm.index.cache import open_cache
 from cqm.index.choosing import settle_order, use_order
-from cqm.index.contextual import open_writer
-from cqm.index.embedding.opening import open_routes
 from cqm.index.errors import ManifestError, StoreError
-from cqm.index.estimate import estimate_update
-from cqm.index.generation import DAMAGE_FACT, UNAVAILABLE_FACT, Generation
+from cqm.index.generation import Generation
 from cqm.index.home import (
     IndexLock,
-    cache_folder,
     index_folder,
     make_private_folder,
     note_root,
@@ -35,34 +27,28 @@ from cqm.index.home import (
     relative_to_root,
     resolve_root,
 )
-from cqm.index.identity import ROOT_FACT, identity, refuse_another
 from cqm.index.improving import Improving, lacking
 from cqm.index.lineage import Lineage
 from cqm.index.model import Answer, FileProblem, FileState, Query, SymbolUses
 from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.plan import count_differing, plan_update
-from cqm.index.prepare import Preparation
-from cqm.index.questions import QuestionModels, keep_models
-from cqm.index.renewal import copy_generation, what_is_lost
-from cqm.index.rerank import open_reranker
+from cqm.index.questions import keep_models
+from cqm.index.renewal import copy_generation
 from cqm.index.running import Run, Runs
 from cqm.index.search import Searching, find
+from cqm.index.services import Services
 from cqm.index.state import IndexStatus
 from cqm.index.status import (
-    COMPARED_FACT,
     COMPLETE_FACT,
-    HEAD_FACT,
     UPDATED_FACT,
     describe,
     describe_building,
-    folder_of,
     freshness,
     going_on,
     read_building,
 )
-from cqm.index.storing import Target
-from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary, Usage
-from cqm.index.update import Work, run_update
+from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.updating import Updating
 from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
 
@@ -70,11 +56,6 @@ _USE_NOTED_EVERY_SECONDS = 60.0
 _SEARCHES_AT_ONCE = 2
 """One runs, as the interpreter has one lock, and one is ready to. More take turns with an update: of 8 beside it, an
 edit was found after .6 s, of 2 after .3 s, and they were not slower for that."""
-_REBUILT = {
-    DAMAGE_FACT: "The index was damaged and is rebuilt:",
-    UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
-}
-"""What to say once a generation is complete that was begun since another one could not be opened."""
 _READERS_SECONDS = 30.0
 """How long closing waits for those who read. Whoever takes longer meets an error."""
 
@@ -93,14 +74,11 @@ class Index:
         self._updating = threading.Lock()
         self._closing = threading.Lock()
         self._runs = Runs(folder)
-        self._cache = open_cache(options.cache, cache_folder(options))
-        self._routes = open_routes(options, self._cache)
-        self._questions = QuestionModels(self._routes, options, self._cache)
-        self._writer = open_writer(options.context, self._cache)
-        self._reranker = open_reranker(options.rerank)
-        self._answers = AnswerCache(self._cache, options)
+        self._services = Services(options)
+        self._answers = AnswerCache(self._services.cache, options)
         self._lineage = Lineage(folder, options)
         self._turns = threading.BoundedSemaphore(_SEARCHES_AT_ONCE)
+        self._updates = Updating(root, folder, options, self._lineage, self._services)
         self._used_at = -math.inf
 
     @classmethod
@@ -121,9 +99,9 @@ class Index:
         index._lock.acquire()
         try:
             note_root(folder, root)
-            use_order(index._routes, index._lineage.open())
+            use_order(index._services.routes, index._lineage.open())
         except BaseException:
-            index._close_services()
+            index._services.close()
             index._lock.release()
             raise
         return index
@@ -147,28 +125,15 @@ class Index:
             is_ours = self._lock.is_held()
             with ExitStack() as closing:
                 closing.callback(self._lock.release)
-                closing.callback(self._close_services)
+                closing.callback(self._services.close)
                 if is_ours and has_obsolete:
                     closing.callback(generations.remove_others, self.folder, self.options)
                 for generation in opened:
                     closing.callback(generation.close if is_ours else generation.abandon)
 
-    def _close_services(self) -> None:
-        self._questions.close()
-        if self._routes:
-            self._routes.close()
-        if self._writer:
-            self._writer.close()
-        if self._reranker:
-            self._reranker.close()
-        self._cache.close()
-
     def half_open(self) -> None:
         """Let models that failed, and are left alone for a while, be tried by the next update: they may be mended."""
-        if self._routes:
-            self._routes.half_open()
-        if self._writer:
-            self._writer.health.half_open()
+        self._services.half_open()
 
     def update(
         self,
@@ -196,8 +161,7 @@ class Index:
             ScanError: the root cannot be walked, or a path is outside of it.
             StoreError, ManifestError: the index cannot be written.
         """
-        if self._routes:
-            self._routes.refresh()
+        self._services.refresh()
         below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
         with self._updating, self._runs.run(UPDATE if below is None else UPDATE_OF_PATHS) as run:
             self._lock.require()
@@ -206,29 +170,17 @@ class Index:
                 run.note(progress)
                 report(progress)
 
-            with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._routes)) as target:
-                settle_order(self._routes, self.options, target)
+            with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._services.routes)) as target:
+                settle_order(self._services.routes, self.options, target)
                 keep_models(target.manifest, self.options)
-                if below and not self._is_enough(below, target):
+                if below and not self._updates.is_enough(below, target):
                     below = None
-                run.becomes(self._task(target, below))
+                run.becomes(self._updates.task(target, below))
                 tell(Progress("scanning"))
-                if below is None:
-                    summary = self._update_all(target, tell, cancelled, anew=anew)
-                else:
-                    summary = self._update(target, below, tell, cancelled, anew=anew)
+                summary = self._updates.update(target, below, tell, cancelled, anew=anew)
             run.is_complete = not summary.cancelled
         report(Progress("done", chunks=summary.chunks_written))
         return summary
-
-    def _is_enough(self, below: list[str], target: Generation) -> bool:
-        """Whether looking at some paths alone leaves a generation that holds every file."""
-        return "" not in below and self._lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
-
-    def _task(self, target: Generation, below: list[str] | None) -> str:
-        if not self._lineage.serves(target):
-            return REBUILD
-        return UPDATE if below is None else UPDATE_OF_PATHS
 
     def compact(self) -> None:
         """Write what the index holds anew, without the room of what was deleted; searches go on meanwhile.
@@ -246,50 +198,6 @@ class Index:
             name = generations.fresh_name(self.options)
             compacted = copy_generation(serving, self.folder / name, self.options)
             self._lineage.switch_to(compacted)
-
-    def _update_all(
-        self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool], *, anew: bool
-    ) -> UpdateSummary:
-        """Compare the whole tree, and let the target serve when that is done."""
-        # Before the files are looked at: what is checked out meanwhile is not what was compared.
-        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
-        summary = self._update(target, None, report, cancelled, anew=anew)
-        if summary.cancelled:
-            return summary
-        target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
-        return self._complete(target, summary, anew=anew)
-
-    def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
-        """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
-        wanted = wanted_spaces(self._routes, target.manifest)
-        if anew and (loss := what_is_lost(self._lineage.serving, target, wanted)):
-            return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
-        notes = [f"{told} {why}" for fact, told in _REBUILT.items() if (why := target.manifest.fact(fact))]
-        if notes:
-            target.manifest.set_facts(dict.fromkeys(_REBUILT, ""))
-        self._lineage.switch_to(target)
-        self._note_use()
-        return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
-
-    def _update(
-        self,
-        target: Generation,
-        below: list[str] | None,
-        report: Callable[[Progress], None],
-        cancelled: Callable[[], bool],
-        *,
-        anew: bool,
-    ) -> UpdateSummary:
-        started, before, cached = time.monotonic(), self._usage(), self._cached()
-        plan = plan_update(self.root, target, self.options, below)
-        if not anew:
-            refuse_another(self.root, self._lineage.serving.manifest)
-        place = replace(self._target_for(target, plan.pending), moved=plan.moved)
-        work = Work(place, self._preparation(), self._workers())
-        summary = run_update(plan, work, report=report, cancelled=cancelled)
-        target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
-        seconds = time.monotonic() - started
-        return replace(summary, usage=self._used_since(before), cached=self._cached() - cached, seconds=seconds)
 
     def improve(
         self,
@@ -309,14 +217,13 @@ class Index:
         Raises:
             StoreError, ManifestError: the index cannot be written.
         """
-        if self._routes:
-            self._routes.refresh()
+        self._services.refresh()
         with self._runs.run(IMPROVE) as run:
             return self._improve(run, report, cancelled)
 
     def _improve(self, run: Run, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Improved:
         # Not as a reader, for whom closing would wait: it reads with the lock of updates held, if that is open still.
-        started, before, serving = time.monotonic(), self._usage(), self._lineage.serving
+        started, before, serving = time.monotonic(), self._services.usage(), self._lineage.serving
         self._lock.require()
 
         def tell(progress: Progress) -> None:
@@ -324,34 +231,13 @@ class Index:
             report(progress)
 
         is_open = partial(self._lineage.serves, serving)
-        wanted = wanted_spaces(self._routes, serving.manifest)
-        target = self._target_for(serving, frozenset())
-        improving = Improving(target, self._preparation(), self._writer, self._updating, is_open, wanted, cancelled)
+        wanted = wanted_spaces(self._services.routes, serving.manifest)
+        target, writer = self._updates.target_for(serving, frozenset()), self._services.writer
+        improving = Improving(target, self._updates.preparation(), writer, self._updating, is_open, wanted, cancelled)
         tasks = improving.tasks()
         done, embedded = improving.improve_all(tasks, tell)
         waiting = improving.note_lacking(otherwise=len(tasks) - done)
-        return Improved(done, embedded, waiting, self._used_since(before), time.monotonic() - started)
-
-    def _target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
-        return Target(generation, self._routes, self.options.context.place, pending)
-
-    def _used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
-        return {name: used - before[name] for name, used in self._usage().items() if used != before[name]}
-
-    def _preparation(self) -> Preparation:
-        options = self.options
-        return Preparation(self.root, options.scan, options.chunk, options.context.place, self._writer is not None)
-
-    def _workers(self) -> int:
-        return self.options.workers or os.cpu_count() or 1
-
-    def _usage(self) -> dict[str, Usage]:
-        """What each model was used for since the index was opened."""
-        usage = (self._routes.usage() if self._routes else {}) | self._questions.usage()
-        return usage | ({self._writer.name: self._writer.usage()} if self._writer else {})
-
-    def _cached(self) -> int:
-        return self._routes.cached() if self._routes else 0
+        return Improved(done, embedded, waiting, self._services.used_since(before), time.monotonic() - started)
 
     def estimate(self) -> Estimate:
         """What an update of the whole tree would ask models for, without asking any.
@@ -363,19 +249,15 @@ class Index:
             serving = self._lineage.serving
             # What a model has become since could only be told by asking it.
             if serving.recipe == generations.generation_name(self.options):
-                return self._estimate(serving)
+                return self._updates.estimate(serving)
             # Another generation would be built: nothing of it is there, and nothing is begun by asking.
             with TemporaryDirectory() as nowhere:
                 here = replace(self.options, store=StoreOptions())
                 empty = generations.open_generation(Path(nowhere), "empty", here)
                 try:
-                    return self._estimate(empty)
+                    return self._updates.estimate(empty)
                 finally:
                     empty.close()
-
-    def _estimate(self, target: Generation) -> Estimate:
-        plan = plan_update(self.root, target, self.options, None)
-        return estimate_update(plan, target.manifest, self._preparation(), self.options, self._workers())
 
     def search(self, query: Query) -> Answer:
         """Answer a query from what the index holds now.
@@ -394,8 +276,8 @@ class Index:
             return replace(answer, freshness=freshness(self.root, serving.manifest))
 
     def _search(self, serving: Generation, query: Query) -> Answer:
-        models = self._questions.of(serving)
-        page = find(Searching(serving, models, self._reranker, self.options.rerank, self._turns), query)
+        models, reranker = self._services.questions.of(serving), self._services.reranker
+        page = find(Searching(serving, models, reranker, self.options.rerank, self._turns), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(
@@ -440,11 +322,12 @@ class Index:
         counted = self._answers.statistics(serving)
         found = describe(self.root, self.folder, serving.manifest, pending, counted)
         noted = {state.name: state.problem for state in found.models} if found.lacking else {}
-        states = self._routes.states() if self._routes else ()
+        routes = self._services.routes
+        states = routes.states() if routes else ()
         # What another process met is worth knowing as long as something waits for it.
         models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
-        waiting = lacking(serving.manifest, dict.fromkeys(self._routes.routes if self._routes else (), ""))
-        found = replace(found, models=models, lacking=waiting, cache=self._cache.layers())
+        waiting = lacking(serving.manifest, dict.fromkeys(routes.routes if routes else (), ""))
+        found = replace(found, models=models, lacking=waiting, cache=self._services.cache.layers())
         return going_on(found, running, stopped, self._built(serving, running))
 
     def _built(self, serving: Generation, running: Sequence[Running]) -> Building | None:

@@ -1,4 +1,4 @@
-"""The form of a manifest. One of an earlier form serves until a new generation is complete, a later one is left alone."""
+"""The form of a manifest. An earlier one serves until a new generation is complete, a later one is left alone."""
 
 import sqlite3
 from collections.abc import Set as AbstractSet

@@ -119,7 +119,7 @@ def test_after_a_fault_the_user_knows_and_the_index_becomes_what_it_should_be(
     with opened("faulty") as index:
         # The model is met before anything goes wrong with the files.
         index.search(Query("anything"))
-        index._routes.preferred("code")  # type: ignore[union-attr,arg-type]
+        index._services.routes.preferred("code")  # type: ignore[union-attr,arg-type]
         server.replies, server.rule = list(fault.replies), fault.rule
         server.vectors = fault.vectors or right
         summary = index.update()

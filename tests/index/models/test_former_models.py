@@ -11,6 +11,7 @@ from scripted_server import ScriptedServer, model_at
 from cqm.index.engine import Index
 from cqm.index.model import Answer, Query, SearchMode
 from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.summary import Progress, Usage
 
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
 
@@ -55,6 +56,21 @@ def test_a_former_model_is_not_asked_once_its_vectors_are_gone(
         asked = len(server.embeddings)
         assert index.search(Query("gather_3")).degraded == ""
         assert len(server.embeddings) == asked
+
+
+def test_a_former_model_that_is_first_asked_during_an_update_is_counted(
+    tree: Path, options: Options, server: ScriptedServer
+) -> None:
+    indexed(tree, options(model_at(server)))
+    with Index.open(tree, options(EMBEDDED)) as index:
+        name, used = f"openai/tiny at 127.0.0.1:{server.port}, the former model", list[Usage]()
+
+        def ask(progress: Progress) -> None:
+            index.search(Query(f"gather_2 {progress.done}"))
+            used.append(index._services.usage().get(name, Usage()))
+
+        assert index.update(report=ask).failed == ()
+        assert used[0].requests > 0
 
 
 def test_one_service_takes_the_place_of_another_under_the_same_name(

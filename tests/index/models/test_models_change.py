@@ -168,8 +168,8 @@ def test_what_others_left_in_the_cache_made_searches_and_the_status_fail(tree: P
         expected = index.search(query)
         counted = index.status().chunks
         for odd in (b"{}", b"null", b"[1]", b"no json", b'{"hits": [{}], "mode": "odd"}', b'{"files": 3}'):
-            index._cache.put("answers", {index._answers.key(index._lineage.serving, query): odd})
-            index._cache.put("statistics", {index._lineage.serving.manifest.state(): odd})
+            index._services.cache.put("answers", {index._answers.key(index._lineage.serving, query): odd})
+            index._services.cache.put("statistics", {index._lineage.serving.manifest.state(): odd})
             assert index.search(query) == expected
             assert index.status().chunks == counted
     assert open_cache(chosen.cache, cache_folder(chosen)).layers()

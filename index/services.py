@@ -1,0 +1,64 @@
+"""What an open index asks beside its own files: the models, the cache of what they gave, and the reranker."""
+
+from collections.abc import Mapping
+
+from cqm.index.cache import open_cache
+from cqm.index.contextual import open_writer
+from cqm.index.embedding.opening import open_routes
+from cqm.index.home import cache_folder
+from cqm.index.options import IndexOptions
+from cqm.index.questions import QuestionModels
+from cqm.index.rerank import open_reranker
+from cqm.index.summary import Usage
+
+
+class Services:
+    """The services of an open index; nothing is loaded or contacted before it is asked.
+
+    Parameters:
+        options: of the index.
+
+    Raises:
+        EmbeddingError, ContextError, RerankError: an option of a model is not valid.
+    """
+
+    def __init__(self, options: IndexOptions) -> None:
+        self.cache = open_cache(options.cache, cache_folder(options))
+        self.routes = open_routes(options, self.cache)
+        self.questions = QuestionModels(self.routes, options, self.cache)
+        self.writer = open_writer(options.context, self.cache)
+        self.reranker = open_reranker(options.rerank)
+
+    def refresh(self) -> None:
+        """Notice models that have become others under the same name."""
+        if self.routes:
+            self.routes.refresh()
+
+    def half_open(self) -> None:
+        """Let models that failed, and are left alone for a while, be tried by the next call."""
+        if self.routes:
+            self.routes.half_open()
+        if self.writer:
+            self.writer.health.half_open()
+
+    def usage(self) -> dict[str, Usage]:
+        """What each model was used for since the index was opened."""
+        usage = (self.routes.usage() if self.routes else {}) | self.questions.usage()
+        return usage | ({self.writer.name: self.writer.usage()} if self.writer else {})
+
+    def used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
+        """What each was used for since an earlier `usage`; those are left out that were not used."""
+        none = Usage()
+        now = self.usage().items()
+        return {name: used - before.get(name, none) for name, used in now if used != before.get(name, none)}
+
+    def cached(self) -> int:
+        """How many texts got their vector from the cache."""
+        return self.routes.cached() if self.routes else 0
+
+    def close(self) -> None:
+        """Give back connections and memory."""
+        self.questions.close()
+        for service in (self.routes, self.writer, self.reranker, self.cache):
+            if service is not None:
+                service.close()
