@@ -131,9 +131,9 @@ class Index:
                 for generation in opened:
                     closing.callback(generation.close if is_ours else generation.abandon)
 
-    def half_open(self) -> None:
+    def retry_models(self) -> None:
         """Let models that failed, and are left alone for a while, be tried by the next update: they may be mended."""
-        self._services.half_open()
+        self._services.retry_models()
 
     def update(
         self,

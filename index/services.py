@@ -34,10 +34,10 @@ class Services:
         if self.routes:
             self.routes.refresh()
 
-    def half_open(self) -> None:
+    def retry_models(self) -> None:
         """Let models that failed, and are left alone for a while, be tried by the next call."""
         if self.routes:
-            self.routes.half_open()
+            self.routes.retry_models()
         if self.writer:
             self.writer.health.half_open()
 

@@ -53,6 +53,7 @@ def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, 
     """Bring an index up to date, or make it anew, or only the files that failed, and say what that did."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
+        opened.retry_models()
         failed = [problem.path for problem in opened.status().failed] if retry else None
         summary = _update(opened, report, cancelled, anew=anew, paths=failed)
         if summary.lacking and not summary.dropped:

@@ -96,6 +96,8 @@ async def index_path(
     """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
     served = ctx.request_context.lifespan_context
     opened = (await run_sync(served.open, path, named)).opened
+    # Whoever asks for this may have mended a service just now.
+    await run_sync(opened.index.retry_models)
     job = opened.start_or_join(anew=force, retry=retry and not force)
     await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
     return job_reply(str(opened.index.root), job)

@@ -98,7 +98,7 @@ class Routes:
         for model in self.models:
             model.refresh(self._query_seconds)
 
-    def half_open(self) -> None:
+    def retry_models(self) -> None:
         """Let each model that is left alone be tried by the next call."""
         for model in self.models:
             model.breaker.half_open()

@@ -159,6 +159,10 @@ class RemoteIndex:
         improved: Improved = self._call("improve", report, cancelled)
         return improved
 
+    def retry_models(self) -> None:
+        """Let models that failed be tried by the next update; see `Index.retry_models`."""
+        self._call("retry_models")
+
     def compact(self) -> None:
         """Write what the index holds anew; see `Index.compact`."""
         self._call("compact")

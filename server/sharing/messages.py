@@ -142,6 +142,7 @@ METHODS: Mapping[str, Method] = {
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "estimate": Method(Estimate),
     "compact": Method(None),
+    "retry_models": Method(None, is_brief=True),
 }
 """What clients may call, by its name. A row here and the method in `RemoteIndex` are all that a new one needs."""
 

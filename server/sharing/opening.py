@@ -42,6 +42,9 @@ class OpenedIndex(Protocol):
     def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
         """Get what an update left for later."""
 
+    def retry_models(self) -> None:
+        """Let models that failed be tried by the next update."""
+
     def compact(self) -> None:
         """Write it anew without the room of what was deleted."""
 

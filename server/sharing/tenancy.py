@@ -91,9 +91,6 @@ class Tenancy:
                 self._adopt_keys(greeting)
             elif comes and ((alone := self._is_alone(greeting.client, _GRACE_SECONDS)) or greeting.adopts):
                 self._switch(greeting, only_new=not alone)
-            if comes and greeting.adopts and self._opened:
-                # Somebody gave a command, who may have mended a service just now.
-                self._opened.index.half_open()
             return self._opened.index.options if self._opened else greeting.options
 
     def notice(self, greeting: Greeting, options: IndexOptions) -> str:

@@ -5,12 +5,10 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from scripted_server import Reply, ScriptedServer
+from scripted_server import REFUSED, Reply, ScriptedServer
 
 if TYPE_CHECKING:
     from conftest import Cqm
-
-REFUSED = Reply(401, json.dumps({"error": {"message": "no"}}))
 
 
 def configure(cqm: "Cqm", server: ScriptedServer, fallback: str = "") -> None:
@@ -95,3 +93,16 @@ def test_ctrl_c_stops_an_index_although_its_model_hangs(cqm: "Cqm", server: Scri
         assert running.wait(60) == 130
     server.rule = lambda _: None
     assert cqm.json("index")["failed"] == []
+
+
+def test_the_command_tries_a_model_at_once_that_the_owner_of_the_index_leaves_alone(
+    cqm: "Cqm", server: ScriptedServer
+) -> None:
+    configure(cqm, server)
+    (cqm.project / "cqm.yml").write_text((cqm.project / "cqm.yml").read_text().replace("seconds: 1", "seconds: 3600"))
+    server.rule = lambda _: REFUSED
+    assert cqm.json("index", code=1)["failed"]
+    server.rule = lambda _: None
+    assert "answered 401" in cqm.json("status")["models"][0]["problem"]
+    again = cqm.json("index")
+    assert (again["failed"], again["lacking"]) == ([], 0)

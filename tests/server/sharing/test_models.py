@@ -116,9 +116,7 @@ def test_an_improvement_that_one_client_gives_up_goes_on_for_another_and_says_wh
         assert wanted.result().lacking == 0
 
 
-def test_a_command_tries_a_model_at_once_that_is_left_alone_and_other_clients_do_not(
-    place: "Place", server: ScriptedServer
-) -> None:
+def test_a_client_may_have_a_model_tried_at_once_that_is_left_alone(place: "Place", server: ScriptedServer) -> None:
     model = EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1)
     options = replace(place.options, embedding=model, routes=RouteOptions(retry_seconds=3600))
     server.rule = lambda _: DOWN
@@ -127,7 +125,8 @@ def test_a_command_tries_a_model_at_once_that_is_left_alone_and_other_clients_do
         server.rule = lambda _: None
         with place.open(options) as another:
             assert another.update().lacking == 3
-        with place.open(options, adopts=True) as command:
+        with place.open(options) as command:
+            command.retry_models()
             assert (command.update().lacking, command.status().failed) == (0, ())
             assert command.status().models[0].problem == ""
 
