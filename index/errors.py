@@ -55,6 +55,10 @@ class QueryError(CqmError):
     """A query's parameter is not valid: an unknown mode, a malformed cursor, an empty text."""
 
 
+class TopicError(CqmError):
+    """A file of questions with known answers is not valid."""
+
+
 class EmbeddingError(CqmError):
     """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""
 

@@ -5,18 +5,26 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cqm.chunkers.errors import ChunkOptionError, CqmError
 from cqm.index.errors import QueryError
+from cqm.server.cli_eval import evaluate
+from cqm.server.cli_options import (
+    EXISTING,
+    as_json_option,
+    parse_set,
+    path_argument,
+    paths_argument,
+    root_of,
+    set_option,
+    settings_of,
+)
 from cqm.server.console import emit, prepare_streams, say, visible
 from cqm.server.errors import SettingsError, WhenError
-from cqm.server.roots import is_too_wide, project_root
-
-if TYPE_CHECKING:
-    from cqm.server.settings import Settings
+from cqm.server.roots import project_root
 
 PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
@@ -60,27 +68,6 @@ def main() -> None:
     app(prog_name="cqm")
 
 
-def _parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    for text in given:
-        if "=" not in text:
-            raise click.BadParameter(f"expected NAME=VALUE, got {text!r}")
-    return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
-
-
-_EXISTING = click.Path(exists=True, path_type=Path)
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on standard output.")
-_set = click.option(
-    "--set",
-    "overrides",
-    metavar="NAME=VALUE",
-    multiple=True,
-    callback=_parse_set,
-    help="Set any option of cqm.yml, such as chunk.max_tokens=256. Repeatable.",
-)
-_path_argument = click.argument("path", type=_EXISTING, required=False)
-_paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
-
-
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="cqm", message="cqm %(version)s")
 def app() -> None:
@@ -92,20 +79,20 @@ def app() -> None:
 
 
 @app.command()
-@_path_argument
+@path_argument
 @click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
 @click.option("--force", is_flag=True, help="Read and embed everything anew; the old index serves until that is done.")
 @click.option("--retry", is_flag=True, help="Only try the files again that failed.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **asked: bool) -> int:
     """Bring the index of PATH up to date, making it first if there is none."""
     from cqm.server import commands  # start-up time, here and below
 
     if sum(asked.values()) > 1:
         raise click.UsageError("Give one of --dry-run, --force and --retry.")
-    root = _root(path)
-    settings = _settings(root, overrides)
+    root = root_of(path)
+    settings = settings_of(root, overrides)
     if asked["dry_run"]:
         return commands.estimate(root, settings, as_json=as_json)
     return commands.index(root, settings, as_json=as_json, anew=asked["force"], retry=asked["retry"])
@@ -113,7 +100,7 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 
 @app.command()
 @click.argument("query", required=False)
-@click.option("--path", type=_EXISTING, help="Folder to search; results are relative to it.")
+@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
 @click.option("--limit", type=click.IntRange(1, 100), help="Results a page.")
 @click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="Which evidence counts.")
 @click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
@@ -138,8 +125,8 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
     metavar="SECONDS",
     help="Wait no longer than this for changes to be indexed; the answer says what it lacks.",
 )
-@_as_json
-@_set
+@as_json_option
+@set_option
 def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
     """Answer QUERY: a question, a symbol's name, an error message or a path.
 
@@ -151,10 +138,13 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
         raise click.UsageError("Give either QUERY or --batch FILE.jsonl.")
     if asked["wait"] is not None and asked["no_update"]:
         raise click.UsageError("Give either --wait or --no-update.")
-    root = _root(path)
+    root = root_of(path)
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
-    settings = _settings(root, overrides | {key: value for key, value in named.items() if value is not None})
+    settings = settings_of(root, overrides | {key: value for key, value in named.items() if value is not None})
     return commands.search(root, settings, commands.Asked(**asked))
+
+
+app.add_command(evaluate)
 
 
 @app.command()
@@ -166,7 +156,7 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
     "options",
     metavar="NAME=VALUE",
     multiple=True,
-    callback=_parse_set,
+    callback=parse_set,
     help="Set an option of the strategy, such as target_tokens=256. Repeatable.",
 )
 @click.option(
@@ -178,8 +168,8 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
 @click.option("--recommend", is_flag=True, help="Tell which strategy suits FILE and why, and use that.")
 @click.option("--tokens", default="", metavar="MODEL", help="Count tokens exactly too, for a model such as gpt-4o.")
 @click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview as a page.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """Show how FILE is cut into chunks; - reads standard input. Nothing is indexed."""
     from cqm.server import previewing
@@ -188,17 +178,17 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
         raise click.UsageError("Give either --strategy or --recommend.")
     is_stdin = str(file) == "-"
     data = sys.stdin.buffer.read() if is_stdin else file.read_bytes()
-    settings = _settings(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
+    settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
     named = name or ("stdin" if is_stdin else file.name)
     return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
 
 
 @app.command()
 @click.argument("name")
-@click.option("--path", type=_EXISTING, help="Folder to search; results are relative to it.")
+@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Calls to show.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
     """Show where the symbol NAME is defined, what calls it, and what it calls.
 
@@ -206,67 +196,67 @@ def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides
     """
     from cqm.server import commands
 
-    root = _root(path)
-    return commands.usages(name, root, _settings(root, overrides), limit=limit, as_json=as_json)
+    root = root_of(path)
+    return commands.usages(name, root, settings_of(root, overrides), limit=limit, as_json=as_json)
 
 
 @app.command()
-@_path_argument
+@path_argument
 @click.option("--failed", is_flag=True, help="List every file that failed, with the reason.")
 @click.option("--skipped", is_flag=True, help="List every file that was skipped, with the reason.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def status(path: Path | None, *, failed: bool, skipped: bool, as_json: bool, overrides: dict[str, str]) -> int:
     """Show what the index of PATH holds, how fresh it is and what it lacks."""
     from cqm.server import commands
 
-    root = _root(path)
-    return commands.status(root, _settings(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
+    root = root_of(path)
+    return commands.status(root, settings_of(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
 
 
 @app.command("list")
-@_paths_argument
-@_as_json
-@_set
+@paths_argument
+@as_json_option
+@set_option
 def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]) -> int:
     """Show all your indexes, or those of each PATH, also one that is kept in the project."""
     from cqm.server import indexes
 
-    return indexes.list_indexes(paths, _settings(None, overrides), as_json=as_json)
+    return indexes.list_indexes(paths, settings_of(None, overrides), as_json=as_json)
 
 
 @app.command()
-@_paths_argument
+@paths_argument
 @click.option("--missing", is_flag=True, help="Delete the indexes of all folders and files that are gone.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, overrides: dict[str, str]) -> int:
     """Delete the index of each PATH, which may be gone itself. Nothing but indexes is deleted."""
     from cqm.server import indexes
 
     if missing and paths:
         raise click.UsageError("Give either PATH or --missing.")
-    roots = () if missing else paths or (_root(None),)
-    return indexes.remove(roots, _settings(None, overrides), asks=not yes, as_json=as_json)
+    roots = () if missing else paths or (root_of(None),)
+    return indexes.remove(roots, settings_of(None, overrides), asks=not yes, as_json=as_json)
 
 
 @app.command()
-@_path_argument
-@_as_json
-@_set
+@path_argument
+@as_json_option
+@set_option
 def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
     """Give back the room on disk that what was deleted from the index of PATH still takes."""
     from cqm.server import indexes
 
-    root = _root(path)
-    return indexes.compact(root, _settings(root, overrides), as_json=as_json)
+    root = root_of(path)
+    return indexes.compact(root, settings_of(root, overrides), as_json=as_json)
 
 
 @app.command()
-@_path_argument
-@_as_json
-@_set
+@path_argument
+@as_json_option
+@set_option
 def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
     """Try out all that is configured for PATH, and say how to mend what does not work.
 
@@ -274,43 +264,43 @@ def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> in
     """
     from cqm.server import doctor
 
-    root = _root(path)
-    return doctor.doctor(root, lambda: _settings(root, overrides), as_json=as_json)
+    root = root_of(path)
+    return doctor.doctor(root, lambda: settings_of(root, overrides), as_json=as_json)
 
 
 @app.command()
-@_path_argument
+@path_argument
 @click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page.")
-@_as_json
-@_set
+@as_json_option
+@set_option
 def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
     """Show how PATH is cut into chunks, in numbers, and what is wrong with that. Nothing is indexed."""
     from cqm.server import reporting
 
-    root = _root(path)
-    return reporting.report(root, _settings(root, overrides), page=page, as_json=as_json)
+    root = root_of(path)
+    return reporting.report(root, settings_of(root, overrides), page=page, as_json=as_json)
 
 
 @app.command()
 @click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
-@_as_json
-@_set
+@as_json_option
+@set_option
 def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
     """Keep the index of PATH in step with its files until Ctrl-C."""
     from cqm.server import commands
 
-    root = _root(path)
-    return commands.watch(root, _settings(root, {"watch.enabled": "true"} | overrides), as_json=as_json)
+    root = root_of(path)
+    return commands.watch(root, settings_of(root, {"watch.enabled": "true"} | overrides), as_json=as_json)
 
 
 @app.command()
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there; without it, stdin and stdout.")
-@click.option("--root", "roots", type=_EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
-@_set
+@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
+@set_option
 def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
     """Serve agents over MCP."""
     named = {"server.http": http} if http is not None else {}
-    settings = _settings(roots[0].resolve() if roots else Path.cwd(), overrides | named)
+    settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.app import serve as serve_mcp  # seconds, which a bad setting should not cost
 
     serve_mcp(settings, settings.server.http or None, roots or settings.server.roots)
@@ -329,7 +319,7 @@ def issues() -> None:
 @click.option("--limit", type=click.IntRange(1), default=1000, help="The newest so many of each (1000).")
 @click.option("--since", metavar="WHEN", help="Only what changed since: 12h, 3d, 2w or 2026-03-01.")
 @click.option("--prs/--no-prs", "pull_requests", default=True, help="Pull requests too (yes).")
-@_as_json
+@as_json_option
 def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
     """Write each issue and pull request of OWNER/NAME to a file; what has not changed since is not fetched again.
 
@@ -345,19 +335,3 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
     else:
         sys.stdout.write("".join(f"{visible(line)}\n" for line in fetched_lines(fetched, str(out))))
     return PARTIAL if fetched.failed else 0
-
-
-def _root(path: Path | None) -> Path:
-    """The real path of the root that a command is about."""
-    if path:
-        return path.resolve()
-    root = project_root(Path.cwd().resolve())
-    if is_too_wide(root):
-        raise click.UsageError(f"This is {root}, not a project. Name the folder that you mean, even if it is this one.")
-    return root
-
-
-def _settings(root: Path | None, overrides: "dict[str, str]") -> "Settings":
-    from cqm.server.settings import load_settings
-
-    return load_settings(root, overrides=overrides)

@@ -93,7 +93,7 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
 def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
     """Tell where a symbol is defined and called, from an index that is brought up to date first."""
     with open_index(root, settings) as opened:
-        _bring_up_to_date(opened)
+        bring_up_to_date(opened)
         found = opened.usages(name, limit)
     if as_json:
         emit(found)
@@ -127,7 +127,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
 
     with open_index(root, settings, adopts=True) as opened:
         improver = improver_of(opened, settings, report)
-        report(WatchReport(summary=improver.after(_bring_up_to_date(opened))))
+        report(WatchReport(summary=improver.after(bring_up_to_date(opened))))
         watcher = watcher_of(
             opened,
             settings,
@@ -168,7 +168,7 @@ def _in_step(opened: OpenedIndex, asked: Asked) -> Iterator[Callable[[], bool]]:
     An update that takes longer than is waited for goes on until the answer is there; the next run does the rest.
     """
     if asked.no_update or asked.wait is None:
-        summary = None if asked.no_update else _bring_up_to_date(opened)
+        summary = None if asked.no_update else bring_up_to_date(opened)
         yield lambda: summary is not None
         return
     ended = Event()
@@ -198,7 +198,8 @@ def _not_indexed(root: Path) -> StoreError:
     return StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
 
 
-def _bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
+def bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
+    """Update an index, showing the progress; Ctrl-C stops it at the next file."""
     with interruptible() as cancelled, progress_shown() as report:
         return _update(opened, report, cancelled)
 

@@ -1,9 +1,10 @@
 """Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cqm.chunkers.tokens import estimate
+from cqm.index.evaluation import Span
 from cqm.index.freshness import FreshState
 from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.server.reports import freshness_text, stale_lines
@@ -29,12 +30,17 @@ def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str 
     header = "\n".join(header_lines(query, answer, root=root))
     if not answer.hits:
         return "\n".join([header, *advice_lines(query, answer)]) + "\n"
-    room = token_budget - estimate(header) - _TAIL_TOKENS
-    heads = _within([_head(hit, explain=explain) for hit in answer.hits], room)
-    excerpts = _excerpts([hit.shown.rstrip() for hit in answer.hits[: len(heads)]], room - sum(map(estimate, heads)))
+    heads, excerpts = _heads_and_excerpts(header, answer.hits, token_budget, explain=explain)
     blocks = [f"{head}\n{excerpt}" for head, excerpt in zip(heads, excerpts, strict=False)]
     tail = _tail(heads[len(excerpts) :], len(answer.hits) - len(heads), answer.next_cursor, token_budget)
     return "\n\n".join([header, *blocks, *tail]) + "\n"
+
+
+def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
+    """The lines that `render_answer` shows of the files; hits that it only names are not among them."""
+    header = "\n".join(header_lines(query, answer, root=root))
+    _, excerpts = _heads_and_excerpts(header, answer.hits, token_budget, explain=False)
+    return [_shown_span(hit, excerpt) for hit, excerpt in zip(answer.hits, excerpts, strict=False)]
 
 
 def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
@@ -77,6 +83,23 @@ def place_line(hit: Hit) -> str:
 def explanation_line(hit: Hit) -> str:
     """The named parts that sum up to a hit's score."""
     return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
+
+
+def _heads_and_excerpts(
+    header: str, hits: Sequence[Hit], token_budget: int, *, explain: bool
+) -> tuple[list[str], list[str]]:
+    """The place lines of the hits that are named, and the lines of the first of them."""
+    room = token_budget - estimate(header) - _TAIL_TOKENS
+    heads = _within([_head(hit, explain=explain) for hit in hits], room)
+    excerpts = _excerpts([hit.shown.rstrip() for hit in hits[: len(heads)]], room - sum(map(estimate, heads)))
+    return heads, excerpts
+
+
+def _shown_span(hit: Hit, excerpt: str) -> Span:
+    """The lines of a hit that its excerpt shows: all, or those above the line that tells of the cut."""
+    is_whole = excerpt == hit.shown.rstrip()
+    last = hit.end_line if is_whole else min(hit.end_line, hit.start_line + excerpt.count("\n") - 1)
+    return Span(hit.path, hit.start_line, last)
 
 
 def _head(hit: Hit, *, explain: bool) -> str:
