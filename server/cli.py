@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cqm.chunkers.errors import ChunkOptionError, CqmError
-from cqm.index.errors import QueryError
+from cqm.index.errors import QueryError, TopicError
 from cqm.server.cli_eval import evaluate
 from cqm.server.cli_options import (
     EXISTING,
@@ -29,7 +29,7 @@ from cqm.server.roots import project_root
 PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
 
-_USAGE_ERRORS = (SettingsError, WhenError, QueryError, ChunkOptionError)
+_USAGE_ERRORS = (SettingsError, WhenError, QueryError, TopicError, ChunkOptionError)
 
 
 class Commands(click.Group):

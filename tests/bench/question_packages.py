@@ -1,0 +1,95 @@
+"""The packages that question_set.py asks about: pinned in question_packages.tsv, fetched by their registries' clients.
+
+All are under open licences, and none is a repository of the development benchmark. Debian's are of its release 12; a
+package that was replaced there since is told of, and its row is to be renewed.
+"""
+
+import csv
+import hashlib
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Taken(NamedTuple):
+    """A release, and what of it is taken.
+
+    Attributes:
+        language: whose files count.
+        registry: a row of `_COMMANDS`.
+        folder: whose files count, inside the archive.
+        sha256: of the archive.
+    """
+
+    language: str
+    registry: str
+    name: str
+    version: str
+    licence: str
+    folder: str
+    sha256: str
+
+    @property
+    def key(self) -> str:
+        """A folder's name for it."""
+        return self.name.removeprefix("@").replace("/", "-")
+
+
+def _read() -> tuple[Taken, ...]:
+    with Path(__file__).with_suffix(".tsv").open(encoding="utf-8", newline="") as file:
+        return tuple(Taken(**row) for row in csv.DictReader(file, delimiter="\t"))
+
+
+SOURCES = _read()
+
+_PIP = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
+_COMMANDS = {
+    "pypi": ([*_PIP, "--only-binary", ":all:"], "=="),
+    "pypi-source": ([*_PIP, "--no-binary", ":all:"], "=="),
+    "npm": (["npm", "pack", "--silent", "--ignore-scripts"], "@"),
+    "debian": (["apt-get", "--quiet", "download"], "="),
+}
+"""By registry, the command that fetches an archive, and what stands between name and version."""
+
+
+def unpacked(taken: Taken, place: Path) -> Path:
+    """The folder of a package that is asked about; fetched and unpacked below a place unless it is there already.
+
+    Raises:
+        SystemExit: the registry gave another archive than the pinned one.
+    """
+    folder = place / taken.key
+    if not folder.exists():
+        download = place / f"{taken.key}.download"
+        download.mkdir(parents=True, exist_ok=True)
+        archive = _fetched(taken, download)
+        if hashlib.sha256(archive.read_bytes()).hexdigest() != taken.sha256:
+            sys.exit(f"{archive} is not the pinned archive")
+        _unpack(archive, download / "unpacked")
+        (download / "unpacked").rename(folder)
+    return folder / taken.folder
+
+
+def _fetched(taken: Taken, download: Path) -> Path:
+    command, sign = _COMMANDS[taken.registry]
+    run = subprocess.run(
+        [*command, f"{taken.name}{sign}{taken.version}"], cwd=download, capture_output=True, check=False
+    )
+    if run.returncode:
+        sys.exit(f"{taken.name} {taken.version} was not fetched:\n{run.stderr.decode()}")
+    (archive,) = (path for path in download.iterdir() if path.is_file())
+    return archive
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            wheel.extractall(folder)
+    elif archive.suffix == ".deb":
+        subprocess.run(["dpkg-deb", "--extract", archive, folder], check=True)
+    else:
+        with tarfile.open(archive) as package:
+            package.extractall(folder, filter="data")

@@ -1,0 +1,153 @@
+"""`cqm eval`: files of questions, measures, results of each question, golden files."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+DOCUMENTS = Path(__file__).parents[1] / "chunkers" / "golden" / "documents"
+GOLDEN = Path(__file__).parent / "golden_search"
+
+ASKED: list[dict[str, Any]] = [
+    {
+        "id": "split",
+        "query": "split a line at the equals sign",
+        "language": "python",
+        "category": "doc",
+        "targets": [{"path": "src/parser.py", "start": 7, "end": 10}],
+    },
+    {
+        "id": "hello",
+        "query": "how to greet people",
+        "language": "markdown",
+        "targets": [{"path": "docs/guide.md"}],
+        "apart": True,
+    },
+]
+
+
+def asked(cqm: "Cqm", questions: list[dict[str, Any]], name: str = "questions.jsonl") -> str:
+    """A file of questions beside the project."""
+    path = cqm.project.parent / name
+    path.write_text("".join(f"{json.dumps(question)}\n" for question in questions), encoding="utf-8")
+    return str(path)
+
+
+def test_each_level_language_and_category_has_its_measures(cqm: "Cqm") -> None:
+    summaries = {each["group"]: each for each in cqm.json("eval", asked(cqm, ASKED), "--mode", "lexical")}
+    assert {name: each["questions"] for name, each in summaries.items()} == {
+        "all": 2,
+        "language markdown": 1,
+        "language python": 1,
+        "category doc": 1,
+        "apart: no word in a name": 1,
+    }
+    assert summaries["all"]["figures"]["file"]["MRR@10"] == 1
+    assert summaries["language python"]["figures"]["span"]["Pass@1"] == 1
+    assert summaries["language markdown"]["figures"]["span"]["Pass@1"] is None
+    assert summaries["all"]["figures"]["span recall within tokens"] == dict.fromkeys(("500", "1000", "2000", "4000"), 1)
+
+
+def test_the_measures_read_as_tables(cqm: "Cqm") -> None:
+    done = cqm.run("eval", asked(cqm, ASKED), ".")
+    assert done.returncode == 0, done.stderr
+    heads = [line.split("|")[1].strip() for line in done.stdout.splitlines() if "| questions |" in line]
+    assert heads == ["file", "span", "file recall within tokens", "span recall within tokens"]
+    assert "| language python          |         1 |" in done.stdout
+
+
+def test_what_a_budget_cuts_off_is_not_recalled(cqm: "Cqm") -> None:
+    paths = [f"src/polite{number}.py" for number in range(8)]
+    for number, path in enumerate(paths):
+        body = "".join(f"    greet_politely('{number} {line}')\n" for line in range(20))
+        (cqm.project / path).write_text(f"def polite{number}():\n{body}", encoding="utf-8")
+    targets = [{"path": path, "start": 1, "end": 21} for path in paths]
+    file = asked(cqm, [{"id": "1", "query": "greet_politely", "targets": targets}])
+    (everything, *_) = cqm.json("eval", file, "--mode", "lexical")
+    for level in ("file recall within tokens", "span recall within tokens"):
+        recalled = list(everything["figures"][level].values())
+        assert recalled == sorted(recalled)
+        assert recalled[0] < recalled[-1] == 1
+
+
+def test_only_the_questions_that_are_wanted_are_asked(cqm: "Cqm") -> None:
+    (everything, *_) = cqm.json("eval", asked(cqm, ASKED), "--only", "language=python", "--only", "category=doc")
+    assert everything["questions"] == 1
+    done = cqm.run("eval", asked(cqm, ASKED), "--only", "language=cobol")
+    assert (done.returncode, "no question that is wanted" in done.stderr) == (2, True)
+    assert "only language" in cqm.run("eval", asked(cqm, ASKED), "--only", "colour=red").stderr
+
+
+def test_the_ranks_of_each_question_are_written_to_a_file(cqm: "Cqm", tmp_path: Path) -> None:
+    assert cqm.run("eval", asked(cqm, ASKED), "--results", str(tmp_path / "ranks.jsonl")).returncode == 0
+    first, second = map(json.loads, (tmp_path / "ranks.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (first["id"], first["files"], first["spans"]) == ("split", [1], [1])
+    assert (second["files"], second["spans"], second["apart"]) == ([1], [], True)
+    assert first["within"]["500"] == {"files": 1.0, "spans": 1.0}
+
+
+def test_questions_name_the_trees_that_they_are_asked_of_and_repos_json_their_roots(cqm: "Cqm") -> None:
+    trees = cqm.project / "trees"
+    shutil.copytree(cqm.project / "src", trees / "one" / "inner" / "src")
+    shutil.copytree(cqm.project / "src", trees / "two")
+    questions = [
+        {"id": "1", "query": "greet", "repo": "one", "relevant": [{"path": "inner/src/greeting.py", "start": None}]},
+        {"id": "2", "query": "parse line", "repo": "two", "relevant": [{"path": "parser.py"}], "usable": True},
+        {"id": "3", "query": "nowhere", "repo": "three", "relevant": [{"path": "x"}], "usable": False},
+    ]
+    file = asked(cqm, questions)
+    roots = [{"name": "one", "benchmark_root": "inner"}, {"name": "two", "benchmark_root": None}]
+    Path(file).with_name("repos.json").write_text(json.dumps(roots), encoding="utf-8")
+    (everything, mean, *_) = cqm.json("eval", file, "trees", "--mode", "lexical")
+    assert (everything["questions"], everything["figures"]["file"]["Pass@1"]) == (2, 1)
+    assert mean["group"] == "mean of trees"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: no object"),
+        ('{"id": "1", "query": "x"}', "line 1: no targets"),
+        ('{"query": "x", "targets": [{"path": "a"}]}', "line 1: a field is missing"),
+        ('{"id": "1", "query": "x", "targets": [{"path": "a", "start": 4, "end": 2}]}', "is no target"),
+        ('{"id": "1", "query": "x", "targets": [{"path": "a"}]}\n' * 2, "line 2: the id '1' stands twice"),
+    ],
+)
+def test_a_bad_line_is_named(cqm: "Cqm", line: str, complaint: str) -> None:
+    (cqm.project / "bad.jsonl").write_text(line, encoding="utf-8")
+    done = cqm.run("eval", "bad.jsonl")
+    assert done.returncode == 2
+    assert complaint in done.stderr
+
+
+def test_a_change_of_ranking_is_a_difference_from_the_golden_files(cqm: "Cqm", tmp_path: Path) -> None:
+    command = ["eval", asked(cqm, ASKED), "--mode", "lexical", "--golden", str(tmp_path / "golden")]
+    assert cqm.run(*command, "--accept").returncode == 0
+    assert cqm.run(*command).returncode == 0
+    for number in range(60):
+        (cqm.project / "docs" / f"{number}.md").write_text("How to greet people.\n" * (number + 1), encoding="utf-8")
+    changed = cqm.run(*command)
+    assert changed.returncode == 1
+    assert "-  ranks    file 1\n" in changed.stdout
+    assert "totals.txt now" in changed.stdout
+
+
+def test_accepting_needs_to_know_where(cqm: "Cqm") -> None:
+    assert "--accept writes the files of --golden" in cqm.run("eval", asked(cqm, ASKED), "--accept").stderr
+
+
+def test_the_ranks_of_real_questions_are_those_that_were_reviewed(cqm: "Cqm") -> None:
+    """`CQM_WRITE_GOLDEN=1 tests/run tests/server/test_cli_eval.py` writes them anew."""
+    tree = cqm.project.parent / "documents"
+    shutil.copytree(DOCUMENTS, tree)
+    accept = ["--accept"] if os.environ.get("CQM_WRITE_GOLDEN") else []
+    golden = ["--golden", str(GOLDEN), "--set", "embedding.provider=embedded", *accept]
+    done = cqm.run("eval", str(GOLDEN / "questions.jsonl"), str(tree), *golden)
+    assert done.returncode == 0, done.stdout + done.stderr
