@@ -1,0 +1,203 @@
+"""Capture what the searches of a set of questions find, once; rank it again and again, without an index.
+
+Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out DIR [--home DIR]
+       python tests/bench/evidence.py rank DIR TREES [--only FIELD=VALUE ...] [--set WEIGHT=NUMBER ...]
+
+`capture` indexes each tree of the questions (see `cqm eval` for their format) below a home of its own, which is kept
+and updated by the next call, and writes DIR/TREE.pickle: for each question its `Evidence`, as `rank.rank` gets it, and
+for each chunk of any what the manifest knows of it. `rank` ranks that with `rank.rank` as the working tree has it, and
+prints the tables of `cqm eval`. A budget of tokens is spent on results in order: a line that names the place, then the
+lines, the last result cut where the budget ends.
+
+In a script:  for tree in captured(DIR): for topic, evidence in tree.asked: ...; tree.chunks[candidate.id]
+"""
+
+import argparse
+import pickle
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from cqm.chunkers.tokens import estimate
+from cqm.index import rank
+from cqm.index.engine import Index
+from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
+from cqm.index.model import Query
+from cqm.index.options import IndexOptions
+from cqm.index.search import Searching, _gather
+from cqm.index.topics import read_topics
+from cqm.server.evaluation_tables import totals
+
+COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
+"""Of a chunk, beside those of a candidate."""
+RESULTS = 50
+
+Ordered = Callable[[Topic, rank.Evidence], Sequence[rank.Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A tree: its questions with their evidence, and what is known of the chunks by id."""
+
+    tree: str
+    asked: list[tuple[Topic, rank.Evidence]]
+    chunks: Mapping[str, Mapping[str, Any]]
+
+
+def captured(folder: Path) -> Iterator[Captured]:
+    """What was captured, tree by tree."""
+    for path in sorted(folder.glob("*.pickle")):
+        yield pickle.loads(path.read_bytes())
+
+
+def capture(topics: Iterable[Topic], root: Path, out: Path, home: Path) -> None:
+    """Index the trees of questions, and keep what is found for each question."""
+    by_tree: dict[str, list[Topic]] = {}
+    for topic in topics:
+        by_tree.setdefault(topic.tree, []).append(topic)
+    for tree, some in by_tree.items():
+        started = time.monotonic()
+        with Index.open(root / tree, IndexOptions(home=home)) as index:
+            summary = index.update()
+            if summary.lacking:
+                index.improve()
+            indexed = time.monotonic()
+            found = _captured(index, tree, some)
+        (out / f"{tree or 'all'}.pickle").write_bytes(pickle.dumps(found))
+        seconds = f"{indexed - started:.0f} s to index, {(time.monotonic() - indexed) / len(some) * 1e3:.1f} ms each"
+        print(f"{tree}: {len(some)} questions, {len(found.chunks)} chunks found, {seconds}", flush=True)
+
+
+def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
+    seen: dict[Any, Any] = {}
+    with index._lineage.reading() as serving:
+        searching = Searching(serving, index._routes)
+        asked = [(topic, _shared(_gather(searching, Query(topic.text), None)[0], seen)) for topic in topics]
+        ids = dict.fromkeys(chunk.id for _, evidence in asked for chunk in evidence.candidates)
+        rows = serving.manifest.columns_of(ids, COLUMNS)
+    return Captured(tree, asked, {row[0]: dict(zip(COLUMNS[1:], row[1:], strict=True)) for row in rows})
+
+
+def _shared(evidence: rank.Evidence, seen: dict[Any, Any]) -> rank.Evidence:
+    """With equal texts and candidates the same objects, so that they are written once."""
+
+    def keys(scores: Mapping[str, float]) -> dict[str, float]:
+        return {seen.setdefault(key, key): score for key, score in scores.items()}
+
+    candidates = []
+    for chunk in evidence.candidates:
+        path, name = seen.setdefault(chunk.path, chunk.path), seen.setdefault(chunk.id, chunk.id)
+        candidates.append(seen.setdefault(("chunk", name), chunk._replace(path=path, id=name)))
+    return replace(
+        evidence,
+        candidates=tuple(candidates),
+        terms=keys(evidence.terms),
+        dense=tuple(map(keys, evidence.dense)),
+        file_terms=keys(evidence.file_terms),
+        path_terms=keys(evidence.path_terms),
+    )
+
+
+def judged_of(tree: Captured, root: Path, order: Ordered) -> list[Judged]:
+    """Judge the questions of a tree by an order of their candidates."""
+    lines = partial(_tokens, root / tree.tree)
+    judged = []
+    for topic, evidence in tree.asked:
+        found = [Span(each.path, each.start_line, each.end_line) for each in order(topic, evidence)[:RESULTS]]
+        judged.append(judge(topic, found, {budget: within(found, lines, budget) for budget in BUDGETS}))
+    return judged
+
+
+def within(found: Sequence[Span], tokens: Callable[[Span], Sequence[int]], budget: int) -> list[Span]:
+    """What a text of so many tokens shows of results in order.
+
+    Parameters:
+        tokens: of the line that names a result, and of each of its lines.
+    """
+    shown = []
+    for span in found:
+        head, *lines = tokens(span)
+        budget -= head
+        kept = 0
+        while kept < len(lines) and lines[kept] <= budget:
+            budget -= lines[kept]
+            kept += 1
+        if kept:
+            shown.append(span._replace(end=span.start + kept - 1))
+        if kept < len(lines):
+            break
+    return shown
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokens(folder: Path, span: Span) -> tuple[int, ...]:
+    lines = _lines(folder, span.path)[span.start - 1 : span.end]
+    return (estimate(f"{span.path}:{span.start}-{span.end}\n"), *map(_estimate, lines))
+
+
+@lru_cache(maxsize=1 << 18)
+def _estimate(line: str) -> int:
+    return estimate(line + "\n")
+
+
+@lru_cache(maxsize=1 << 11)
+def _lines(folder: Path, path: str) -> list[str]:
+    return (folder / path).read_text(encoding="utf-8", errors="replace").split("\n")
+
+
+def by_rank(topic: Topic, evidence: rank.Evidence, options: rank.RankOptions = rank.DEFAULTS) -> list[rank.Candidate]:
+    """The order of `rank.rank`."""
+    return [entry.candidate for entry in rank.rank(topic.text, evidence, options)]
+
+
+def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:
+    """Judge the questions of one file that was captured."""
+    tree: Captured = pickle.loads(path.read_bytes())
+    asked = [each for each in tree.asked if all(getattr(each[0], name) == value for name, value in only.items())]
+    return judged_of(replace(tree, asked=asked), root, order)
+
+
+def judge_all(folder: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:
+    """Judge all questions that were captured, in two processes."""
+    paths = sorted(folder.glob("*.pickle"), key=lambda path: -path.stat().st_size)
+    with ProcessPoolExecutor(2) as pool:
+        return [
+            each for some in pool.map(partial(judge_file, root=root, order=order, only=only), paths) for each in some
+        ]
+
+
+def main() -> None:
+    """Capture, or rank what was captured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    capturing = commands.add_parser("capture")
+    capturing.add_argument("questions", type=Path)
+    capturing.add_argument("trees", type=Path)
+    capturing.add_argument("--out", type=Path, required=True)
+    capturing.add_argument("--home", type=Path)
+    ranking = commands.add_parser("rank")
+    ranking.add_argument("captured", type=Path)
+    ranking.add_argument("trees", type=Path)
+    ranking.add_argument("--only", action="append", default=[], metavar="FIELD=VALUE")
+    ranking.add_argument("--set", action="append", default=[], metavar="WEIGHT=NUMBER")
+    given = parser.parse_args()
+    if given.command == "capture":
+        given.out.mkdir(parents=True, exist_ok=True)
+        with given.questions.open("rb") as lines:
+            capture(list(read_topics(lines)), given.trees, given.out, given.home or given.out / "home")
+        return
+    weights = {name: float(value) for name, value in (each.split("=") for each in given.set)}
+    order = partial(by_rank, options=replace(rank.DEFAULTS, **weights))
+    only = dict(each.split("=", 1) for each in given.only)
+    print(totals(list(summarise(judge_all(given.captured, given.trees, order, only)))))
+
+
+if __name__ == "__main__":
+    main()
