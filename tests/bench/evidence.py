@@ -54,7 +54,11 @@ class Captured:
 def captured(folder: Path) -> Iterator[Captured]:
     """What was captured, tree by tree."""
     for path in sorted(folder.glob("*.pickle")):
-        yield pickle.loads(path.read_bytes())
+        yield _load(path)
+
+
+def _load(path: Path) -> Captured:
+    return Captured(*pickle.loads(path.read_bytes()))
 
 
 def capture(topics: Iterable[Topic], root: Path, out: Path, home: Path) -> None:
@@ -70,7 +74,7 @@ def capture(topics: Iterable[Topic], root: Path, out: Path, home: Path) -> None:
                 index.improve()
             indexed = time.monotonic()
             found = _captured(index, tree, some)
-        (out / f"{tree or 'all'}.pickle").write_bytes(pickle.dumps(found))
+        (out / f"{tree or 'all'}.pickle").write_bytes(pickle.dumps((found.tree, found.asked, found.chunks)))
         seconds = f"{indexed - started:.0f} s to index, {(time.monotonic() - indexed) / len(some) * 1e3:.1f} ms each"
         print(f"{tree}: {len(some)} questions, {len(found.chunks)} chunks found, {seconds}", flush=True)
 
@@ -159,7 +163,7 @@ def by_rank(topic: Topic, evidence: rank.Evidence, options: rank.RankOptions = r
 
 def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:
     """Judge the questions of one file that was captured."""
-    tree: Captured = pickle.loads(path.read_bytes())
+    tree = _load(path)
     asked = [each for each in tree.asked if all(getattr(each[0], name) == value for name, value in only.items())]
     return judged_of(replace(tree, asked=asked), root, order)
 
