@@ -154,11 +154,13 @@ class Summary(NamedTuple):
 
     Attributes:
         group: what they have in common ("language go"); "all" for all of them.
+        questions, with_lines: how many, and how many of them have a target with lines, which figures of spans are of.
         figures: by the levels and names of `MEASURES`; None where no question has one.
     """
 
     group: str
     questions: int
+    with_lines: int
     figures: Mapping[str, Mapping[str, float | None]]
 
 
@@ -196,7 +198,7 @@ def _summary(group: str, judged: Sequence[Judged]) -> Summary:
         level: {name: _mean(map(measure, judged)) for name, measure in measures.items()}
         for level, measures in MEASURES.items()
     }
-    return Summary(group, len(judged), figures)
+    return Summary(group, len(judged), sum(bool(each.spans) for each in judged), figures)
 
 
 def _mean_of(summaries: Sequence[Summary]) -> Summary:
@@ -205,7 +207,8 @@ def _mean_of(summaries: Sequence[Summary]) -> Summary:
         level: {name: _mean(each.figures[level][name] for each in summaries) for name in measures}
         for level, measures in MEASURES.items()
     }
-    return Summary("mean of trees", sum(each.questions for each in summaries), figures)
+    counts = (sum(each.questions for each in summaries), sum(each.with_lines for each in summaries))
+    return Summary("mean of trees", *counts, figures)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

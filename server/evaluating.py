@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cqm.index.errors import TopicError
-from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
+from cqm.index.evaluation import BUDGETS, Judged, Span, Target, Topic, judge, summarise
 from cqm.index.freshness import NOT_KNOWN
 from cqm.index.model import Answer, Query
 from cqm.index.topics import read_topics
@@ -65,7 +65,7 @@ def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
         TopicError: the file of questions is not valid, or has none that is wanted.
     """
     topics = _wanted(asked)
-    roots = _inner_roots(asked.questions)
+    roots = inner_roots(asked.questions)
     judged: list[Judged] = []
     for name, some in _by_tree(topics).items():
         tree = _tree(asked.root, name, roots.get(name, ""))
@@ -100,7 +100,7 @@ def _by_tree(topics: Iterable[Topic]) -> dict[str, list[Topic]]:
     return trees
 
 
-def _inner_roots(questions: Path) -> dict[str, str]:
+def inner_roots(questions: Path) -> dict[str, str]:
     """The folder of each tree that is asked, where a `repos.json` beside the questions names one, as semble's does."""
     try:
         listed = json.loads(questions.with_name(_TREES).read_text(encoding="utf-8"))
@@ -125,7 +125,19 @@ def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Itera
         if bring_up_to_date(opened).lacking:
             opened.improve()
         for topic in topics:
-            yield _judged(opened, tree, topic, settings)
+            yield _judged(opened, tree, _in_place(topic, tree), settings)
+
+
+def _in_place(topic: Topic, tree: Tree) -> Topic:
+    """With all paths as the tree's; some sets name files from the inner root."""
+    if not tree.prefix:
+        return topic
+    return replace(topic, targets=tuple(_target_in_place(target, tree) for target in topic.targets))
+
+
+def _target_in_place(target: Target, tree: Tree) -> Target:
+    is_inner = not target.path.startswith(tree.prefix) and (tree.folder / target.path).exists()
+    return target._replace(path=f"{tree.prefix}{target.path}") if is_inner else target
 
 
 def _judged(opened: OpenedIndex, tree: Tree, topic: Topic, settings: Settings) -> Judged:

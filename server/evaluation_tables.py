@@ -25,7 +25,8 @@ def _lines(level: str, summaries: Sequence[Summary]) -> Iterator[str]:
     yield f"|{'-' * (width + 2)}|{'|'.join(['----------:'] * (len(names) + 1))}|"
     for each in summaries:
         cells = " | ".join(_cell(each.figures[level][name]) for name in names)
-        yield f"| {each.group:{width}} | {each.questions:9} | {cells} |"
+        count = each.with_lines if level.startswith("span") else each.questions
+        yield f"| {each.group:{width}} | {count:9} | {cells} |"
 
 
 def _cell(value: float | None) -> str:

@@ -16,7 +16,7 @@ import argparse
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -33,6 +33,7 @@ from cqm.index.model import Query
 from cqm.index.options import IndexOptions
 from cqm.index.search import Searching, _gather
 from cqm.index.topics import read_topics
+from cqm.server.evaluating import inner_roots
 from cqm.server.evaluation_tables import totals
 
 COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
@@ -44,7 +45,7 @@ Ordered = Callable[[Topic, rank.Evidence], Sequence[rank.Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A tree: its questions with their evidence, and what is known of the chunks by id."""
+    """A folder below the root: its questions with their evidence, and what is known of the chunks by id."""
 
     tree: str
     asked: list[tuple[Topic, rank.Evidence]]
@@ -61,11 +62,21 @@ def _load(path: Path) -> Captured:
     return Captured(*pickle.loads(path.read_bytes()))
 
 
-def capture(topics: Iterable[Topic], root: Path, out: Path, home: Path) -> None:
-    """Index the trees of questions, and keep what is found for each question."""
+def read(questions: Path) -> dict[str, list[Topic]]:
+    """Questions by the folder that is asked, below the root; their paths are relative to it."""
+    roots = inner_roots(questions)
     by_tree: dict[str, list[Topic]] = {}
-    for topic in topics:
-        by_tree.setdefault(topic.tree, []).append(topic)
+    with questions.open("rb") as lines:
+        for topic in read_topics(lines):
+            inner = roots.get(topic.tree, "")
+            targets = tuple(each._replace(path=each.path.removeprefix(f"{inner}/")) for each in topic.targets)
+            folder = "/".join(filter(None, (topic.tree, inner)))
+            by_tree.setdefault(folder, []).append(replace(topic, targets=targets))
+    return by_tree
+
+
+def capture(by_tree: Mapping[str, Sequence[Topic]], root: Path, out: Path, home: Path) -> None:
+    """Index the trees of questions, and keep what is found for each question."""
     for tree, some in by_tree.items():
         started = time.monotonic()
         with Index.open(root / tree, IndexOptions(home=home)) as index:
@@ -74,7 +85,9 @@ def capture(topics: Iterable[Topic], root: Path, out: Path, home: Path) -> None:
                 index.improve()
             indexed = time.monotonic()
             found = _captured(index, tree, some)
-        (out / f"{tree or 'all'}.pickle").write_bytes(pickle.dumps((found.tree, found.asked, found.chunks)))
+        (out / f"{tree.replace('/', '+') or 'all'}.pickle").write_bytes(
+            pickle.dumps((found.tree, found.asked, found.chunks))
+        )
         seconds = f"{indexed - started:.0f} s to index, {(time.monotonic() - indexed) / len(some) * 1e3:.1f} ms each"
         print(f"{tree}: {len(some)} questions, {len(found.chunks)} chunks found, {seconds}", flush=True)
 
@@ -194,8 +207,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.command == "capture":
         given.out.mkdir(parents=True, exist_ok=True)
-        with given.questions.open("rb") as lines:
-            capture(list(read_topics(lines)), given.trees, given.out, given.home or given.out / "home")
+        capture(read(given.questions), given.trees, given.out, given.home or given.out / "home")
         return
     weights = {name: float(value) for name, value in (each.split("=") for each in given.set)}
     order = partial(by_rank, options=replace(rank.DEFAULTS, **weights))

@@ -99,13 +99,14 @@ def test_questions_name_the_trees_that_they_are_asked_of_and_repos_json_their_ro
     questions = [
         {"id": "1", "query": "greet", "repo": "one", "relevant": [{"path": "inner/src/greeting.py", "start": None}]},
         {"id": "2", "query": "parse line", "repo": "two", "relevant": [{"path": "parser.py"}], "usable": True},
+        {"id": "4", "query": "greet", "repo": "one", "relevant": [{"path": "src/greeting.py"}]},
         {"id": "3", "query": "nowhere", "repo": "three", "relevant": [{"path": "x"}], "usable": False},
     ]
     file = asked(cqm, questions)
     roots = [{"name": "one", "benchmark_root": "inner"}, {"name": "two", "benchmark_root": None}]
     Path(file).with_name("repos.json").write_text(json.dumps(roots), encoding="utf-8")
     (everything, mean, *_) = cqm.json("eval", file, "trees", "--mode", "lexical")
-    assert (everything["questions"], everything["figures"]["file"]["Pass@1"]) == (2, 1)
+    assert (everything["questions"], everything["figures"]["file"]["Pass@1"]) == (3, 1)
     assert mean["group"] == "mean of trees"
 
 
