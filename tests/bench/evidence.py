@@ -29,9 +29,9 @@ from cqm.chunkers.tokens import estimate
 from cqm.index import rank
 from cqm.index.engine import Index
 from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
-from cqm.index.model import Query
+from cqm.index.model import Query, SearchMode
 from cqm.index.options import IndexOptions
-from cqm.index.search import Searching, _gather
+from cqm.index.search import Searching, _embedded, _gather
 from cqm.index.topics import read_topics
 from cqm.server.evaluating import inner_roots
 from cqm.server.evaluation_tables import totals
@@ -96,10 +96,16 @@ def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
     seen: dict[Any, Any] = {}
     with index._lineage.reading() as serving:
         searching = Searching(serving, index._routes)
-        asked = [(topic, _shared(_gather(searching, Query(topic.text), None)[0], seen)) for topic in topics]
+        asked = [(topic, _shared(_evidence(searching, topic.text), seen)) for topic in topics]
         ids = dict.fromkeys(chunk.id for _, evidence in asked for chunk in evidence.candidates)
         rows = serving.manifest.columns_of(ids, COLUMNS)
     return Captured(tree, asked, {row[0]: dict(zip(COLUMNS[1:], row[1:], strict=True)) for row in rows})
+
+
+def _evidence(searching: Searching, text: str) -> rank.Evidence:
+    vectors, _ = _embedded(searching, Query(text))
+    mode = SearchMode.HYBRID if vectors else SearchMode.LEXICAL
+    return _gather(searching.generation, text, mode, vectors, None)
 
 
 def _shared(evidence: rank.Evidence, seen: dict[Any, Any]) -> rank.Evidence:
@@ -111,7 +117,7 @@ def _shared(evidence: rank.Evidence, seen: dict[Any, Any]) -> rank.Evidence:
     candidates = []
     for chunk in evidence.candidates:
         path, name = seen.setdefault(chunk.path, chunk.path), seen.setdefault(chunk.id, chunk.id)
-        candidates.append(seen.setdefault(("chunk", name), chunk._replace(path=path, id=name)))
+        candidates.append(seen.setdefault(("chunk", name), replace(chunk, path=path, id=name)))
     return replace(
         evidence,
         candidates=tuple(candidates),
