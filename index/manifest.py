@@ -32,14 +32,20 @@ class Manifest:
     Every method raises ManifestError when SQLite refuses.
     """
 
-    def __init__(self, path: Path, database: sqlite3.Connection, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, database: sqlite3.Connection, searched: sqlite3.Connection | None = None) -> None:
         self._path = path
-        self._read_only = read_only
         self._db = database
+        # Whoever writes holds its lock until the disk has it. Searches wait neither for that, nor in its way.
+        self._searched = searched or database
+        self._read_only = searched is None
         self._commits = 0
+        self._ended_commits = 0
+        self._ended = 0
         self._written_at: dict[str, int] = {}
         self._lock = threading.RLock()
+        self._search_lock = threading.Lock() if searched else self._lock
         self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
+        self._memory_lock = threading.Lock()
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> Self:
@@ -53,7 +59,8 @@ class Manifest:
         """
         with _translated(path):
             address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-            database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+            database = _connected(address)
+            searched = None
             if not read_only:
                 _refuse_newer(path, database)
                 note_format(database)
@@ -61,12 +68,14 @@ class Manifest:
                 # is synced: `begin`, before the store is written.
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute("PRAGMA synchronous=NORMAL")
-                # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
-                database.execute("PRAGMA cache_size=-16384")
                 bring_up_to_date(database)
                 database.executescript(SCHEMA + RECOVERY)
                 database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
-        return cls(path, database, read_only=read_only)
+                searched = _connected(address)
+                searched.execute("PRAGMA query_only=ON")
+                # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
+                searched.execute("PRAGMA cache_size=-16384")
+        return cls(path, database, searched)
 
     def check(self) -> None:
         """Look at every page of the file.
@@ -87,9 +96,8 @@ class Manifest:
 
     @property
     def commits(self) -> int:
-        """How many commits of this process there are, none of them half done."""
-        with self._lock:
-            return self._commits
+        """How many commits of this process have ended: what is read later is of these at least."""
+        return self._ended_commits
 
     @property
     def written_at(self) -> dict[str, int]:
@@ -106,7 +114,8 @@ class Manifest:
 
     def close(self) -> None:
         """Close the database; committed work is on disk."""
-        with self._lock, _translated(self._path):
+        with self._lock, self._search_lock, _translated(self._path):
+            self._searched.close()
             try:
                 if not self._read_only:
                     # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
@@ -151,7 +160,7 @@ class Manifest:
         wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
         for marks, part in _marked(ids):
             query = f"SELECT json_group_array(json_array({wanted})) FROM chunk WHERE id IN ({marks})"  # noqa: S608 - our own names
-            rows += json.loads(self._read(query, part)[0][0])
+            rows += json.loads(self._look_up(query, part)[0][0])
         return rows
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
@@ -255,7 +264,7 @@ class Manifest:
         """Note that the points of these files are about to change; it is on the disk before they do."""
         if not paths:
             return
-        with self._transaction(is_synced=True):
+        with self._transaction(is_synced=True, is_seen=False):
             self._db.executemany("INSERT OR REPLACE INTO unsettled VALUES(?, 0)", ((path,) for path in paths))
 
     def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
@@ -285,7 +294,7 @@ class Manifest:
         """Around a flush of the store: what was committed before it began is no longer pending when it succeeds."""
         until = self._commits
         yield
-        with self._transaction():
+        with self._transaction(is_seen=False):
             self._db.execute("DELETE FROM unsettled WHERE written BETWEEN 1 AND ?", (until,))
 
     def _note_written(self, paths: Iterable[str]) -> None:
@@ -315,14 +324,28 @@ class Manifest:
 
     def _recall(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """What a query gives that every search asks: read once until this process, the only writer, writes again."""
-        with self._lock:
-            rows = None if self._read_only else self._remembered.get((query, *values))
-            if rows is None:
-                rows = self._remembered[query, *values] = self._read(query, values)
-            return rows
+        rows = None if self._read_only else self._remembered.get((query, *values))
+        if rows is None:
+            ended = self._ended
+            rows = self._look_up(query, values)
+            with self._memory_lock:
+                if ended == self._ended:
+                    self._remembered[query, *values] = rows
+        return rows
+
+    def _look_up(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """What a search reads of what is committed."""
+        with self._search_lock, _translated(self._path):
+            return self._searched.execute(query, tuple(values)).fetchall()
 
     @contextmanager
-    def _transaction(self, *, is_synced: bool = False) -> Iterator[None]:
+    def _transaction(self, *, is_synced: bool = False, is_seen: bool = True) -> Iterator[None]:
+        """Write, all or nothing.
+
+        Parameters:
+            is_synced: have it on the disk when this returns.
+            is_seen: whether it may change what `_recall` gives.
+        """
         with self._lock, _translated(self._path):
             self._db.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
@@ -331,9 +354,16 @@ class Manifest:
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
-            finally:
-                self._remembered.clear()
             self._db.execute("COMMIT")
+            with self._memory_lock:
+                self._ended_commits = self._commits
+                if is_seen:
+                    self._ended += 1
+                    self._remembered.clear()
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
 
 
 def _refuse_newer(path: Path, database: sqlite3.Connection) -> None:
