@@ -31,6 +31,9 @@ _LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: small batches let searches in between.
 _BATCH = 128
 _SCROLL_PAGE = 1000
+# At 100,000 chunks and with two cores, two segments are searched in 1.0 ms where one takes 1.5, for a sixth more work.
+_SEGMENTS = 2
+_SEGMENTS_FOLDER = "segments"
 # A scan of 4-bit codes gives this many times the vectors that are wanted, and the float16 ones decide among them. At
 # 100,000 chunks it found all of the 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
 _OVERSAMPLING = 3.0
@@ -73,18 +76,15 @@ class EdgeStore:
 
         with self._translated("created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(mode=0o700, parents=True)
-            idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
-            config = edge.EdgeConfig(
-                sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
-                # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
-                hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
-                quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
-            )
-            self._shard = edge.EdgeShard.create(str(self._folder), config)
-            for key in KEYWORDS:
-                self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
-            self._shard.flush()
+            _make_empty(self._folder, has_log=True)
+            # Edge begins with one segment and offers no way to have more: they are made as other shards.
+            for number in range(1, _SEGMENTS):
+                other = self._folder / f"{_SEGMENTS_FOLDER}-{number}"
+                _make_empty(other, has_log=False)
+                for segment in (other / _SEGMENTS_FOLDER).iterdir():
+                    segment.rename(self._folder / _SEGMENTS_FOLDER / segment.name)
+                shutil.rmtree(other)
+            self._shard = edge.EdgeShard.load(str(self._folder))
 
     def load(self) -> None:
         """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
@@ -287,6 +287,28 @@ class EdgeStore:
         if verb == _OPENED or not isinstance(error, Exception):
             return DamagedIndexError(message, remedy=REBUILD)
         return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
+
+
+def _make_empty(folder: Path, *, has_log: bool) -> None:
+    """Make a shard of one segment, and close it."""
+    import qdrant_edge as edge
+
+    folder.mkdir(mode=0o700, parents=True)
+    idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+    config = edge.EdgeConfig(
+        sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
+        # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
+        hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
+        quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
+        optimizers=edge.EdgeOptimizersConfig(default_segment_number=_SEGMENTS),
+        # It takes 32 MB.
+        wal_enabled=has_log,
+    )
+    shard = edge.EdgeShard.create(str(folder), config)
+    for key in KEYWORDS:
+        shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+    shard.flush()
+    shard.close()
 
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:
