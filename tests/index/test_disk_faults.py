@@ -19,7 +19,7 @@ from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
 NOBODY = 65534
 MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 PREPARED = """
-import os, resource, sys
+import os, resource, shutil, sys
 from pathlib import Path
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
@@ -104,7 +104,7 @@ def test_a_bus_error_killed_the_process_when_the_disk_became_full(tree: Path, tm
 home.joinpath("filling").write_bytes(bytes(4_000_000))
 index = Index.open(tree, options)
 index.update()
-home.joinpath("filling").write_bytes(bytes(50_000_000))
+home.joinpath("filling").write_bytes(bytes(4_000_000 + shutil.disk_usage(home).free - 20_000_000))
 (tree / "late.py").write_text("def late(value):\\n    return value\\n")
 attempt("update", index.update)
 attempt("compacting", index.compact)
