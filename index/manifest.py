@@ -46,6 +46,8 @@ class Manifest:
         self._search_lock = threading.Lock() if searched else self._lock
         self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
         self._memory_lock = threading.Lock()
+        self._facts: dict[str, str] = {}
+        self._held_spaces: dict[str, str] = {}
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> Self:
@@ -75,7 +77,10 @@ class Manifest:
                 searched.execute("PRAGMA query_only=ON")
                 # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
                 searched.execute("PRAGMA cache_size=-16384")
-        return cls(path, database, searched)
+            manifest = cls(path, database, searched)
+            if not read_only:
+                manifest._facts, manifest._held_spaces = manifest._what_all_ask()
+        return manifest
 
     def check(self) -> None:
         """Look at every page of the file.
@@ -208,7 +213,7 @@ class Manifest:
 
     def spaces(self) -> dict[str, str]:
         """The spaces that hold vectors: their names by the names of their vectors."""
-        return dict(self._recall(_HELD_SPACES))
+        return dict(self._read(_HELD_SPACES, ()) if self._read_only else self._held_spaces)
 
     def all_spaces(self) -> dict[str, str]:
         """The spaces that ever held vectors here, likewise."""
@@ -251,8 +256,10 @@ class Manifest:
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
-        rows = self._recall("SELECT value FROM fact WHERE name = ?", name)
-        return str(rows[0][0]) if rows else ""
+        if self._read_only:
+            rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
+            return str(rows[0][0]) if rows else ""
+        return self._facts.get(name, "")
 
     def set_facts(self, facts: Mapping[str, str]) -> None:
         """Store named values, all or none."""
@@ -338,6 +345,11 @@ class Manifest:
         with self._search_lock, _translated(self._path):
             return self._searched.execute(query, tuple(values)).fetchall()
 
+    def _what_all_ask(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Facts and held spaces: every search and update asks for them ten times, so that they stay in memory."""
+        facts = self._db.execute("SELECT name, value FROM fact").fetchall()
+        return {name: str(value) for name, value in facts}, dict(self._db.execute(_HELD_SPACES).fetchall())
+
     @contextmanager
     def _transaction(self, *, is_synced: bool = False, is_seen: bool = True) -> Iterator[None]:
         """Write, all or nothing.
@@ -354,7 +366,10 @@ class Manifest:
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
+            seen = self._what_all_ask() if is_seen else None
             self._db.execute("COMMIT")
+            if seen:
+                self._facts, self._held_spaces = seen
             with self._memory_lock:
                 self._ended_commits = self._commits
                 if is_seen:

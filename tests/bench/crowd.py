@@ -1,6 +1,9 @@
 """Many processes at one index at once: searches, and updates of files that change, for some minutes.
 
-  crowd.py ROOT [--seconds 300] [--searching 8] [--indexing 2]
+  crowd.py ROOT [--seconds 300] [--searching 8] [--indexing 2] [--pause 0.5]
+
+Those that search do so back to back. Those that index change a file and have it indexed, and begin the next change
+--pause seconds after the one before began, or at once where that took longer.
 
 ROOT is copied file by file as links, so that what is edited is the copy; it is indexed first. Each process is a client
 of the index's owner as every `cqm` process is. Prints searches and updates a second with the times that they took, and
@@ -30,7 +33,8 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model import Query
 from cqm.server.settings import load_settings
 from cqm.server.sharing.client import RemoteIndex
-kind, root, seconds, number, words = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
+kind, root, seconds, pause = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+number, words = int(sys.argv[5]), sys.argv[6:]
 times, wrong = [], []
 files = sorted(root.rglob("*.py"))[number::2]
 
@@ -56,15 +60,17 @@ with RemoteIndex.open(root, load_settings(root).index_options(root)) as index:
             problem = str(error)
         times.append(time.perf_counter() - begun)
         wrong += [problem] * bool(problem)
+        if kind == "update":
+            time.sleep(max(0.0, begun + pause - time.perf_counter()))
 print(json.dumps([times, wrong]))
 """
 
 
-def crowd(root: Path, seconds: float, searching: int, indexing: int) -> None:
+def crowd(root: Path, seconds: float, searching: int, indexing: int, pause: float) -> None:
     """Have clients at work, and print what they saw."""
     kinds = ["search"] * searching + ["update"] * indexing
     started = [subprocess.Popen(
-        [sys.executable, "-c", CLIENT, kind, str(root), str(seconds), str(number), *WORDS],
+        [sys.executable, "-c", CLIENT, kind, str(root), str(seconds), str(pause), str(number), *WORDS],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) for number, kind in enumerate(kinds)]  # fmt: skip
     times: dict[str, list[float]] = {"search": [], "update": []}
@@ -75,7 +81,7 @@ def crowd(root: Path, seconds: float, searching: int, indexing: int) -> None:
         took, problems = json.loads(printed) if printed else ([], ["nothing was printed"])
         times[kind] += took
         wrong.update(problems)
-    for kind, number in (("search", searching), ("update", indexing)):
+    for kind, number in ((kind, number) for kind, number in (("search", searching), ("update", indexing)) if number):
         row(f"{kind}, {number} processes: {len(times[kind]) / seconds:.1f}/s", times[kind])
     print(f"{wrong.total()} went wrong", *(f"{count} x {problem}" for problem, count in wrong.items()), sep="\n")
 
@@ -87,6 +93,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--searching", type=int, default=8)
     parser.add_argument("--indexing", type=int, default=2)
+    parser.add_argument("--pause", type=float, default=0.5, help="seconds between two changes of a process")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CQM_INDEX_HOME"] = str(Path(folder) / "indexes")
@@ -98,7 +105,7 @@ def main() -> None:
             place = index.folder
         print(f"{'ms':62}{'p50':>10}{'p95':>10}{'p99':>10}")
         try:
-            crowd(root, arguments.seconds, arguments.searching, arguments.indexing)
+            crowd(root, arguments.seconds, arguments.searching, arguments.indexing, arguments.pause)
         finally:
             end_owner(place)
 
