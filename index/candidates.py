@@ -31,7 +31,6 @@ class Candidates:
         self._lock = threading.Lock()
         self._chunks: dict[str, tuple[Candidate, int]] = {}
         self._paths: dict[str, str] = {}
-        self._known_paths: set[str] = set()
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
         """The chunks by id; ids that no committed file has are left out."""
@@ -63,11 +62,10 @@ class Candidates:
 
     def _read_paths(self) -> None:
         """Learn what the points of files stand for: their ids are hashes of their paths, so that this never ages."""
-        with self._lock:
-            written = self._manifest.written_at.copy()
-            new = written.keys() - self._known_paths if self._known_paths else self._manifest.paths()
-            self._known_paths.update(new)
-            self._paths.update((file_point_id(path), path) for path in new)
+        written = self._manifest.written_at.copy()
+        known = set(self._paths.values())
+        new = written.keys() - known if known else self._manifest.file_paths()
+        self._paths.update({file_point_id(path): path for path in new})
 
 
 _NONE: tuple[None, int] = (None, 0)

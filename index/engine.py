@@ -277,7 +277,9 @@ class Index:
 
     def _search(self, serving: Generation, query: Query) -> Answer:
         models, reranker = self._services.questions.of(serving), self._services.reranker
-        page = find(Searching(serving, models, reranker, self.options.rerank, self._turns), query)
+        # A server's searches cost this processor little, and may hang.
+        turn = self._turns if serving.store.in_folder else nullcontext()
+        page = find(Searching(serving, models, reranker, self.options.rerank, turn), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(

@@ -42,6 +42,7 @@ class Manifest:
         self._ended_commits = 0
         self._ended = 0
         self._written_at: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
         self._lock = threading.RLock()
         self._search_lock = threading.Lock() if searched else self._lock
         self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
@@ -141,7 +142,11 @@ class Manifest:
 
     def paths(self) -> list[str]:
         """The paths of all files with chunks in the index, sorted."""
-        return [row[0] for row in self._read("SELECT DISTINCT path FROM chunk ORDER BY path", ())]
+        return [row[0] for row in self._look_up("SELECT DISTINCT path FROM chunk ORDER BY path", ())]
+
+    def file_paths(self) -> list[str]:
+        """The paths of all files that the index knows, in no order."""
+        return [row[0] for row in self._look_up("SELECT path FROM file", ())]
 
     def problems(self, state: FileState) -> tuple[FileProblem, ...]:
         """The files in a state with their reasons, by path."""
@@ -192,7 +197,7 @@ class Manifest:
 
     def changed_since(self, mtime_ns: int) -> tuple[str, ...]:
         """Indexed paths whose modification time is not before the given one."""
-        rows = self._read("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
+        rows = self._look_up("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
         return tuple(row[0] for row in rows)
 
     def settled_chunks(self) -> dict[str, str]:
@@ -274,12 +279,13 @@ class Manifest:
         with self._transaction(is_synced=True, is_seen=False):
             self._db.executemany("INSERT OR REPLACE INTO unsettled VALUES(?, 0)", ((path,) for path in paths))
 
-    def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]]) -> None:
+    def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]], *, are_pending: bool = False) -> None:
         """Replace the rows of these files and of their chunks, all or none; they are settled by the next flush.
 
         Parameters:
             files: each with its chunks in order, or None to leave the file's chunks, and whether it is pending, as
                 they are.
+            are_pending: they stay so until `note_written`, as points of theirs are still to be deleted.
         """
         with self._transaction():
             for row, chunks in files:
@@ -287,14 +293,19 @@ class Manifest:
                 if chunks is not None:
                     self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
                     self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks))
-            self._note_written(row.path for row, chunks in files if chunks is not None)
+            self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
+
+    def note_written(self, paths: Sequence[str]) -> None:
+        """Note that nothing is left to do for files that were committed; they are settled by the next flush."""
+        with self._transaction(is_seen=False):
+            self._note_written(paths)
 
     def remove(self, paths: Sequence[str]) -> None:
         """Delete files and their chunks, all or none; they are settled by the next flush."""
         with self._transaction():
             for table in ("file", "chunk"):
                 self._db.executemany(f"DELETE FROM {table} WHERE path = ?", ((path,) for path in paths))  # noqa: S608 - from the tuple above
-            self._note_written(paths)
+            self._note_change(paths)
 
     @contextmanager
     def settling(self) -> Iterator[None]:
@@ -304,12 +315,16 @@ class Manifest:
         with self._transaction(is_seen=False):
             self._db.execute("DELETE FROM unsettled WHERE written BETWEEN 1 AND ?", (until,))
 
-    def _note_written(self, paths: Iterable[str]) -> None:
+    def _note_change(self, paths: Sequence[str], *, are_pending: bool = False) -> None:
         self._commits += 1
         self._db.execute(_GROW, (_REVISION,))
-        written = dict.fromkeys(paths, self._commits)
-        self._written_at.update(written)
-        rows = ((commit, path) for path, commit in written.items())
+        self._changed = dict.fromkeys(paths, self._commits)
+        if not are_pending:
+            self._note_written(paths)
+
+    def _note_written(self, paths: Sequence[str]) -> None:
+        self._commits += 1
+        rows = ((self._commits, path) for path in paths)
         self._db.executemany("UPDATE unsettled SET written = ? WHERE path = ?", rows)
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
@@ -365,11 +380,14 @@ class Manifest:
                 yield
             except BaseException:
                 self._db.execute("ROLLBACK")
+                self._changed = {}
                 raise
             seen = self._what_all_ask() if is_seen else None
             self._db.execute("COMMIT")
             if seen:
                 self._facts, self._held_spaces = seen
+            self._written_at.update(self._changed)
+            self._changed = {}
             with self._memory_lock:
                 self._ended_commits = self._commits
                 if is_seen:

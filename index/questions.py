@@ -7,8 +7,9 @@ of its own model. So a generation keeps how its models were configured: keys sta
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from threading import Lock
+from typing import get_type_hints
 
 from cqm.index.cache import Cache
 from cqm.index.embedding.addresses import MAY_HOLD_A_SECRET
@@ -87,14 +88,18 @@ class QuestionModels:
 
     def _with_former(self, generation: Generation) -> Routes | None:
         """The former models of a generation, then the configured ones; None where there is no former one."""
-        former = list(_former(generation.manifest, self._options))
-        try:
-            models = open_former(former, self._options, self._cache)
-        except EmbeddingError as error:
-            _log.warning("The vectors of %s cannot be searched: %s", generation.place, error)
-            return None
+        former = [one for one in _former(generation.manifest, self._options) if self._can_be_opened(one)]
+        models = open_former(former, self._options, self._cache)
         ours = self._routes.models if self._routes else ()
         return Routes({Route.CODE: (*models, *ours)}, self._options.routes.query_seconds) if models else None
+
+    def _can_be_opened(self, model: EmbeddingOptions) -> bool:
+        try:
+            open_former([model], self._options, self._cache)
+        except EmbeddingError as error:
+            _log.warning("The vectors of a model of before cannot be searched: %s", error)
+            return False
+        return True
 
 
 def _former(manifest: Manifest, options: IndexOptions) -> Iterator[EmbeddingOptions]:
@@ -111,10 +116,14 @@ def _former(manifest: Manifest, options: IndexOptions) -> Iterator[EmbeddingOpti
 
 
 def _kept(manifest: Manifest) -> list[EmbeddingOptions]:
-    """What `keep_models` noted; nothing where that cannot be understood, as of another release."""
-    known = {field.name for field in fields(EmbeddingOptions)}
+    """What `keep_models` noted, without what cannot be understood, as of another release, or of another's clone."""
+    types = get_type_hints(EmbeddingOptions)
     try:
         noted = json.loads(manifest.fact(_MODELS_FACT) or "[]")
-        return [EmbeddingOptions(**{name: row[name] for name in known & row.keys()}) for row in noted]
-    except (ValueError, TypeError, AttributeError):
+    except ValueError:
         return []
+    rows = [row for row in noted if isinstance(row, dict)] if isinstance(noted, list) else []
+    chosen = [{name: value for name, value in row.items() if name in types} for row in rows]
+    return [
+        EmbeddingOptions(**row) for row in chosen if all(isinstance(value, types[name]) for name, value in row.items())
+    ]

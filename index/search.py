@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     Vectors = Mapping[str, NDArray[np.float32]]
 
 _MAX_LIMIT = 100
+_ATTEMPTS = 3
+"""How often a search begins, where updates end in the middle of it."""
+_DEPTHS = (1, 4, 20)
+"""How many times as deep as usual a search goes, one after the other."""
 _SHOWN = ("text", "content", "metadata")
 _READ = ("path", "text", "content")
 
@@ -73,17 +77,48 @@ def find(searching: Searching, query: Query) -> Page:
     keep = _point_filter(searching.generation, query)
     vectors, degraded = _embedded(searching, query)
     mode = query.mode if vectors else SearchMode.LEXICAL
-    with searching.turn:
-        evidence = _gather(searching.generation, query.text, mode, vectors, keep)
-        first = rank.rank(query.text, evidence, rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS)
-    ranked, late = _reranked(searching, query.text, first)
-    page = ranked[offset : offset + query.limit]
-    ids = [entry.candidate.id for entry in page]
-    payloads = searching.generation.store.payloads(ids, _SHOWN)
-    # One that is missing was deleted a moment ago.
-    hits = tuple(_hit(entry, payloads[name]) for name, entry in zip(ids, page, strict=True) if name in payloads)
+    manifest, store = searching.generation.manifest, searching.generation.store
+    for _ in range(_ATTEMPTS):
+        commits = manifest.commits
+        with searching.turn:
+            ranked, is_whole = _ranked(searching.generation, query, offset + query.limit + 1, mode, vectors, keep)
+        ranked, late = _reranked(searching, query.text, ranked)
+        page = ranked[offset : offset + query.limit]
+        payloads = store.payloads([entry.candidate.id for entry in page], _SHOWN)
+        hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in page if entry.candidate.id in payloads)
+        # What is found and has no row, or no text, was replaced in the middle of this, if an update ended meanwhile.
+        if (is_whole and len(hits) == len(page)) or manifest.commits == commits:
+            break
     end = offset + len(page)
     return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
+
+
+def _ranked(
+    generation: Generation, query: Query, wanted: int, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
+) -> tuple[Sequence[rank.Ranked], bool]:
+    """What was found, best first, and whether the manifest has all of it.
+
+    Where that is less than is wanted, and there may be more, it is looked for deeper: for large and for later pages,
+    and where copies of one text, which count once, fill a search. What only that finds follows, so that pages fit
+    together.
+    """
+    weights = rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS
+    ranked: list[rank.Ranked] = []
+    is_whole = True
+    for times in _DEPTHS:
+        evidence = _gather(generation, query.text, mode, vectors, keep, times)
+        known = {text for entry in ranked for text in _identity(entry)}
+        ranked += [entry for entry in rank.rank(query.text, evidence, weights) if known.isdisjoint(_identity(entry))]
+        is_whole = len(evidence.candidates) == len(set(chain(evidence.terms, *evidence.dense)))
+        found = max(map(len, (evidence.terms, *evidence.dense)), default=0)
+        if len(ranked) >= wanted or found < times * rank.CHUNK_DEPTH:
+            break
+    return ranked, is_whole
+
+
+def _identity(entry: rank.Ranked) -> tuple[str, str]:
+    """What a result is told by: itself, and its text where that is known."""
+    return entry.candidate.id, entry.candidate.digest or entry.candidate.id
 
 
 def _reranked(searching: Searching, question: str, ranked: Sequence[rank.Ranked]) -> tuple[Sequence[rank.Ranked], str]:
@@ -138,12 +173,16 @@ def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
 
 
 def _gather(
-    generation: Generation, text: str, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
+    generation: Generation, text: str, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None, times: int
 ) -> rank.Evidence:
-    """All evidence for a question, by words and by its vectors in the spaces of the generation."""
-    dense = [Nearest(name, vector, rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
+    """All evidence for a question, by words and by its vectors in the spaces of the generation.
+
+    Parameters:
+        times: the usual depth each search goes.
+    """
+    dense = [Nearest(name, vector, times * rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
     terms = query_terms(text)
-    lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep)
+    lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep, times)
     found = generation.store.search([*lexical, *dense])
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
     cosines = tuple(filter(None, found[len(lexical) :]))
@@ -152,18 +191,18 @@ def _gather(
     if more := rank.fill_paths(evidence):
         # The paths come from searches under the same filter, so that they stand for its own.
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
-        (further,) = generation.store.search([Nearest(TERMS, terms, rank.FILL_DEPTH, within)])
+        (further,) = generation.store.search([Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)])
         chunks |= further
     ids = dict.fromkeys(chain(chunks, *cosines))
     return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks)
 
 
-def _lexical(terms: SparseTerms, keep: PointFilter | None) -> list[Nearest]:
+def _lexical(terms: SparseTerms, keep: PointFilter | None, times: int) -> list[Nearest]:
     """The searches for files by their text and by their path, and for chunks."""
     # A file's point has no kind and no source: its evidence counts whatever kind of chunk is asked for.
     of_files = replace(keep, kinds=(), sources=()) if keep else None
-    by_file = [Nearest(name, terms, rank.FILE_DEPTH, of_files) for name in (FILE_TERMS, PATH_TERMS)]
-    return [*by_file, Nearest(TERMS, terms, rank.CHUNK_DEPTH, keep)]
+    by_file = [Nearest(name, terms, times * rank.FILE_DEPTH, of_files) for name in (FILE_TERMS, PATH_TERMS)]
+    return [*by_file, Nearest(TERMS, terms, times * rank.CHUNK_DEPTH, keep)]
 
 
 def _embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:

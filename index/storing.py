@@ -205,9 +205,11 @@ def write_files(target: Target, placement: Placement) -> Stored:
     manifest.begin([file.row.path for file in changed])
     _make_room(target, vectors)
     store.upsert([*(chunk_point(it.part, it.vector or TextVector()) for it in written), *map(file_point, changed)])
-    deleted = sum(_delete_stale(target, file.row.path, placement) for file in changed)
     rows = tuple(_rows(file, placement.placed) for file in placement.files)
-    manifest.commit(rows)
+    # What is stale goes after the commit: before it, a search would find chunks of these files neither old nor new.
+    manifest.commit(rows, are_pending=True)
+    deleted = sum(_delete_stale(target, file.row.path, placement) for file in changed)
+    manifest.note_written([file.row.path for file in changed])
     embedded = sum(vector.row is not None for _, vector in vectors)
     return Stored(rows, len(written), deleted, sum(it.is_same for it in placement.placed.values()), embedded)
 

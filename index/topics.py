@@ -56,7 +56,7 @@ def _topic(fields: Mapping[str, Any], number: int) -> Topic:
     text |= {"id": fields.get("id", ""), "tree": fields.get("tree", fields.get("repo", ""))}
     apart = fields.get("apart")
     are_valid = all(isinstance(value, str) for value in text.values()) and (apart is None or isinstance(apart, bool))
-    if not are_valid or not (text["id"] and text["query"]):
+    if not are_valid or not (text["id"] and text["query"].strip()):
         raise TopicError(f"line {number}: a field is missing or no text.", remedy=_FORMAT)
     return Topic(
         text["id"],
@@ -72,7 +72,9 @@ def _topic(fields: Mapping[str, Any], number: int) -> Topic:
 
 def _target(value: object, number: int) -> Target:
     match value:
-        case {"path": str() as path, "start": int() as start, "end": int() as end} if path and 1 <= start <= end:
+        case {"path": str() as path, "start": int() as start, "end": int() as end} if (
+            path and 1 <= start <= end and not isinstance(start, bool) and not isinstance(end, bool)
+        ):
             return Target(path, start, end)
         case {"path": str() as path, **rest} if path and rest.get("start") is None and rest.get("end") is None:
             return Target(path)

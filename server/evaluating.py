@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from cqm.index.errors import TopicError
@@ -104,7 +104,8 @@ def inner_roots(questions: Path) -> dict[str, str]:
     """The folder of each tree that is asked, where a `repos.json` beside the questions names one, as semble's does."""
     try:
         listed = json.loads(questions.with_name(_TREES).read_text(encoding="utf-8"))
-        return {tree["name"]: tree["benchmark_root"] or "" for tree in listed}
+        roots = {tree["name"]: tree["benchmark_root"] for tree in listed}
+        return {name: PurePath(root).as_posix() if root else "" for name, root in roots.items()}
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, KeyError) as error:
@@ -114,6 +115,9 @@ def inner_roots(questions: Path) -> dict[str, str]:
 
 def _tree(root: Path, name: str, inner: str) -> Tree:
     folder = root / name / inner
+    # The names come with the questions, often from elsewhere: what is not below the root is not theirs to have indexed.
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise SettingsError(f"{folder} is not in {root}.", remedy="Correct the trees of the questions.")
     if not folder.is_dir():
         raise SettingsError(f"{folder} is no folder.", remedy="Name the folder that holds the trees of the questions.")
     return Tree(folder.resolve(), f"{inner}/" if inner else "")

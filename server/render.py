@@ -14,6 +14,8 @@ _LEAST_EXCERPT = 40
 """Tokens; with less room than this a hit is named without its text."""
 _TAIL_TOKENS = 80
 """Kept free for the lines that say what was cut and how to go on."""
+_NAMES_SHARE = 0.5
+"""Of the room at most, for hits that are only named: under a small budget lines say more than names."""
 
 
 def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False) -> str:
@@ -22,8 +24,8 @@ def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str 
     Parameters:
         query: what was asked.
         answer: what was found.
-        token_budget: estimated tokens that the text may have. All hits are named first, the rest is given to their
-            lines, best hit first.
+        token_budget: estimated tokens that the text may have, given to the lines of the best hits; a part of it is kept
+            for the names of the others.
         root: what was searched, for the header; empty to leave it out.
         explain: name the parts of each score.
     """
@@ -90,9 +92,20 @@ def _heads_and_excerpts(
 ) -> tuple[list[str], list[str]]:
     """The place lines of the hits that are named, and the lines of the first of them."""
     room = token_budget - estimate(header) - _TAIL_TOKENS
-    heads = _within([_head(hit, explain=explain) for hit in hits], room)
-    excerpts = _excerpts([hit.shown.rstrip() for hit in hits[: len(heads)]], room - sum(map(estimate, heads)))
-    return heads, excerpts
+    heads = [_head(hit, explain=explain) for hit in hits]
+    for_names = min(sum(map(estimate, heads)), int(_NAMES_SHARE * room))
+    excerpts: list[str] = []
+    for head, hit in zip(heads, hits, strict=True):
+        # A hit with its lines takes nothing of what is kept for names.
+        for_names = min(for_names, sum(map(estimate, heads[len(excerpts) + 1 :])))
+        excerpt = _excerpt(hit.shown.rstrip(), room - for_names - estimate(head))
+        if not excerpt:
+            break
+        excerpts.append(excerpt)
+        room -= estimate(head) + estimate(excerpt)
+        if excerpt != hit.shown.rstrip():
+            break
+    return [*heads[: len(excerpts)], *_within(heads[len(excerpts) :], room, least=not excerpts)], excerpts
 
 
 def _shown_span(hit: Hit, excerpt: str) -> Span:
@@ -106,29 +119,19 @@ def _head(hit: Hit, *, explain: bool) -> str:
     return f"{place_line(hit)}\n{explanation_line(hit)}" if explain and hit.parts else place_line(hit)
 
 
-def _within(heads: list[str], room: int) -> list[str]:
-    """As many as fit, at least one."""
+def _within(heads: list[str], room: int, *, least: int) -> list[str]:
+    """As many as fit, at least so many."""
     for count, head in enumerate(heads):
         room -= estimate(head)
-        if room < 0 and count:
+        if room < 0 and count >= least:
             return heads[:count]
     return heads
 
 
-def _excerpts(texts: list[str], room: int) -> list[str]:
-    """The texts that fit into `room` tokens, in order; the first that does not is cut, and nothing follows it."""
-    excerpts: list[str] = []
-    for text in texts:
-        if estimate(text) > room:
-            cut = _cut(text, room)
-            return [*excerpts, cut] if cut else excerpts
-        excerpts.append(text)
-        room -= estimate(text)
-    return excerpts
-
-
-def _cut(text: str, room: int) -> str:
-    """The first lines of a text, and a line that says how many more there are; empty when there is no room."""
+def _excerpt(text: str, room: int) -> str:
+    """A text that fits, or its first lines and one that says how many more there are; empty when there is no room."""
+    if estimate(text) <= room:
+        return text
     if room < _LEAST_EXCERPT:
         return ""
     lines = text.split("\n")

@@ -105,7 +105,7 @@ def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
 def _evidence(searching: Searching, text: str) -> rank.Evidence:
     vectors, _ = _embedded(searching, Query(text))
     mode = SearchMode.HYBRID if vectors else SearchMode.LEXICAL
-    return _gather(searching.generation, text, mode, vectors, None)
+    return _gather(searching.generation, text, mode, vectors, None, 1)
 
 
 def _shared(evidence: rank.Evidence, seen: dict[Any, Any]) -> rank.Evidence:

@@ -110,6 +110,14 @@ def test_questions_name_the_trees_that_they_are_asked_of_and_repos_json_their_ro
     assert mean["group"] == "mean of trees"
 
 
+@pytest.mark.parametrize("inner", ["/etc", "../.."])
+def test_a_tree_that_is_not_below_the_root_is_not_indexed(cqm: "Cqm", inner: str) -> None:
+    file = asked(cqm, [{"id": "1", "query": "greet", "tree": "src", "targets": [{"path": "greeting.py"}]}])
+    Path(file).with_name("repos.json").write_text(json.dumps([{"name": "src", "benchmark_root": inner}]), "utf-8")
+    done = cqm.run("eval", file, ".")
+    assert (done.returncode, "is not in" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

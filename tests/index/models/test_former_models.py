@@ -130,3 +130,37 @@ def test_what_another_release_noted_of_its_models_costs_vectors_and_no_answer(
         answer = index.search(Query("gather_2"))
         assert (answer.hits[0].path, answer.mode) == ("part_2.py", SearchMode.LEXICAL)
         assert answer.degraded
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        '[{"provider": "embedded", "model": []}]',
+        '[{"provider": ["embedded"]}]',
+        '[{"provider": "ollama", "base_url": 5}]',
+        '[{"provider": "unheard of"}]',
+        '{"provider": 1}',
+        "[7]",
+        "{",
+    ],
+)
+def test_what_a_generation_says_of_its_models_in_another_way_than_ours_fails_no_search(
+    tree: Path, options: Options, server: ScriptedServer, noted: str
+) -> None:
+    indexed(tree, options(EMBEDDED))
+    with Index.open(tree, options(EMBEDDED)) as index:
+        index._lineage.serving.manifest.set_facts({"configured_models": noted})
+    with Index.open(tree, options(model_at(server))) as index:
+        answer = index.search(Query("gather_2"))
+    assert (answer.mode, bool(answer.hits)) == (SearchMode.LEXICAL, True)
+
+
+def test_a_former_model_that_is_not_known_keeps_no_other_from_being_asked(
+    tree: Path, options: Options, server: ScriptedServer
+) -> None:
+    indexed(tree, options(EMBEDDED))
+    with Index.open(tree, options(EMBEDDED)) as index:
+        noted = '[{"provider": "unheard of"}, {"provider": "embedded"}]'
+        index._lineage.serving.manifest.set_facts({"configured_models": noted})
+    with Index.open(tree, options(model_at(server))) as index:
+        assert index.search(Query("gather_2")).mode is SearchMode.HYBRID
