@@ -14,7 +14,7 @@ _LEAST_EXCERPT = 40
 """Tokens; with less room than this a hit is named without its text."""
 _TAIL_TOKENS = 80
 """Kept free for the lines that say what was cut and how to go on."""
-_NAMES_SHARE = 0.5
+_NAMES_SHARE = 0.33
 """Of the room at most, for hits that are only named: under a small budget lines say more than names."""
 
 
@@ -105,7 +105,7 @@ def _heads_and_excerpts(
         room -= estimate(head) + estimate(excerpt)
         if excerpt != hit.shown.rstrip():
             break
-    return [*heads[: len(excerpts)], *_within(heads[len(excerpts) :], room, least=not excerpts)], excerpts
+    return [*heads[: len(excerpts)], *_within(heads[len(excerpts) :], max(room, for_names), least=not excerpts)], excerpts
 
 
 def _shown_span(hit: Hit, excerpt: str) -> Span:
