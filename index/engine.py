@@ -48,14 +48,12 @@ from cqm.index.status import (
     read_building,
 )
 from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.turns import Turns
 from cqm.index.updating import Updating
 from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
 
 _USE_NOTED_EVERY_SECONDS = 60.0
-_SEARCHES_AT_ONCE = 2
-"""One runs, as the interpreter has one lock, and one is ready to. More take turns with an update: of 8 beside it, an
-edit was found after .6 s, of 2 after .3 s, and they were not slower for that."""
 _READERS_SECONDS = 30.0
 """How long closing waits for those who read. Whoever takes longer meets an error."""
 
@@ -77,7 +75,7 @@ class Index:
         self._services = Services(options)
         self._answers = AnswerCache(self._services.cache, options)
         self._lineage = Lineage(folder, options)
-        self._turns = threading.BoundedSemaphore(_SEARCHES_AT_ONCE)
+        self._turns = Turns()
         self._updates = Updating(root, folder, options, self._lineage, self._services)
         self._used_at = -math.inf
 
@@ -163,7 +161,8 @@ class Index:
         """
         self._services.refresh()
         below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
-        with self._updating, self._runs.run(UPDATE if below is None else UPDATE_OF_PATHS) as run:
+        task, first = (UPDATE, nullcontext) if below is None else (UPDATE_OF_PATHS, self._turns.first)
+        with self._updating, first(), self._runs.run(task) as run:
             self._lock.require()
 
             def tell(progress: Progress) -> None:

@@ -43,6 +43,8 @@ class Manifest:
         self._ended = 0
         self._written_at: dict[str, int] = {}
         self._changed: dict[str, int] = {}
+        self._chunk_count: int | None = None
+        self._change = 0
         self._lock = threading.RLock()
         self._search_lock = threading.Lock() if searched else self._lock
         self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
@@ -188,7 +190,10 @@ class Manifest:
 
     def chunk_count(self) -> int:
         """How many chunks there are: a fraction of what `counts` costs, and asked by every search."""
-        return int(self._recall("SELECT count(*) FROM chunk")[0][0])
+        if self._chunk_count is None or self._read_only:
+            with self._lock:
+                self._chunk_count = int(self._read("SELECT count(*) FROM chunk", ())[0][0])
+        return self._chunk_count
 
     def skipped_by_reason(self) -> dict[str, int]:
         """Skipped files counted by reason."""
@@ -291,8 +296,8 @@ class Manifest:
             for row, chunks in files:
                 self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?)", file_values(row))
                 if chunks is not None:
-                    self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,))
-                    self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks))
+                    self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
+                    self._change += self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks)).rowcount
             self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
 
     def note_written(self, paths: Sequence[str]) -> None:
@@ -303,8 +308,9 @@ class Manifest:
     def remove(self, paths: Sequence[str]) -> None:
         """Delete files and their chunks, all or none; they are settled by the next flush."""
         with self._transaction():
-            for table in ("file", "chunk"):
-                self._db.executemany(f"DELETE FROM {table} WHERE path = ?", ((path,) for path in paths))  # noqa: S608 - from the tuple above
+            of_paths = [(path,) for path in paths]
+            self._db.executemany("DELETE FROM file WHERE path = ?", of_paths)
+            self._change -= self._db.executemany("DELETE FROM chunk WHERE path = ?", of_paths).rowcount
             self._note_change(paths)
 
     @contextmanager
@@ -380,14 +386,16 @@ class Manifest:
                 yield
             except BaseException:
                 self._db.execute("ROLLBACK")
-                self._changed = {}
+                self._changed, self._change = {}, 0
                 raise
             seen = self._what_all_ask() if is_seen else None
             self._db.execute("COMMIT")
             if seen:
                 self._facts, self._held_spaces = seen
             self._written_at.update(self._changed)
-            self._changed = {}
+            if self._chunk_count is not None:
+                self._chunk_count += self._change
+            self._changed, self._change = {}, 0
             with self._memory_lock:
                 self._ended_commits = self._commits
                 if is_seen:

@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS chunk(
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
     embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS file_of_state ON file(state);
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
 CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
 CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);

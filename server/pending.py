@@ -27,7 +27,7 @@ class WatchOptions:
             of what other machines do, comparisons beside them.
     """
 
-    quiet: float = 0.03
+    quiet: float = 0.015
     longest: float = 0.5
     reconcile: float = 300.0
     poll: float = 5.0

@@ -105,7 +105,10 @@ def _heads_and_excerpts(
         room -= estimate(head) + estimate(excerpt)
         if excerpt != hit.shown.rstrip():
             break
-    return [*heads[: len(excerpts)], *_within(heads[len(excerpts) :], max(room, for_names), least=not excerpts)], excerpts
+    return [
+        *heads[: len(excerpts)],
+        *_within(heads[len(excerpts) :], max(room, for_names), least=not excerpts),
+    ], excerpts
 
 
 def _shown_span(hit: Hit, excerpt: str) -> Span:

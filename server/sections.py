@@ -84,7 +84,7 @@ class WatchSettings(Section):
 
     enabled: bool = True
     """Follow the files of an index while serving."""
-    debounce_ms: int = Field(default=30, ge=0, le=10_000)
+    debounce_ms: int = Field(default=15, ge=0, le=10_000)
     """Quiet time after a change before files are read."""
     reconcile_seconds: float = Field(default=300.0, ge=1, le=86_400, allow_inf_nan=False)
     """Time between two comparisons of the whole tree with the index, for missed events."""
