@@ -171,7 +171,7 @@ def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, st
 def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
     project: Path, environment: dict[str, str], number: signal.Signals
 ) -> None:
-    for module in range(3000):
+    for module in range(1500):
         (project / f"module_{module}.py").write_text(CODE.replace("limit", f"limit_{module}"))
     command = [COMMAND, "serve", "--root", str(project)]
     with process(command, environment) as running:
@@ -186,7 +186,7 @@ def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
     assert errors == b""
     with process(command, environment) as running:
         shake_hands(running)
-        assert "3,001 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
+        assert "1,501 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
 
 
 def test_a_second_server_answers_from_the_same_index(project: Path, environment: dict[str, str]) -> None:
