@@ -209,7 +209,7 @@ def write_files(target: Target, placement: Placement) -> Stored:
     # What is stale goes after the commit: before it, a search would find chunks of these files neither old nor new.
     manifest.commit(rows, are_pending=True)
     deleted = sum(_delete_stale(target, file.row.path, placement) for file in changed)
-    manifest.note_written([file.row.path for file in changed])
+    manifest.note_written([row.path for row, chunks in rows if chunks is not None])
     embedded = sum(vector.row is not None for _, vector in vectors)
     return Stored(rows, len(written), deleted, sum(it.is_same for it in placement.placed.values()), embedded)
 
