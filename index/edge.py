@@ -125,7 +125,10 @@ class EdgeStore:
 
         empty = edge.SparseVector([], [])
         for batch in _batched(ids):
-            emptied = [edge.Point(name, {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}, {}) for name in batch]
+            # With its path: a process that is killed now leaves a point that the next update finds, and deletes.
+            paths = self.payloads(batch, ["path"])
+            none: dict[str, Any] = {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}
+            emptied = [edge.Point(name, none, dict(paths.get(name, {}))) for name in batch]
             self._update(edge.UpdateOperation.upsert_points(emptied))
             self._update(edge.UpdateOperation.delete_points([*batch]))
 
