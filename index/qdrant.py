@@ -18,7 +18,7 @@ from cqm.index.collection import CollectionNote, new_mark, write_note
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.options import StoreOptions
 from cqm.index.qdrant_server import QdrantServer, UnfinishedError, is_conflict
-from cqm.index.store import KEYWORDS, Nearest, Point, PointFilter
+from cqm.index.store import KEYWORDS, Nearest, Point, PointFilter, search_each
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -121,12 +121,12 @@ class QdrantStore:
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
         """See `Store.search`. A large collection is searched by its graph, which may miss a neighbour."""
-        batch = [shape.query(search, self._options) for search in searches if not search.is_empty]
-        answers = iter(self._ask("searched", partial(self._searched, batch), brief=True) if batch else ())
-        return [
-            {} if search.is_empty else {_plain_id(point.id): point.score for point in next(answers).points}
-            for search in searches
-        ]
+        return search_each(searches, self._found)
+
+    def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
+        batch = [shape.query(search, self._options) for search in searches]
+        answers = self._ask("searched", partial(self._searched, batch), brief=True)
+        return [{_plain_id(point.id): point.score for point in answer.points} for answer in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """See `Store.payloads`."""

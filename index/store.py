@@ -7,7 +7,7 @@ time, by vector name, so that the three kinds of frequency never mix.
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -144,6 +144,20 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Make everything safe, and close; harmless when it is not open."""
+
+
+def search_each(
+    searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
+) -> list[dict[str, float]]:
+    """What each search finds, where only those are asked for that can find anything.
+
+    Parameters:
+        searches: in the order of the answers.
+        ask: gives the answers to some searches, at least one, in their order.
+    """
+    asked = [search for search in searches if not search.is_empty]
+    answers = iter(ask(asked) if asked else ())
+    return [{} if search.is_empty else next(answers) for search in searches]
 
 
 def check(point: Point) -> None:
