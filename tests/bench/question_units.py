@@ -24,6 +24,7 @@ _SCRIPTS = (
     "expression_statement", "public_field_definition",
 )  # fmt: skip
 FUNCTIONS: Mapping[str, frozenset[str]] = {
+    "bash": frozenset({"function_definition"}),
     "c": frozenset({"function_definition"}),
     "cpp": frozenset({"function_definition"}),
     "csharp": frozenset({"method_declaration", "constructor_declaration"}),
@@ -31,10 +32,12 @@ FUNCTIONS: Mapping[str, frozenset[str]] = {
     "java": frozenset({"method_declaration", "constructor_declaration"}),
     "javascript": frozenset(_SCRIPTS),
     "kotlin": frozenset({"function_declaration"}),
+    "lua": frozenset({"function_declaration"}),
     "php": frozenset({"function_definition", "method_declaration"}),
     "python": frozenset({"function_definition"}),
     "ruby": frozenset({"method", "singleton_method"}),
     "rust": frozenset({"function_item"}),
+    "scala": frozenset({"function_definition"}),
     "swift": frozenset({"function_declaration", "init_declaration"}),
     "typescript": frozenset(_SCRIPTS),
 }
@@ -42,8 +45,14 @@ FUNCTIONS: Mapping[str, frozenset[str]] = {
 _TYPES = frozenset({
     "class_definition", "class_declaration", "abstract_class_declaration", "interface_declaration", "class", "module",
     "class_specifier", "struct_specifier", "namespace_definition", "struct_declaration", "trait_declaration",
-    "object_declaration", "protocol_declaration", "impl_item", "trait_item", "mod_item",
+    "object_declaration", "protocol_declaration", "impl_item", "trait_item", "mod_item", "object_definition",
+    "trait_definition",
 })  # fmt: skip
+_OTHER_TYPES = frozenset({
+    "struct_item", "enum_item", "union_item", "type_spec", "enum_declaration", "record_declaration", "enum_specifier",
+    "enum_definition",
+})  # fmt: skip
+"""Types that hold no functions, or none that are named after them."""
 _WRAPPERS = frozenset({"decorated_definition", "export_statement", "template_declaration"})
 _OVER = frozenset({"attribute_item"})
 """What may stand between a doc comment and its function without being part of the latter's node."""
@@ -104,6 +113,14 @@ class Source:
             within = (*scope, name) if name else scope
             inner = is_inner or bool(name and is_function)
             waiting.extend((child, within, inner) for child in reversed(node.named_children))
+
+    def types(self) -> Iterator[Function]:
+        """All types that have a name and a body, in order; their names are not qualified."""
+        for node in self._nodes:
+            if node.type in _TYPES | _OTHER_TYPES and node.type not in FUNCTIONS[self.language]:
+                named = node.child_by_field_name("name") or node.child_by_field_name("type")
+                if named is not None and node.start_point[0] < node.end_point[0]:
+                    yield self._function(node, _text(named).partition("<")[0], is_inner=False)
 
     def _function(self, node: Node, name: str, *, is_inner: bool) -> Function:
         outer = node

@@ -63,7 +63,8 @@ end
 
 
 def test_every_language_of_the_set_is_tried_here() -> None:
-    assert CODE.keys() == SUFFIXES.keys() == FUNCTIONS.keys() == {taken.language for taken in SOURCES}
+    assert CODE.keys() == SUFFIXES.keys() == {taken.language for taken in SOURCES}
+    assert CODE.keys() <= FUNCTIONS.keys()
 
 
 @pytest.mark.parametrize("language", CODE)
