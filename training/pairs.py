@@ -2,10 +2,12 @@
 
 Usage: python training/pairs.py --work DIR --out pairs.jsonl.gz [--without questions.jsonl TREES] [--language NAME ...]
 
-The packages of packages.tsv are fetched into DIR once, by their registries' clients; those of "debian-source" want
-"deb-src" of Debian's releases 12 and 13 among apt's sources. None is asked about by tests/bench, nor a project of the
-public benchmark (excluded.tsv). Each line has a "question", the "text" that answers it, with its "path" in the package
-and "symbol" (what the header of an embedded text is made of), and its kind:
+The packages of packages.tsv are fetched into DIR once, by their registries' clients; those of "debian" are of Debian's
+release 12 for amd64, and those of "debian-source" want "deb-src" of releases 12 and 13 among apt's sources. None is
+asked about by tests/bench, nor of a project of the public benchmark (exclude.txt).
+
+Each line has a "question", the "text" that answers it, with its "path" in the package and its "symbol" (what the header
+of an embedded text is made of), and its kind:
 
 - "doc", "docfull": the first sentence, or up to three, of a function's or type's doc comment; its source without any.
 - "comment": a comment inside a function; the lines that it describes, up to the next blank line or comment.
