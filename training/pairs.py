@@ -37,8 +37,8 @@ from sources import texts
 from spans_set import plain
 
 CAPS = {
-    "doc": 450, "docfull": 250, "comment": 350, "name": 120, "test": 50, "section": 120, "lead": 80, "example": 60,
-    "file": 60,
+    "doc": 280, "docfull": 140, "comment": 220, "name": 80, "test": 30, "section": 90, "lead": 70, "example": 50,
+    "file": 50,
 }  # fmt: skip
 """Pairs of a kind and package at most."""
 SHARES = {"elixir": 4, "lua": 2, "bash": 2}
@@ -46,7 +46,7 @@ SHARES = {"elixir": 4, "lua": 2, "bash": 2}
 PACKAGES = Path(__file__).with_name("packages.tsv")
 _DOWNLOADS = 8
 """At a time."""
-_MOST_CHARACTERS = 6_000_000
+_MOST_CHARACTERS = 1_600_000
 """Read of a package: after that its files say little that is new."""
 
 
@@ -88,13 +88,14 @@ def distinct(pairs: Iterable[Pair], known: Iterable[str] = ()) -> Iterator[Pair]
 
 
 def all_pairs(table: Iterable[Taken], place: Path) -> Iterator[Pair]:
-    """The pairs of all packages, those of one archive together."""
+    """The pairs of all packages, those of one archive together, in an order that mixes languages."""
     by_archive: dict[str, list[Taken]] = defaultdict(list)
     for taken in table:
         by_archive[taken.sha256].append(taken)
+    mixed = [some for _, some in sorted(by_archive.items())]
     with ThreadPoolExecutor(_DOWNLOADS) as pool:
-        archives = pool.map(lambda some: fetched(some[0], place / some[0].registry), by_archive.values())
-        for some, archive in zip(by_archive.values(), archives, strict=True):
+        archives = pool.map(lambda some: fetched(some[0], place / some[0].registry), mixed)
+        for some, archive in zip(mixed, archives, strict=True):
             files = texts(archive, [(taken.language, taken.folder) for taken in some])
             for taken, each in zip(some, files, strict=True):
                 yield from package_pairs(each, taken.language, "/".join(filter(None, (taken.key, taken.folder))))

@@ -116,8 +116,9 @@ class Source:
 
     def types(self) -> Iterator[Function]:
         """All types that have a name and a body, in order; their names are not qualified."""
+        kinds = (_TYPES | _OTHER_TYPES) - FUNCTIONS[self.language]
         for node in self._nodes:
-            if node.type in _TYPES | _OTHER_TYPES and node.type not in FUNCTIONS[self.language]:
+            if node.type in kinds:
                 named = node.child_by_field_name("name") or node.child_by_field_name("type")
                 if named is not None and node.start_point[0] < node.end_point[0]:
                     yield self._function(node, _text(named).partition("<")[0], is_inner=False)
