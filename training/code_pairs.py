@@ -23,6 +23,8 @@ _TEST = re.compile(r"^(tests?|should|it|spec)(?=[_A-Z])|(?<=[a-z])Test$|^Test(?=
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|specs?|__tests__)/|[._-](test|spec)\.\w+$|(^|/)test_|Tests?\.\w+$", re.IGNORECASE
 )
+_BEFORE_CODE = re.compile(r"\s*($|#|package|import|<\?php|use |using |namespace|['\"]use |module|\{-#|declare|require)")
+"""Rows that may stand above the comment of a whole file; below others a comment is of what follows it."""
 _NAMED_SHARE = 4
 """One in so many functions is asked for by its name."""
 _PLACEHOLDER = "_"
@@ -173,6 +175,9 @@ def _heading_comment(units: Units, before: int) -> str:
     owned = {one.doc.first for one in (*units.functions, *units.types) if one.doc}
     for each in units.comments:
         if each.last < before and each.first not in owned and not LICENCE.search(each.text):
+            above = {row for other in units.comments for row in range(other.first, other.last + 1)}
+            if not all(row in above or _BEFORE_CODE.match(units.lines[row]) for row in range(each.first)):
+                break
             return "" if DIRECTIVE.match(each.text) else each.text
     docstring = re.match(r'(?:\s*#[^\n]*\n)*\s*r?("""|\'\'\')(.*?)\1', "\n".join(units.lines[:before]), re.DOTALL)
     return docstring[2].strip() if docstring and not LICENCE.search(docstring[2]) else ""

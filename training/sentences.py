@@ -13,7 +13,8 @@ _MOST_SENTENCES = 3
 DIRECTIVE = re.compile(
     r"\W*(fixme|xxx|hack|eslint|pylint|pragma|noqa|type:|istanbul|prettier|ts-|copyright|licen[cs]e|swiftlint|spdx|rubocop"
     r"|phpcs|phpstan|nolint|clang-|region|endregion|\$|#|jshint|global|coverage|generated|deprecated|inherit|overrid|see\b"
-    r"|same as|alias|todo|no-?op|unused|-\*-|vim?:|go:|\+build|import |use strict|end of|internal\W*$|nosec|mypy|c8 )",
+    r"|same as|alias|todo|no-?op|unused|-\*-|vim?:|go:|\+build|use strict|end of|internal\W*$|nosec|mypy|c8 "
+    r"|encoding:|frozen|require ['\"])",
     re.IGNORECASE,
 )
 LICENCE = re.compile(

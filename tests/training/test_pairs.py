@@ -128,6 +128,11 @@ def test_a_file_is_asked_for_by_its_first_comment_that_is_no_licence() -> None:
     assert pair.text.split("\n") == [f"int part_{letter}(int b)" for letter in "abcd"]
 
 
+def test_a_comment_below_the_first_statement_is_not_of_the_file() -> None:
+    functions = "\n".join(f"int part_{letter}(int b)\n{{\n  return {letter};\n}}\n" for letter in "abcd")
+    assert not pairs_of(f"int a = 1;\n\n/* Weighs parcels and prints their labels. */\n\n{functions}", "c")["file"]
+
+
 @pytest.mark.parametrize(
     "doc", ["TODO: make it faster one day", "@param b is one of those", "Short one", "见下文的说明"]
 )
