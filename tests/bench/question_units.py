@@ -152,6 +152,8 @@ class Source:
             value = ast.literal_eval(_text(first))
         except (SyntaxError, ValueError):
             return None
+        if not isinstance(value, str):
+            return None
         has_rows = self._has_its_rows(first)
         return Comment(_rows(first)[0], _rows(first)[-1], inspect.cleandoc(value)) if has_rows else None
 

@@ -85,6 +85,10 @@ def test_a_comment_asks_for_the_lines_that_it_describes(language: str) -> None:
     assert INNER not in pair.text
 
 
+def test_bytes_are_no_docstring() -> None:
+    assert not pairs_of(CODE["python"].replace('"""', 'b"""', 1), "python")["doc"]
+
+
 def test_a_longer_doc_comment_asks_by_its_first_three_sentences_too() -> None:
     text = CODE["python"].replace(
         f"{DOC}.", f"{DOC}. None is lost. Some are late. Others are not.\n\n    :param b: one"
