@@ -13,7 +13,7 @@ _LEAST_CHARACTERS = {"section": 80, "lead": 120, "example": 30}
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}\s*$")
-_FENCED = re.compile(r"^(\s*)(```|~~~)[^\n]*\n(.*?)\n\1\2", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^([ \t]*)(```|~~~)[^\n]*\n(.*?)\n\1\2", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"::[^\n]*\n(?:\s*:\w+:[^\n]*\n)*\s*\n((?:(?: {2,}|\t)[^\n]*\n|\s*\n)+)")
 _LEAST_WORDS = 3
 
@@ -49,10 +49,9 @@ def _asked(section: Section, language: str) -> Iterator[tuple[str, str, str, str
     code = _FENCED.search(section.text) if language == "markdown" else _INDENTED.search(f"{section.text}\n")
     first, _ = sentences(section.text, "")
     if first:
-        rest = section.text.partition("\n\n")[2]
-        yield "lead", first, path, rest.strip()
-        if code:
+        if code:  # First, since a question is taken once.
             yield "example", first, path, _dedented(code[3] if language == "markdown" else code[1])
+        yield "lead", first, path, section.text.partition("\n\n")[2].strip()
 
 
 def _title(headings: tuple[str, ...]) -> str:
