@@ -78,6 +78,8 @@ class Hit:
     Attributes:
         path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
         score: the sum of the named parts.
+        context: the declarations that it stands in, as the file writes them, a line each.
+        position: of the chunk among those of its file; -1 when not known.
         metadata: what else is known of it, by the names of `Metadata` and of its facts; nothing empty.
     """
 
@@ -92,11 +94,30 @@ class Hit:
     parts: Mapping[str, float] = field(default_factory=dict)
     content: str = ""
     metadata: Mapping[str, Fact] = field(default_factory=dict)
+    context: str = ""
+    position: int = -1
 
     @property
     def shown(self) -> str:
         """What to show to a reader: the content where the text is an encoding of it."""
         return self.content or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A small type or section that several results are parts of: whoever shows them may as well show all of it.
+
+    Attributes:
+        path, symbol: its file, and its qualified name or heading path.
+        first, last: positions of its first and last chunk in the file.
+        others: those of its chunks that are no results, in order.
+    """
+
+    path: str
+    symbol: str
+    first: int
+    last: int
+    others: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +134,7 @@ class Answer:
         failed_files: files whose content the index lacks.
         updated_at: when the last update ended, seconds since the epoch; 0 for never.
         freshness: how far the index is in step with its files, as far as who answers knows.
+        parents: of which so many parts are among the hits that they may be shown whole; outermost alone.
     """
 
     hits: tuple[Hit, ...]
@@ -125,6 +147,7 @@ class Answer:
     failed_files: int
     updated_at: float
     freshness: Freshness = NOT_KNOWN
+    parents: tuple[Parent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

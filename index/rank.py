@@ -42,6 +42,7 @@ class Candidate:
         id: of the chunk.
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
+        position: among the chunks of its file.
         said: the names that it defines, in lower case, to look for words in all of them at once.
     """
 
@@ -54,6 +55,7 @@ class Candidate:
     symbol: str = ""
     kind: str = ""
     language: str = ""
+    position: int = -1
     said: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -12,8 +12,9 @@ from cqm.index.errors import QueryError, RerankError
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
 from cqm.index.lexical import SparseTerms, query_terms
-from cqm.index.model import Hit, Query, SearchMode
+from cqm.index.model import Hit, Parent, Query, SearchMode
 from cqm.index.options import RerankOptions
+from cqm.index.parents import parents_of
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
@@ -29,7 +30,8 @@ _ATTEMPTS = 3
 """How often a search begins, where updates end in the middle of it."""
 _DEPTHS = (1, 4, 20)
 """How many times as deep as usual a search goes, one after the other."""
-_SHOWN = ("text", "content", "metadata")
+SHOWN = ("text", "content", "context", "metadata")
+"""What a hit shows of a payload."""
 _READ = ("path", "text", "content")
 
 
@@ -38,13 +40,14 @@ class Page:
     """The part of an answer that searching gives; the index adds what it knows of itself.
 
     Attributes:
-        hits, next_cursor, mode, degraded: as in `Answer`.
+        hits, next_cursor, mode, degraded, parents: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
     next_cursor: str
     mode: SearchMode
     degraded: str
+    parents: tuple[Parent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +87,15 @@ def find(searching: Searching, query: Query) -> Page:
             ranked, is_whole = _ranked(searching.generation, query, offset + query.limit + 1, mode, vectors, keep)
         ranked, late = _reranked(searching, query.text, ranked)
         page = ranked[offset : offset + query.limit]
-        payloads = store.payloads([entry.candidate.id for entry in page], _SHOWN)
+        payloads = store.payloads([entry.candidate.id for entry in page], SHOWN)
         hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in page if entry.candidate.id in payloads)
         # What is found and has no row, or no text, was replaced in the middle of this, if an update ended meanwhile.
         if (is_whole and len(hits) == len(page)) or manifest.commits == commits:
             break
     end = offset + len(page)
-    return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
+    cursor = str(end) if end < len(ranked) else ""
+    why = " ".join(filter(None, (degraded, late)))
+    return Page(hits, cursor, mode, why, parents_of(searching.generation, hits))
 
 
 def _ranked(
@@ -231,6 +236,8 @@ def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
         language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
+        context=str(payload.get("context", "")),
+        position=chunk.position,
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
         parts=entry.parts,
     )

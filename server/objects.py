@@ -54,7 +54,11 @@ _FACTS = (
 
 
 def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
-    """One result, with its content where that is not its text; with `explain`, the named parts of its score as well."""
+    """One result, with its content where that is not its text, and the declarations that it stands in.
+
+    Parameters:
+        explain: with the named parts of its score as well.
+    """
     found: JsonObject = {
         "path": hit.path,
         "start_line": hit.start_line,
@@ -67,6 +71,8 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     }
     if hit.content:
         found["content"] = hit.content
+    if hit.context:
+        found["context"] = hit.context
     if hit.metadata:
         found["metadata"] = dict(hit.metadata)
     return found | {"parts": dict(hit.parts)} if explain else found
