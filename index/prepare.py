@@ -13,7 +13,8 @@ from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.context import declarations, dense_text, file_terms, metadata_fields, text_elsewhere
 from cqm.index.errors import VanishedFileError
-from cqm.index.lexical import SparseTerms
+from cqm.index.exact import definition_terms
+from cqm.index.lexical import SparseTerms, with_labels
 from cqm.index.model import FileState, SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.processes import spread
@@ -184,7 +185,8 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         fingerprint=_digest(stored),
         route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
-    return PreparedChunk(row, chunk.text, chunk.content, known, terms, text, declarations(chunk))
+    labelled = with_labels(terms, definition_terms(chunk.language, chunk.defines))
+    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk))
 
 
 def _digest(text: str) -> str:

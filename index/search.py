@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from cqm.index import rank
 from cqm.index.embedding.routes import Routes
 from cqm.index.errors import QueryError, RerankError
+from cqm.index.exact import DEPTH as DEFINITIONS_DEPTH
+from cqm.index.exact import definition_query, definitions_first
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
 from cqm.index.lexical import SparseTerms, query_terms
@@ -86,6 +88,8 @@ def find(searching: Searching, query: Query) -> Page:
         with searching.turn:
             ranked, is_whole = _ranked(searching.generation, query, offset + query.limit + 1, mode, vectors, keep)
         ranked, late = _reranked(searching, query.text, ranked)
+        if query.mode is not SearchMode.SEMANTIC:
+            ranked = definitions_first(query.text, ranked)
         page = ranked[offset : offset + query.limit]
         payloads = store.payloads([entry.candidate.id for entry in page], SHOWN)
         hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in page if entry.candidate.id in payloads)
@@ -188,9 +192,11 @@ def _gather(
     dense = [Nearest(name, vector, times * rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
     terms = query_terms(text)
     lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep, times)
-    found = generation.store.search([*lexical, *dense])
+    by_name = _by_name(text, mode, keep)
+    found = generation.store.search([*lexical, *dense, *by_name])
+    defining = found[len(lexical) + len(dense) :]
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
-    cosines = tuple(filter(None, found[len(lexical) :]))
+    cosines = tuple(filter(None, found[len(lexical) : len(lexical) + len(dense)]))
     files, paths = map(generation.candidates.paths, (files, paths))
     evidence = rank.Evidence((), chunks, cosines, files, paths)
     if more := rank.fill_paths(evidence):
@@ -198,6 +204,8 @@ def _gather(
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
         (further,) = generation.store.search([Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)])
         chunks |= further
+    # Of a chunk that only its label found nothing is known; it counts as 0.
+    chunks = dict.fromkeys(chain(*defining), 0.0) | chunks
     ids = dict.fromkeys(chain(chunks, *cosines))
     return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks)
 
@@ -208,6 +216,12 @@ def _lexical(terms: SparseTerms, keep: PointFilter | None, times: int) -> list[N
     of_files = replace(keep, kinds=(), sources=()) if keep else None
     by_file = [Nearest(name, terms, times * rank.FILE_DEPTH, of_files) for name in (FILE_TERMS, PATH_TERMS)]
     return [*by_file, Nearest(TERMS, terms, times * rank.CHUNK_DEPTH, keep)]
+
+
+def _by_name(text: str, mode: SearchMode, keep: PointFilter | None) -> list[Nearest]:
+    """The search for the definitions of the symbol that a question names; none for another question."""
+    terms = None if mode is SearchMode.SEMANTIC else definition_query(text)
+    return [Nearest(TERMS, terms, DEFINITIONS_DEPTH, keep)] if terms else []
 
 
 def _embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
