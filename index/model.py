@@ -48,7 +48,9 @@ class Query:
     """A question to the index.
 
     Attributes:
-        text: the question, a symbol's name, an error message, a path.
+        text: the question, a symbol's name, an error message, a path; a place such as `src/app.py:40-61`, where that
+            file is in the index, asks for what is like the chunks there.
+        like: such a place, which has to be in the index; then there is no text.
         limit: results a page, 1 to 100.
         cursor: `Answer.next_cursor` of the page before; empty for the first page.
         mode: which evidence counts.
@@ -69,6 +71,7 @@ class Query:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     changed_since: float | None = None
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,7 @@ class Answer:
         failed_files: files whose content the index lacks.
         updated_at: when the last update ended, seconds since the epoch; 0 for never.
         freshness: how far the index is in step with its files, as far as who answers knows.
+        like: the place that the hits are like, and its names; empty for an ordinary question.
         parents: of which so many parts are among the hits that they may be shown whole; outermost alone.
     """
 
@@ -147,6 +151,7 @@ class Answer:
     failed_files: int
     updated_at: float
     freshness: Freshness = NOT_KNOWN
+    like: str = ""
     parents: tuple[Parent, ...] = ()
 
 

@@ -158,6 +158,10 @@ BY_MEANING = RankOptions(dense=1.0)
 MiniLM's; where no word of the question is in the function's name or path, .127 becomes .256 and .145 becomes .315."""
 
 
+ALIKE = RankOptions(dense=1.0, file=0.0, matches=0.0, path=0.0, stem=0.0, defines=0.0, name=0.0, repeat=1.0)
+"""For a chunk in place of a question: its words and its vector alone tell what is like it."""
+
+
 def fill_paths(evidence: Evidence) -> tuple[str, ...]:
     """The files that look best as a whole, best first: their chunks are worth a look even when none was found yet."""
     by_text, by_path = _relative(evidence.file_terms), _relative(evidence.path_terms)

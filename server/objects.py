@@ -17,7 +17,7 @@ JsonObject = dict[str, object]
 def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> JsonObject:
     """An answer: the query, its results, and the facts about the index that they depend on."""
     return {
-        "query": query.text,
+        "query": query.text or query.like,
         "results": [hit_object(hit, explain=explain) for hit in answer.hits],
         "mode": answer.mode,
         "degraded": answer.degraded,
@@ -28,7 +28,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
         "updated_at": answer.updated_at,
         "freshness": answer.freshness,
         "next_cursor": answer.next_cursor,
-    }
+    } | ({"like": answer.like} if answer.like else {})
 
 
 def answer_facts(answer: Answer) -> JsonObject:

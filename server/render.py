@@ -54,7 +54,8 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
     is_stale = answer.freshness.state is FreshState.STALE
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
     fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
-    yield f"{count} for {_quoted(query.text)} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    asked = f"like {answer.like}, without itself" if answer.like else f"for {_quoted(query.text)}"
+    yield f"{count} {asked} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
     if answer.degraded:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
