@@ -65,7 +65,8 @@ def definitions_first(text: str, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
 
 
 def _defines(chunk: Candidate, asked: str, spelled: Callable[[str], str]) -> bool:
-    if source_type_of(chunk.language) != CODE:
+    # Most candidates say no such name.
+    if name_key(asked) not in chunk.said.replace("_", "") or source_type_of(chunk.language) != CODE:
         return False
     folders = {spelled(part) for part in PurePosixPath(chunk.path).with_suffix("").parts}
     return any(_is_same(spelled(_SEPARATOR.sub(".", name)), spelled(asked), folders) for name in chunk.defines)

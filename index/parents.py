@@ -1,7 +1,7 @@
 """Types and sections of which several parts are results, so that they are better shown whole."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import takewhile
 
 from cqm.index.generation import Generation
@@ -13,8 +13,8 @@ _MOST_TOKENS = 1024
 _LEAST_SHARE = 0.5
 """Of a parent's tokens, that its hits have: what is shown beside them costs no more than they do."""
 _LEAST_HITS = 2
-_MOST_CHUNKS = 32
-"""Of a parent that may be small: as many as there are of the smallest that chunks are divided into."""
+_MOST_CHUNKS = 16
+"""Of a parent that may be small: twice as many as there are of the smallest that are packed together."""
 _SHOWN = ("text", "context")
 
 
@@ -25,10 +25,12 @@ def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...
         StoreError, ManifestError: the index cannot be read.
     """
     found: list[Parent] = []
+    # A type and what it is in have the same chunks around the same hits.
+    chunks_of = cache(generation.manifest.chunks_of)
     for (path, symbol), positions in _families(hits).items():
         if any(parent.path == path and parent.first <= positions[0] <= parent.last for parent in found):
             continue
-        rows = _rows(generation, path, symbol, positions)
+        rows = _rows(chunks_of, path, symbol, positions)
         if _is_fit(rows, positions):
             others = [row for row in rows if row.position not in positions]
             found.append(Parent(path, symbol, rows[0].position, rows[-1].position, _shown(generation, others)))
@@ -60,10 +62,12 @@ def _separator(symbol: str) -> str:
     return " > " if " > " in symbol else "."
 
 
-def _rows(generation: Generation, path: str, symbol: str, positions: Sequence[int]) -> list[ChunkRow]:
+def _rows(
+    chunks_of: Callable[[str, range], Sequence[ChunkRow]], path: str, symbol: str, positions: Sequence[int]
+) -> list[ChunkRow]:
     """The chunks of a symbol side by side around some of them, in order; none where they may be too many."""
     near = range(max(0, min(positions) - _MOST_CHUNKS), max(positions) + _MOST_CHUNKS)
-    rows = generation.manifest.chunks_of(path, near)
+    rows = chunks_of(path, near)
     before = [row for row in rows if row.position < positions[0]]
     after = [row for row in rows if row.position >= positions[0]]
     is_of = partial(_is_of, symbol)

@@ -11,7 +11,7 @@ from operator import lt
 from typing import NamedTuple
 
 from cqm.index.model import Answer, Hit, Parent
-from cqm.server.excerpts import best_lines, cost, term_weights
+from cqm.server.excerpts import Asked, best_lines, cost, read_texts
 
 # Chosen on the training half of 2,030 questions by span (965), for the recall of files, of spans and of their lines
 # under 500, 1,000 and 2,000 tokens at once.
@@ -105,9 +105,9 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     enclosing = [" > ".join(filter(None, map(str.strip, hit.context.split("\n")))) for hit in answer.hits]
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
     allotted = allot(needs, [head + _SEPARATOR_TOKENS for head in heads], room)
-    weights = term_weights(question, texts[: len(allotted)]) if any(map(lt, allotted, needs)) else {}
+    asked = read_texts(question, texts[: len(allotted)] if any(map(lt, allotted, needs)) else ())
     parts = [
-        _part(rank, *of_hit, weights)
+        _part(rank, *of_hit, asked)
         for rank, of_hit in enumerate(zip(answer.hits, texts, enclosing, allotted, strict=False))
     ]
     if len(parts) == len(answer.hits):
@@ -152,15 +152,13 @@ def _poured(needs: Sequence[float], floors: Sequence[float], free: float) -> lis
     return allotted
 
 
-def _part(
-    rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: float, weights: Mapping[int, float]
-) -> _Part:
+def _part(rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: float, asked: Asked) -> _Part:
     """A hit, with as many of its lines as it has tokens for."""
     above, all_lines = _enclosing_cost(enclosing), cost(lines)
     told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
     tokens -= _enclosing_cost(told)
     is_whole = all_lines <= tokens
-    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, weights, tokens)
+    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, asked, rank, tokens)
     return _Part(hit, rank, lines, shown, enclosing=told)
 
 

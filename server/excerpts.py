@@ -4,6 +4,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.context import COMMENT
@@ -11,6 +13,8 @@ from cqm.index.lexical import count_terms, query_terms
 from cqm.index.question import last_part
 
 Lines = Sequence[str]
+Terms = Sequence[AbstractSet[int]]
+"""Of each line of a text, those that the question has too."""
 
 _DECLARATION_SHARE = 0.2
 """Of the room at most, for the line that declares a symbol of whose body a part is shown."""
@@ -24,15 +28,29 @@ def cost(lines: Lines) -> float:
     return sum(quarters(line) + 1 for line in lines) / QUARTERS
 
 
-def term_weights(question: str, texts: Sequence[Lines]) -> dict[int, float]:
-    """The terms of a question that the texts say, with the inverse frequency of the lines that do."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What some texts say of a question.
+
+    Attributes:
+        weights: of its terms, the inverse frequency of the lines that say one.
+        said: the terms of each line of each text.
+    """
+
+    weights: Mapping[int, float]
+    said: Sequence[Terms]
+
+
+def read_texts(question: str, texts: Sequence[Lines]) -> Asked:
+    """See which lines say what is asked."""
     wanted = set(query_terms(question).indices)
-    said = Counter(term for lines in texts for line in lines for term in wanted & count_terms(line).keys())
+    said = [[wanted & count_terms(line).keys() for line in lines] for lines in texts]
+    counts = Counter(term for text in said for terms in text for term in terms)
     total = sum(map(len, texts))
-    return {term: math.log1p(total / count) for term, count in said.items()}
+    return Asked({term: math.log1p(total / count) for term, count in counts.items()}, said)
 
 
-def best_lines(lines: Lines, symbol: str, weights: Mapping[int, float], room: float) -> list[range]:
+def best_lines(lines: Lines, symbol: str, asked: Asked, place: int, room: float) -> list[range]:
     """The lines to show, as places in `lines`, in order; none when not even one fits.
 
     They are consecutive, and stay within one part of the chunk where there are several, such as short functions. The
@@ -41,15 +59,17 @@ def best_lines(lines: Lines, symbol: str, weights: Mapping[int, float], room: fl
     Parameters:
         lines: of the chunk.
         symbol: that the chunk is of, qualified; empty for none.
-        weights: of the terms that are asked for; see `term_weights`.
+        asked: what is said of the question.
+        place: of the chunk among the texts that were read for that.
         room: tokens, the lines that tell what is left out included.
     """
     room -= 2 * _MARK_TOKENS
-    window = _window(lines, weights, room)
+    terms = asked.said[place]
+    window = _window(lines, terms, asked.weights, room)
     declared = _declaration(lines, symbol)
     extra = cost([lines[declared]]) + _MARK_TOKENS
     if window and declared not in window and extra <= _DECLARATION_SHARE * room:
-        window = _window(lines, weights, room - extra)
+        window = _window(lines, terms, asked.weights, room - extra)
         if window and declared not in window:
             return sorted([range(declared, declared + 1), window], key=lambda part: part.start)
     return [window] if window else []
@@ -62,9 +82,8 @@ def _declaration(lines: Lines, symbol: str) -> int:
     return next(found, 0) if symbol else 0
 
 
-def _window(lines: Lines, weights: Mapping[int, float], room: float) -> range:
+def _window(lines: Lines, terms: Terms, weights: Mapping[int, float], room: float) -> range:
     """The best consecutive lines that fit."""
-    terms = [weights.keys() & count_terms(line).keys() for line in lines]
     costs = [cost([line]) for line in lines]
     part = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
     if sum(costs[place] for place in part) > room:
@@ -72,7 +91,7 @@ def _window(lines: Lines, weights: Mapping[int, float], room: float) -> range:
     return _widened(part, costs, room)
 
 
-def _worth(terms: Sequence[set[int]], weights: Mapping[int, float]) -> float:
+def _worth(terms: Terms, weights: Mapping[int, float]) -> float:
     """What some lines say of the question; a term counts less each time it is said again."""
     said = Counter(term for line in terms for term in line)
     return sum(weights[term] * (1 + 0.3 * math.log(count)) for term, count in said.items())
@@ -91,9 +110,7 @@ def _parts(lines: Lines) -> Iterator[range]:
     yield range(start, len(lines))
 
 
-def _densest(
-    part: range, terms: Sequence[set[int]], costs: Sequence[float], weights: Mapping[int, float], room: float
-) -> range:
+def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping[int, float], room: float) -> range:
     """The consecutive lines of a part that say most among those that fit; the first where several say as much."""
     best, most = range(0), -1.0
     stop, left = part.start, room
