@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 from cqm.index.cache import Cache
 from cqm.index.freshness import NOT_KNOWN
 from cqm.index.generation import Generation
-from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.index.model import Answer, Hit, Parent, Query, SearchMode
 from cqm.index.options import IndexOptions
 from cqm.index.status import Statistics, count
 
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 2
+_VERSION = 3
 """Grows with every change of ranking or of what an answer holds."""
 
 
@@ -57,7 +57,7 @@ class AnswerCache:
         return counted
 
 
-def _fields(value: Answer | Hit) -> dict[str, object]:
+def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
     """A dataclass for JSON: unlike `asdict`, without copying what is in it."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
@@ -76,9 +76,11 @@ def _statistics(values: Mapping[str, Mapping[str, Any]]) -> Statistics:
 
 
 def _answer(values: Mapping[str, Any]) -> Answer:
-    hits = tuple(_hit(hit) for hit in values["hits"])
+    hits = tuple(map(_hit, values["hits"]))
+    parents = tuple(Parent(**{**it, "others": tuple(map(_hit, it["others"]))}) for it in values["parents"])
     # How fresh it was is no longer so.
-    return Answer(**{**values, "hits": hits, "mode": SearchMode(values["mode"]), "freshness": NOT_KNOWN})
+    kept = {**values, "hits": hits, "parents": parents, "mode": SearchMode(values["mode"])}
+    return Answer(**{**kept, "freshness": NOT_KNOWN})
 
 
 def _hit(values: Mapping[str, Any]) -> Hit:

@@ -1,5 +1,6 @@
 """What is searched and embedded of a chunk: its code with a header, made by rules, that says where it stands."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -9,8 +10,8 @@ from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
 from cqm.chunkers.model import Chunk, Fact, Metadata
 from cqm.index.lexical import SparseTerms, count_terms, document_terms
 
-TERMS_VERSION = 3
-"""Grows with every change of stored terms or embedded texts, so that an index knows to be rebuilt."""
+TERMS_VERSION = 4
+"""Grows with every change of stored terms, contexts or embedded texts, so that an index knows to be rebuilt."""
 
 # Terms of a usual chunk, file and path. Constants: BM25's true averages would change every vector with every file.
 _CHUNK_LENGTH = 120.0
@@ -18,6 +19,12 @@ _FILE_LENGTH = 2500.0
 _PATH_LENGTH = 8.0
 _SYMBOL_WEIGHT = 2
 _MARKUP = frozenset({"html", "xml"})
+
+
+COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
+"""How a line begins that is a comment. "*p = f()" and "--n, f()" are none, nor are "#region" and "#[test]"."""
+_MOST_DECLARATIONS = 4
+_LONGEST_DECLARATION = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,12 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 def header(chunk: Chunk) -> str:
     """The lines that say where a chunk stands: path, qualified name or heading path, enclosing declarations."""
     return "\n".join(part for part in (chunk.path, chunk.symbol, _searched_context(chunk)) if part)
+
+
+def declarations(chunk: Chunk) -> str:
+    """The declarations that a chunk stands in, as they are written, a line each: of very many the innermost."""
+    lines = (line[:_LONGEST_DECLARATION].rstrip() for line in _searched_context(chunk).split("\n"))
+    return "\n".join([line for line in lines if line and not COMMENT.match(line)][-_MOST_DECLARATIONS:])
 
 
 # What the result of a search tells anyway.

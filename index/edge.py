@@ -20,7 +20,18 @@ from uuid import UUID
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.lexical import SparseTerms
-from cqm.index.store import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check, search_each
+from cqm.index.store import (
+    FILE_TERMS,
+    KEYWORDS,
+    PATH_TERMS,
+    TERMS,
+    Nearest,
+    Point,
+    PointFilter,
+    check,
+    search_each,
+    stored_point,
+)
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -157,6 +168,12 @@ class EdgeStore:
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
         return {_plain_id(record.id): record.payload or {} for record in records}
+
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """Points by id as they are stored; unknown ids are left out."""
+        with self._translated("read"):
+            records = self._opened().retrieve(list(ids), with_payload=True, with_vector=True)
+        return [stored_point(_plain_id(record.id), record.payload, record.vector) for record in records]
 
     def ids(self) -> Iterator[str]:
         """The ids of all points, in the shard's order."""

@@ -291,6 +291,8 @@ class Index:
             complete=bool(manifest.fact(COMPLETE_FACT)),
             failed_files=files.get(FileState.FAILED, 0),
             updated_at=float(manifest.fact(UPDATED_FACT) or 0),
+            like=page.like,
+            parents=page.parents,
         )
 
     def usages(self, name: str, limit: int = 20) -> SymbolUses:

@@ -51,10 +51,17 @@ class Topic:
 
 
 class Within(NamedTuple):
-    """The shares of a question's targets, files and spans, that a text under a budget shows; None without spans."""
+    """What a text under a budget shows of a question's targets, as shares; None without spans.
+
+    Attributes:
+        files: of whose file it shows anything.
+        spans: that it shows, as `shows` has it: of a part of a long one that may be a few lines.
+        lines: of all their lines, those of each target counting as one.
+    """
 
     files: float
     spans: float | None
+    lines: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,17 @@ def _spans(topic: Topic) -> list[Span]:
 def _within(topic: Topic, shown: Sequence[Span]) -> Within:
     files, spans = file_ranks(topic, shown), span_ranks(topic, shown)
     everything = max(len(shown), 1)
-    return Within(recall(files, everything), recall(spans, everything) if spans else None)
+    if not spans:
+        return Within(recall(files, everything), None, None)
+    return Within(
+        recall(files, everything), recall(spans, everything), fmean(_share(it, shown) for it in _spans(topic))
+    )
+
+
+def _share(target: Span, shown: Sequence[Span]) -> float:
+    """How much of its lines is shown."""
+    ranges = (range(max(it.start, target.start), min(it.end, target.end) + 1) for it in shown if it.path == target.path)
+    return len({line for lines in ranges for line in lines}) / (target.end - target.start + 1)
 
 
 Measure = Callable[[Judged], float | None]
@@ -134,6 +151,10 @@ def _spans_within(budget: int, judged: Judged) -> float | None:
     return judged.within[budget].spans
 
 
+def _lines_within(budget: int, judged: Judged) -> float | None:
+    return judged.within[budget].lines
+
+
 _RANKED = (
     ("NDCG@10", ndcg, DEPTH),
     ("MRR@10", reciprocal_rank, DEPTH),
@@ -145,6 +166,7 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
     "span": {name: partial(_of_spans, measure, depth) for name, measure, depth in _RANKED},
     "file recall within tokens": {str(budget): partial(_files_within, budget) for budget in BUDGETS},
     "span recall within tokens": {str(budget): partial(_spans_within, budget) for budget in BUDGETS},
+    "line recall within tokens": {str(budget): partial(_lines_within, budget) for budget in BUDGETS},
 }
 """All figures of a question, by level and name."""
 

@@ -78,6 +78,20 @@ def name_term(name: str) -> SparseTerms:
     return SparseTerms((_hashes(word)[-1],), (1.0,))
 
 
+def label_term(label: str) -> SparseTerms:
+    """The one term of a label."""
+    return SparseTerms((_label_hash(label),), (1.0,))
+
+
+def with_labels(terms: SparseTerms, labels: Iterable[str]) -> SparseTerms:
+    """The terms of a document with labels to find it by, which are no words of any text, so that no score changes."""
+    weights = {_label_hash(label): 1.0 for label in labels}
+    if not weights:
+        return terms
+    ordered = sorted((weights | dict(zip(terms.indices, terms.values, strict=True))).items())
+    return SparseTerms(tuple(term for term, _ in ordered), tuple(weight for _, weight in ordered))
+
+
 def content_words(text: str) -> list[str]:
     """The words of a question as they stand, without those that only phrase it, unless there are no others."""
     words = _WORD.findall(text)
@@ -149,6 +163,10 @@ def _hashes(word: str) -> tuple[int, ...]:
 def _hash(term: str) -> int:
     # Stored with the index: it must be the same in every process and version, which hash() is not.
     return crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def _label_hash(label: str) -> int:
+    return _hash(f"\0{label}")
 
 
 def _parts(word: str) -> list[str]:

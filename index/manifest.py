@@ -155,9 +155,12 @@ class Manifest:
         rows = self._read("SELECT path, reason FROM file WHERE state = ? ORDER BY path", (state,))
         return tuple(FileProblem(path, reason) for path, reason in rows)
 
-    def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
-        """The chunks of a file in order."""
-        return tuple(self._chunk_rows("WHERE path = ? ORDER BY position", (path,)))
+    def chunks_of(self, path: str, positions: range | None = None) -> tuple[ChunkRow, ...]:
+        """The chunks of a file in order: all of them, or those at some positions."""
+        if positions is None:
+            return tuple(self._chunk_rows("WHERE path = ? ORDER BY position", (path,)))
+        values = (path, positions.start, positions.stop)
+        return tuple(self._chunk_rows("WHERE path = ? AND position >= ? AND position < ? ORDER BY position", values))
 
     def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
         """Chunks by id; ids that no committed file has are left out."""

@@ -48,7 +48,9 @@ class Query:
     """A question to the index.
 
     Attributes:
-        text: the question, a symbol's name, an error message, a path.
+        text: the question, a symbol's name, an error message, a path; a place such as `src/app.py:40-61`, where that
+            file is in the index, asks for what is like the chunks there.
+        like: such a place, which has to be in the index; then there is no text.
         limit: results a page, 1 to 100.
         cursor: `Answer.next_cursor` of the page before; empty for the first page.
         mode: which evidence counts.
@@ -69,6 +71,7 @@ class Query:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     changed_since: float | None = None
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Hit:
     Attributes:
         path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
         score: the sum of the named parts.
+        context: the declarations that it stands in, as the file writes them, a line each.
+        position: of the chunk among those of its file; -1 when not known.
         metadata: what else is known of it, by the names of `Metadata` and of its facts; nothing empty.
     """
 
@@ -92,11 +97,30 @@ class Hit:
     parts: Mapping[str, float] = field(default_factory=dict)
     content: str = ""
     metadata: Mapping[str, Fact] = field(default_factory=dict)
+    context: str = ""
+    position: int = -1
 
     @property
     def shown(self) -> str:
         """What to show to a reader: the content where the text is an encoding of it."""
         return self.content or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A small type or section that several results are parts of: whoever shows them may as well show all of it.
+
+    Attributes:
+        path, symbol: its file, and its qualified name or heading path.
+        first, last: positions of its first and last chunk in the file.
+        others: those of its chunks that are no results, in order.
+    """
+
+    path: str
+    symbol: str
+    first: int
+    last: int
+    others: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +137,8 @@ class Answer:
         failed_files: files whose content the index lacks.
         updated_at: when the last update ended, seconds since the epoch; 0 for never.
         freshness: how far the index is in step with its files, as far as who answers knows.
+        like: the place that the hits are like, and its names; empty for an ordinary question.
+        parents: of which so many parts are among the hits that they may be shown whole; outermost alone.
     """
 
     hits: tuple[Hit, ...]
@@ -125,6 +151,8 @@ class Answer:
     failed_files: int
     updated_at: float
     freshness: Freshness = NOT_KNOWN
+    like: str = ""
+    parents: tuple[Parent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

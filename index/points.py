@@ -22,6 +22,8 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
     }
     if part.content:
         payload["content"] = part.content
+    if part.context:
+        payload["context"] = part.context
     payload["source_type"] = part.metadata.get("source_type", "")
     # The store knows lists alone.
     known = {**part.metadata, **_told(part, vector)}

@@ -11,9 +11,10 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
-from cqm.index.context import dense_text, file_terms, metadata_fields, text_elsewhere
+from cqm.index.context import declarations, dense_text, file_terms, metadata_fields, text_elsewhere
 from cqm.index.errors import VanishedFileError
-from cqm.index.lexical import SparseTerms
+from cqm.index.exact import definition_terms
+from cqm.index.lexical import SparseTerms, with_labels
 from cqm.index.model import FileState, SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.processes import spread
@@ -23,7 +24,10 @@ from cqm.index.scan import FoundFile, read_file
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk ready to embed and store: its manifest row, what its payload holds, sparse terms, what to embed."""
+    """A chunk ready to embed and store: its manifest row, what its payload holds, sparse terms, what to embed.
+
+    Its context is what `declarations` gives.
+    """
 
     row: ChunkRow
     text: str
@@ -31,6 +35,7 @@ class PreparedChunk:
     metadata: Mapping[str, Fact]
     terms: SparseTerms
     dense_text: str
+    context: str
 
     def dense_text_at(self, path: str, place: str) -> str:
         """What would be embedded if its file were elsewhere; see `context.dense_text`."""
@@ -139,16 +144,19 @@ def with_notes(file: PreparedFile, notes: Mapping[str, str], place: str) -> Prep
         return file
     chunks = tuple(_noted(part, notes.get(part.id, "")) for part in file.source.chunks)
     noted = _prepared_file(file.row, chunks, place)
-    return replace(noted, chunks=tuple(_marked(part, notes) for part in noted.chunks or ()), source=file.source)
+    marked = (_marked(*pair, notes) for pair in zip(noted.chunks or (), file.source.chunks, strict=True))
+    return replace(noted, chunks=tuple(marked), source=file.source)
 
 
 def _noted(chunk: Chunk, note: str) -> Chunk:
     return replace(chunk, context="\n".join(filter(None, (chunk.context, note)))) if note else chunk
 
 
-def _marked(part: PreparedChunk, notes: Mapping[str, str]) -> PreparedChunk:
+def _marked(part: PreparedChunk, chunk: Chunk, notes: Mapping[str, str]) -> PreparedChunk:
     note = notes.get(part.row.id)
-    return replace(part, row=replace(part.row, note=note or "", lacks_note=note is None))
+    row = replace(part.row, note=note or "", lacks_note=note is None)
+    # What was written of a chunk is no declaration.
+    return replace(part, row=row, context=declarations(chunk))
 
 
 def _prepared_file(row: FileRow, chunks: tuple[Chunk, ...], place: str) -> PreparedFile:
@@ -177,7 +185,8 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         fingerprint=_digest(stored),
         route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
-    return PreparedChunk(row, chunk.text, chunk.content, known, terms, text)
+    labelled = with_labels(terms, definition_terms(chunk.language, chunk.defines))
+    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk))
 
 
 def _digest(text: str) -> str:

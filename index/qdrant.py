@@ -18,7 +18,7 @@ from cqm.index.collection import CollectionNote, new_mark, write_note
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.options import StoreOptions
 from cqm.index.qdrant_server import QdrantServer, UnfinishedError, is_conflict
-from cqm.index.store import KEYWORDS, Nearest, Point, PointFilter, search_each
+from cqm.index.store import KEYWORDS, Nearest, Point, PointFilter, search_each, stored_point
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -135,6 +135,14 @@ class QdrantStore:
         )
         return {_plain_id(record.id): record.payload or {} for record in records}
 
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """See `Store.points`."""
+        retrieved = partial(self._retrieved, [*ids])
+        return [
+            stored_point(_plain_id(record.id), record.payload, record.vector)
+            for record in self._ask("read", retrieved, brief=True)
+        ]
+
     def lost(self, ids: AbstractSet[str]) -> int:
         """How many of these points are not there, at least: they are counted, not named."""
         from qdrant_client import models
@@ -213,6 +221,9 @@ class QdrantStore:
         from qdrant_client import models
 
         return [client.create_payload_index(self._note.name, key, models.PayloadSchemaType.KEYWORD, wait=True)]
+
+    def _retrieved(self, ids: list[str], client: "QdrantClient") -> list["models.Record"]:
+        return client.retrieve(self._note.name, ids, with_payload=True, with_vectors=True)
 
     def _upserted(self, points: list["models.PointStruct"], client: "QdrantClient") -> list["models.UpdateResult"]:
         return [client.upsert(self._note.name, points, wait=True)]

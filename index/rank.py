@@ -42,6 +42,7 @@ class Candidate:
         id: of the chunk.
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
+        position: among the chunks of its file.
         said: the names that it defines, in lower case, to look for words in all of them at once.
     """
 
@@ -54,6 +55,7 @@ class Candidate:
     symbol: str = ""
     kind: str = ""
     language: str = ""
+    position: int = -1
     said: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,6 +156,10 @@ BY_MEANING = RankOptions(dense=1.0)
 """For questions that words shall not decide. On 1,062 questions asked of functions without their docs, by
 `tests/bench/spans.py --dense`, NDCG@10 of spans .469 becomes .524 with the embedded vectors and .479 becomes .550 with
 MiniLM's; where no word of the question is in the function's name or path, .127 becomes .256 and .145 becomes .315."""
+
+
+ALIKE = RankOptions(dense=1.0, file=0.0, matches=0.0, path=0.0, stem=0.0, defines=0.0, name=0.0, repeat=1.0)
+"""For a chunk in place of a question: its words and its vector alone tell what is like it."""
 
 
 def fill_paths(evidence: Evidence) -> tuple[str, ...]:

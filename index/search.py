@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 from cqm.index import rank
 from cqm.index.embedding.routes import Routes
 from cqm.index.errors import QueryError, RerankError
+from cqm.index.exact import DEPTH as DEFINITIONS_DEPTH
+from cqm.index.exact import definition_query, definitions_first
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
 from cqm.index.lexical import SparseTerms, query_terms
-from cqm.index.model import Hit, Query, SearchMode
+from cqm.index.model import Hit, Parent, Query, SearchMode
 from cqm.index.options import RerankOptions
+from cqm.index.parents import parents_of
+from cqm.index.places import Place, alike, asked_place, searches_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
@@ -29,7 +33,8 @@ _ATTEMPTS = 3
 """How often a search begins, where updates end in the middle of it."""
 _DEPTHS = (1, 4, 20)
 """How many times as deep as usual a search goes, one after the other."""
-_SHOWN = ("text", "content", "metadata")
+SHOWN = ("text", "content", "context", "metadata")
+"""What a hit shows of a payload."""
 _READ = ("path", "text", "content")
 
 
@@ -38,13 +43,15 @@ class Page:
     """The part of an answer that searching gives; the index adds what it knows of itself.
 
     Attributes:
-        hits, next_cursor, mode, degraded: as in `Answer`.
+        hits, next_cursor, mode, degraded, like, parents: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
     next_cursor: str
     mode: SearchMode
     degraded: str
+    like: str = ""
+    parents: tuple[Parent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +81,54 @@ def find(searching: Searching, query: Query) -> Page:
         StoreError, ManifestError: the index cannot be read.
     """
     offset = _checked_offset(query)
-    keep = _point_filter(searching.generation, query)
-    vectors, degraded = _embedded(searching, query)
+    generation = searching.generation
+    keep = _point_filter(generation, query)
+    place = asked_place(generation, query)
+    vectors, degraded = _vectors_at(place, query) if place else _embedded(searching, query)
     mode = query.mode if vectors else SearchMode.LEXICAL
-    manifest, store = searching.generation.manifest, searching.generation.store
     for _ in range(_ATTEMPTS):
-        commits = manifest.commits
-        with searching.turn:
-            ranked, is_whole = _ranked(searching.generation, query, offset + query.limit + 1, mode, vectors, keep)
-        ranked, late = _reranked(searching, query.text, ranked)
+        commits = generation.manifest.commits
+        wanted = offset + query.limit + 1
+        if place:
+            searches = searches_for(place, vectors, wanted, keep, words=mode is not SearchMode.SEMANTIC)
+            ranked, is_whole, late = _alike(searching, place, searches), True, ""
+        else:
+            ranked, is_whole, late = _answering(searching, query, wanted, mode, vectors, keep)
         page = ranked[offset : offset + query.limit]
-        payloads = store.payloads([entry.candidate.id for entry in page], _SHOWN)
+        payloads = generation.store.payloads([entry.candidate.id for entry in page], SHOWN)
         hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in page if entry.candidate.id in payloads)
         # What is found and has no row, or no text, was replaced in the middle of this, if an update ended meanwhile.
-        if (is_whole and len(hits) == len(page)) or manifest.commits == commits:
+        if (is_whole and len(hits) == len(page)) or generation.manifest.commits == commits:
             break
     end = offset + len(page)
-    return Page(hits, str(end) if end < len(ranked) else "", mode, " ".join(filter(None, (degraded, late))))
+    cursor = str(end) if end < len(ranked) else ""
+    why = " ".join(filter(None, (degraded, late)))
+    return Page(hits, cursor, mode, why, place.label if place else "", parents_of(generation, hits))
+
+
+def _vectors_at(place: Place, query: Query) -> tuple["Vectors", str]:
+    """The vectors of a place that count, and why there are none although they were asked for."""
+    if query.mode is SearchMode.LEXICAL:
+        return {}, ""
+    is_lacking = query.mode is SearchMode.SEMANTIC and not place.vectors
+    return place.vectors, f"{place.label} has no vector" if is_lacking else ""
+
+
+def _alike(searching: Searching, place: Place, searches: Sequence[Nearest]) -> Sequence[rank.Ranked]:
+    with searching.turn:
+        return alike(searching.generation, place, searches)
+
+
+def _answering(
+    searching: Searching, query: Query, wanted: int, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
+) -> tuple[Sequence[rank.Ranked], bool, str]:
+    """What answers a question, best first, whether the manifest has all of it, and why it is not reranked."""
+    with searching.turn:
+        ranked, is_whole = _ranked(searching.generation, query, wanted, mode, vectors, keep)
+    ranked, late = _reranked(searching, query.text, ranked)
+    if query.mode is not SearchMode.SEMANTIC:
+        ranked = definitions_first(query.text, ranked)
+    return ranked, is_whole, late
 
 
 def _ranked(
@@ -142,9 +180,11 @@ def _read_text(payload: Mapping[str, Any]) -> str:
 
 
 def _checked_offset(query: Query) -> int:
-    if not query.text.strip():
+    if not (query.text or query.like).strip():
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
-    if any("\ud800" <= character <= "\udfff" for character in query.text):
+    if query.text and query.like:
+        raise QueryError("There is a question and a place to find the like of.", remedy="Ask with one of them.")
+    if any("\ud800" <= character <= "\udfff" for character in query.text + query.like):
         raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.")
     if not 1 <= query.limit <= _MAX_LIMIT:
         raise QueryError(f"limit is {query.limit}; it must be from 1 to {_MAX_LIMIT}.")
@@ -183,9 +223,11 @@ def _gather(
     dense = [Nearest(name, vector, times * rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
     terms = query_terms(text)
     lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep, times)
-    found = generation.store.search([*lexical, *dense])
+    by_name = _by_name(text, mode, keep)
+    found = generation.store.search([*lexical, *dense, *by_name])
+    defining = found[len(lexical) + len(dense) :]
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
-    cosines = tuple(filter(None, found[len(lexical) :]))
+    cosines = tuple(filter(None, found[len(lexical) : len(lexical) + len(dense)]))
     files, paths = map(generation.candidates.paths, (files, paths))
     evidence = rank.Evidence((), chunks, cosines, files, paths)
     if more := rank.fill_paths(evidence):
@@ -193,6 +235,8 @@ def _gather(
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
         (further,) = generation.store.search([Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)])
         chunks |= further
+    # Of a chunk that only its label found nothing is known; it counts as 0.
+    chunks = dict.fromkeys(chain(*defining), 0.0) | chunks
     ids = dict.fromkeys(chain(chunks, *cosines))
     return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks)
 
@@ -203,6 +247,12 @@ def _lexical(terms: SparseTerms, keep: PointFilter | None, times: int) -> list[N
     of_files = replace(keep, kinds=(), sources=()) if keep else None
     by_file = [Nearest(name, terms, times * rank.FILE_DEPTH, of_files) for name in (FILE_TERMS, PATH_TERMS)]
     return [*by_file, Nearest(TERMS, terms, times * rank.CHUNK_DEPTH, keep)]
+
+
+def _by_name(text: str, mode: SearchMode, keep: PointFilter | None) -> list[Nearest]:
+    """The search for the definitions of the symbol that a question names; none for another question."""
+    terms = None if mode is SearchMode.SEMANTIC else definition_query(text)
+    return [Nearest(TERMS, terms, DEFINITIONS_DEPTH, keep)] if terms else []
 
 
 def _embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
@@ -231,6 +281,8 @@ def _hit(entry: rank.Ranked, payload: Mapping[str, Any]) -> Hit:
         language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
+        context=str(payload.get("context", "")),
+        position=chunk.position,
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
         parts=entry.parts,
     )

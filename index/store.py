@@ -127,6 +127,9 @@ class Store(Protocol):
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Chosen payload fields of points by id; unknown ids are left out."""
 
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """Points by id as they are stored; unknown ids are left out."""
+
     def lost(self, ids: AbstractSet[str]) -> int:
         """How many of these points are not there, at least."""
 
@@ -158,6 +161,28 @@ def search_each(
     asked = [search for search in searches if not search.is_empty]
     answers = iter(ask(asked) if asked else ())
     return [{} if search.is_empty else next(answers) for search in searches]
+
+
+def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) -> Point:
+    """A point as a store gives it back.
+
+    Parameters:
+        name: its id.
+        payload: None for none.
+        vectors: by name, dense ones as lists, sparse ones with `indices` and `values`.
+    """
+    import numpy as np  # start-up time
+
+    named = vectors if isinstance(vectors, dict) else {}
+    dense = {space: vector for space, vector in named.items() if isinstance(vector, list)}
+    sparse = {
+        using: SparseTerms(tuple(vector.indices), tuple(vector.values))
+        for using, vector in named.items()
+        if using not in dense
+    }
+    space = next(iter(dense), "")
+    row = np.asarray(dense[space], dtype=np.float32) if space else None
+    return Point(name, payload or {}, sparse, row, space)
 
 
 def check(point: Point) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
+from cqm.index.context import COMMENT
 from cqm.index.errors import QueryError
 from cqm.index.generation import Generation
 from cqm.index.lexical import name_term
@@ -27,9 +28,7 @@ _MOST_NAMESAKES = 3
 _MOST_RELATED = 10
 _LONGEST_LINE = 200
 
-# "*p = f()" and "--n, f()" are none, nor are "#region" and "#[test]".
 _SEPARATOR = re.compile(r"::|#|->")
-_COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
 # A callee that may well be one of ours: not a method of some value, whose type nobody knows.
 _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
 # What follows the name of a callee, generic arguments and a macro's mark included.
@@ -135,7 +134,7 @@ def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -
     found = [
         (number, bool(match[1]), _innermost(facts, number))
         for number, line in enumerate(lines, 1)
-        if number not in declared and not _COMMENT.match(line) and (match := said.search(line))
+        if number not in declared and not COMMENT.match(line) and (match := said.search(line))
     ]
     shaped = {around.name for _, has_shape, around in found if has_shape and around}
     for number, has_shape, around in found:

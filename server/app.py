@@ -39,10 +39,12 @@ file is cut.
 
 _SEARCH = """\
 Search code and documents of the open folder by meaning and by words; the best first step to find where something is \
-implemented, defined, configured, raised or explained. Takes a question in plain words, a symbol, a path or a message.
+implemented, defined, configured, raised or explained. Takes a question in plain words, a symbol, a path or a message. \
+A symbol's name alone gives its definitions first; `like` in place of a query finds what is like some lines.
 
-Returns ranked chunks as text: `path:start-end  qualified name (kind)  score` and the lines, within `token_budget`; \
-paths are relative to the folder that the first line names. The first line also says how much was searched and how \
+Returns ranked chunks as text: `path:start-end  qualified name (kind)  score` and the lines, within `token_budget`, \
+neighbours joined; `[in ...]` tells what a chunk stands in, `[lines 12-40 left out]` what had no room. Paths \
+are relative to the folder that the first line names. The first line also says how much was searched and how \
 fresh it is; notes say when the index is still being made, and how many changed files it lacks: `wait_seconds` waits \
 for these. A folder that has no index yet is indexed first."""
 

@@ -116,6 +116,7 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 @click.option("--exclude", metavar="GLOB", multiple=True, help="No paths that match. Repeatable.")
 @click.option("--changed-since", metavar="WHEN", help="Only files changed since: 12h, 3d, 2w or 2026-03-01.")
 @click.option("--cursor", default="", metavar="CURSOR", help="The next page, as the page before names it.")
+@click.option("--like", metavar="PATH:LINE", help="Find what is like this place, such as src/app.py:40 or :40-61.")
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--no-update", is_flag=True, help="Answer from the index as it is, without looking at the files.")
@@ -134,8 +135,8 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
     """
     from cqm.server import commands
 
-    if (asked["query"] is None) == (asked["batch"] is None):
-        raise click.UsageError("Give either QUERY or --batch FILE.jsonl.")
+    if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
+        raise click.UsageError("Give one of QUERY, --like PATH:LINE and --batch FILE.jsonl.")
     if asked["wait"] is not None and asked["no_update"]:
         raise click.UsageError("Give either --wait or --no-update.")
     root = root_of(path)

@@ -35,6 +35,7 @@ class Asked:
     """The options of `cqm search`, as written on the command line; limit and mode are in the settings."""
 
     query: str | None
+    like: str | None
     batch: BinaryIO | None
     languages: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -149,6 +150,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
 def _query(settings: Settings, asked: Asked) -> Query:
     return Query(
         text=asked.query or "",
+        like=asked.like or "",
         limit=settings.search.limit,
         mode=settings.search.mode,
         cursor=asked.cursor,

@@ -17,7 +17,7 @@ JsonObject = dict[str, object]
 def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> JsonObject:
     """An answer: the query, its results, and the facts about the index that they depend on."""
     return {
-        "query": query.text,
+        "query": query.text or query.like,
         "results": [hit_object(hit, explain=explain) for hit in answer.hits],
         "mode": answer.mode,
         "degraded": answer.degraded,
@@ -28,7 +28,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
         "updated_at": answer.updated_at,
         "freshness": answer.freshness,
         "next_cursor": answer.next_cursor,
-    }
+    } | ({"like": answer.like} if answer.like else {})
 
 
 def answer_facts(answer: Answer) -> JsonObject:
@@ -54,7 +54,11 @@ _FACTS = (
 
 
 def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
-    """One result, with its content where that is not its text; with `explain`, the named parts of its score as well."""
+    """One result, with its content where that is not its text, and the declarations that it stands in.
+
+    Parameters:
+        explain: with the named parts of its score as well.
+    """
     found: JsonObject = {
         "path": hit.path,
         "start_line": hit.start_line,
@@ -67,6 +71,8 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     }
     if hit.content:
         found["content"] = hit.content
+    if hit.context:
+        found["context"] = hit.context
     if hit.metadata:
         found["metadata"] = dict(hit.metadata)
     return found | {"parts": dict(hit.parts)} if explain else found

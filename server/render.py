@@ -1,25 +1,23 @@
 """Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation import Span
 from cqm.index.freshness import FreshState
 from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.server.assembly import Passage, assemble
 from cqm.server.reports import freshness_text, stale_lines
 from cqm.server.times import ago
 
-_LEAST_EXCERPT = 40
-"""Tokens; with less room than this a hit is named without its text."""
-_TAIL_TOKENS = 80
+_TAIL_TOKENS = 45
 """Kept free for the lines that say what was cut and how to go on."""
-_NAMES_SHARE = 0.33
-"""Of the room at most, for hits that are only named: under a small budget lines say more than names."""
+_MOST_NAMES = 4
 
 
 def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False) -> str:
-    """The answer as text: a header, then for each hit its place, symbol, kind and score, and its lines.
+    """The answer as text: a header, then for each passage its place, symbols, kinds and score, and its lines.
 
     Parameters:
         query: what was asked.
@@ -32,17 +30,21 @@ def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str 
     header = "\n".join(header_lines(query, answer, root=root))
     if not answer.hits:
         return "\n".join([header, *advice_lines(query, answer)]) + "\n"
-    heads, excerpts = _heads_and_excerpts(header, answer.hits, token_budget, explain=explain)
-    blocks = [f"{head}\n{excerpt}" for head, excerpt in zip(heads, excerpts, strict=False)]
-    tail = _tail(heads[len(excerpts) :], len(answer.hits) - len(heads), answer.next_cursor, token_budget)
+    room = token_budget - estimate(header) - _TAIL_TOKENS
+    passages = _passages(query, answer, room, explain=explain)
+    blocks = ["\n".join(passage_lines(passage, explain=explain)) for passage in passages]
+    shown = sum(len(passage.hits) for passage in passages)
+    heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
+    named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
+    tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget)
     return "\n\n".join([header, *blocks, *tail]) + "\n"
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
     """The lines that `render_answer` shows of the files; hits that it only names are not among them."""
     header = "\n".join(header_lines(query, answer, root=root))
-    _, excerpts = _heads_and_excerpts(header, answer.hits, token_budget, explain=False)
-    return [_shown_span(hit, excerpt) for hit, excerpt in zip(answer.hits, excerpts, strict=False)]
+    passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
+    return [span for passage in passages for span in _spans(passage)]
 
 
 def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
@@ -52,7 +54,8 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
     is_stale = answer.freshness.state is FreshState.STALE
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
     fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
-    yield f"{count} for {_quoted(query.text)} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    asked = f"like {answer.like}, without itself" if answer.like else f"for {_quoted(query.text)}"
+    yield f"{count} {asked} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
     if answer.degraded:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
@@ -78,8 +81,7 @@ def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
 
 def place_line(hit: Hit) -> str:
     """A hit in one line: `path:start-end  qualified name (kind)  score`."""
-    what = f"{hit.symbol} ({hit.kind})" if hit.symbol else f"({hit.kind})"
-    return f"{hit.path}:{hit.start_line}-{hit.end_line}  {what}  {hit.score:.3f}"
+    return f"{hit.path}:{hit.start_line}-{hit.end_line}  {_name(hit)}  {hit.score:.3f}"
 
 
 def explanation_line(hit: Hit) -> str:
@@ -87,64 +89,92 @@ def explanation_line(hit: Hit) -> str:
     return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
 
 
-def _heads_and_excerpts(
-    header: str, hits: Sequence[Hit], token_budget: int, *, explain: bool
-) -> tuple[list[str], list[str]]:
-    """The place lines of the hits that are named, and the lines of the first of them."""
-    room = token_budget - estimate(header) - _TAIL_TOKENS
-    heads = [_head(hit, explain=explain) for hit in hits]
-    for_names = min(sum(map(estimate, heads)), int(_NAMES_SHARE * room))
-    excerpts: list[str] = []
-    for head, hit in zip(heads, hits, strict=True):
-        # A hit with its lines takes nothing of what is kept for names.
-        for_names = min(for_names, sum(map(estimate, heads[len(excerpts) + 1 :])))
-        excerpt = _excerpt(hit.shown.rstrip(), room - for_names - estimate(head))
-        if not excerpt:
-            break
-        excerpts.append(excerpt)
-        room -= estimate(head) + estimate(excerpt)
-        if excerpt != hit.shown.rstrip():
-            break
-    return [
-        *heads[: len(excerpts)],
-        *_within(heads[len(excerpts) :], max(room, for_names), least=not excerpts),
-    ], excerpts
+def passage_lines(passage: Passage, *, explain: bool = False) -> Iterator[str]:
+    """A passage: its place and what it stands in, then its lines, with a mark where some are left out."""
+    yield passage_head(passage)
+    if explain:
+        yield from explanation_lines(passage)
+    if passage.enclosing:
+        yield f"[in {passage.enclosing}]"
+    following = passage.first
+    for piece in passage.pieces:
+        yield from left_out(following, piece.start - 1, numbered=passage.is_source)
+        yield from piece.lines
+        following = piece.last + 1
+    yield from left_out(following, passage.last, numbered=passage.is_source)
 
 
-def _shown_span(hit: Hit, excerpt: str) -> Span:
-    """The lines of a hit that its excerpt shows: all, or those above the line that tells of the cut."""
-    is_whole = excerpt == hit.shown.rstrip()
-    last = hit.end_line if is_whole else min(hit.end_line, hit.start_line + excerpt.count("\n") - 1)
-    return Span(hit.path, hit.start_line, last)
+def passage_head(passage: Passage) -> str:
+    """The place of a passage and what it shows: `path:start-end  name (kind), name (kind)  score`."""
+    best = passage.hits[0]
+    start, end = passage_place(passage)
+    return f"{best.path}:{start}-{end}  {passage_names(passage)}  {best.score:.3f}"
+
+
+def passage_place(passage: Passage) -> tuple[int, int]:
+    """The first and last line of the file that a passage is of."""
+    first, last = (passage.first, passage.last) if passage.is_source else (passage.hits[0].start_line, 0)
+    return min(first, passage.hits[0].start_line), max(last, *(hit.end_line for hit in passage.hits))
+
+
+def passage_names(passage: Passage) -> str:
+    """What a passage shows, in the order of the file: a parent, or its chunks, of many the first."""
+    if passage.parent:
+        return f"{passage.parent} (whole)"
+    hits = sorted(passage.hits, key=lambda hit: hit.start_line)
+    names = [*dict.fromkeys(map(_name, hits))]
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join(names[:_MOST_NAMES] + more)
+
+
+def explanation_lines(passage: Passage) -> Iterator[str]:
+    """The parts of the score of each hit of a passage, best first; which hit, where there are several."""
+    for hit in passage.hits:
+        if hit.parts:
+            yield f"{place_line(hit)}{explanation_line(hit)}" if len(passage.hits) > 1 else explanation_line(hit)
+
+
+def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
+    """A mark for lines that are not shown; nothing where there are none."""
+    if first > last:
+        return
+    which = f"{last - first + 1} line{'s' * (last > first)}"
+    if numbered:
+        which = f"lines {first}-{last}" if last > first else f"line {first}"
+    yield f"[{which} left out]"
+
+
+def _passages(query: Query, answer: Answer, room: int, *, explain: bool) -> list[Passage]:
+    heads = [estimate(_head(hit, explain=explain)) for hit in answer.hits]
+    return assemble(query.text, answer, heads, room)
+
+
+def _spans(passage: Passage) -> list[Span]:
+    path = passage.hits[0].path
+    if passage.is_source:
+        return [Span(path, piece.start, piece.last) for piece in passage.pieces]
+    # The lines of a content are not the file's: that much of the chunk's lines, from its first.
+    (hit,) = passage.hits
+    shown = sum(len(piece.lines) for piece in passage.pieces)
+    is_whole = shown == passage.last
+    return [Span(path, hit.start_line, hit.end_line if is_whole else min(hit.end_line, hit.start_line + shown - 1))]
+
+
+def _name(hit: Hit) -> str:
+    return f"{hit.symbol} ({hit.kind})" if hit.symbol else f"({hit.kind})"
 
 
 def _head(hit: Hit, *, explain: bool) -> str:
     return f"{place_line(hit)}\n{explanation_line(hit)}" if explain and hit.parts else place_line(hit)
 
 
-def _within(heads: list[str], room: int, *, least: int) -> list[str]:
+def _within(heads: list[str], room: float, *, least: int) -> list[str]:
     """As many as fit, at least so many."""
     for count, head in enumerate(heads):
         room -= estimate(head)
         if room < 0 and count >= least:
             return heads[:count]
     return heads
-
-
-def _excerpt(text: str, room: int) -> str:
-    """A text that fits, or its first lines and one that says how many more there are; empty when there is no room."""
-    if estimate(text) <= room:
-        return text
-    if room < _LEAST_EXCERPT:
-        return ""
-    lines = text.split("\n")
-    kept = 0
-    for line in lines:
-        room -= estimate(line + "\n")
-        if room < 0:
-            break
-        kept += 1
-    return "\n".join([*lines[:kept], f"[{len(lines) - kept} more lines cut by the token budget]"]) if kept else ""
 
 
 def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int) -> Iterator[str]:

@@ -6,12 +6,22 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from cqm.index.model import Answer, Hit, Query
+from cqm.index.model import Answer, Query
+from cqm.server.assembly import Passage, assemble
 from cqm.server.console import visible
-from cqm.server.render import advice_lines, explanation_line, header_lines
+from cqm.server.render import (
+    advice_lines,
+    explanation_lines,
+    header_lines,
+    left_out,
+    passage_names,
+    passage_place,
+)
 
-_MOST_LINES = 24
-"""Of one hit: ten hits stay within a few screens."""
+_TOKENS = 2400
+"""Of all hits together: ten of them stay within a few screens."""
+_TOKENS_A_HIT = 60
+"""At least, so that every hit of a long page is shown."""
 
 
 def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
@@ -21,24 +31,35 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> No
         console.print(Text(visible(line), style="dim"))
     if not answer.hits:
         console.print(Text("\n".join(advice_lines(query, answer))))
-    for hit in answer.hits:
+    room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
+    for passage in assemble(query.text, answer, [0] * len(answer.hits), room):
         console.print()
-        _show_hit(console, hit, explain=explain)
+        _show_passage(console, passage, explain=explain)
     if answer.next_cursor:
         console.print(Text(f"\nMore results: --cursor {answer.next_cursor}", style="dim"))
 
 
-def _show_hit(console: Console, hit: Hit, *, explain: bool) -> None:
-    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    console.print(_head(place, hit.symbol, f"({hit.kind})  {hit.score:.3f}"))
-    if explain and hit.parts:
-        console.print(Text(explanation_line(hit), style="dim"))
-    lines = hit.shown.rstrip().split("\n")
-    excerpt = "\n".join(lines[:_MOST_LINES])
-    # The lines of a content are not those of the file.
-    console.print(Text(visible(excerpt)) if hit.content else _code(excerpt, hit.path, hit.start_line))
-    if len(lines) > _MOST_LINES:
-        console.print(Text(f"     {len(lines) - _MOST_LINES} more lines, to line {hit.end_line}", style="dim"))
+def _show_passage(console: Console, passage: Passage, *, explain: bool) -> None:
+    best = passage.hits[0]
+    start, end = passage_place(passage)
+    console.print(_head(f"{best.path}:{start}-{end}", passage_names(passage), f"{best.score:.3f}"))
+    for line in explanation_lines(passage) if explain else ():
+        console.print(Text(visible(line), style="dim"))
+    if passage.enclosing:
+        console.print(Text(visible(f"     in {passage.enclosing}"), style="dim"))
+    following = passage.first
+    for piece in passage.pieces:
+        _show_mark(console, following, piece.start - 1, passage)
+        text = "\n".join(piece.lines)
+        # The lines of a content are not those of the file.
+        console.print(_code(text, best.path, piece.start) if passage.is_source else Text(visible(text)))
+        following = piece.last + 1
+    _show_mark(console, following, passage.last, passage)
+
+
+def _show_mark(console: Console, first: int, last: int, passage: Passage) -> None:
+    for mark in left_out(first, last, numbered=passage.is_source):
+        console.print(Text(f"     {mark}", style="dim"))
 
 
 def _head(place: str, symbol: str, rest: str) -> Text:

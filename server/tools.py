@@ -107,7 +107,10 @@ async def index_path(
 async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
-    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")],
+    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")] = "",
+    like: Annotated[
+        str, Field(description='Instead of a query: find what is like a place, as results name it: "src/app.py:40-61".')
+    ] = "",
     path: PathInScope = None,
     limit: Annotated[int | None, Field(ge=1, le=100, description="Results a page (default 10).")] = None,
     mode: Annotated[
@@ -131,6 +134,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     token_budget: Annotated[
         int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
     ] = None,
+    explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
 ) -> CallToolResult:
     """Answer a question from the index of a path, which is made first when there is none."""
@@ -139,6 +143,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     settings = place.opened.settings
     asked = Query(
         text=query,
+        like=like,
         limit=limit or settings.search.limit,
         cursor=cursor,
         mode=SearchMode(mode or settings.search.mode),
@@ -152,7 +157,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
     answer = await run_sync(_answer, place.opened, asked)
     root = str(place.opened.index.root)
-    text = note + render_answer(asked, answer, token_budget or settings.server.token_budget, root=root)
+    budget = token_budget or settings.server.token_budget
+    text = note + render_answer(asked, answer, budget, root=root, explain=explain)
     return with_facts(text, "answer", answer_facts(answer))
 
 

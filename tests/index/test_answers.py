@@ -119,7 +119,7 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
     for weight, first in ((1.0, "delta.py"), (0.0, "alpha.py")):
         with Index.open(tree, replace(options, rerank=replace(chosen, weight=weight))) as index:
             index.update()
-            answer = index.search(Query("weigh_alpha"))
+            answer = index.search(Query("weigh alpha"))
             assert answer.hits[0].path == first
             assert "rerank" in answer.hits[0].parts
             assert sum(answer.hits[0].parts.values()) == pytest.approx(answer.hits[0].score)
@@ -133,7 +133,7 @@ def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
     chosen = RerankOptions("http", url, deadline_seconds=20.0, weight=1.0, depth=1)
     with Index.open(tree, replace(options, rerank=chosen)) as index:
         index.update()
-        assert index.search(Query("weigh_alpha")).hits[0].path == "alpha.py"
+        assert index.search(Query("weigh alpha")).hits[0].path == "alpha.py"
 
 
 def test_when_a_reranker_is_late_the_order_stands_and_the_answer_says_so(
@@ -143,10 +143,27 @@ def test_when_a_reranker_is_late_the_order_stands_and_the_answer_says_so(
     chosen = RerankOptions("http", url, deadline_seconds=0.2, weight=1.0)
     with Index.open(tree, options) as plain:
         plain.update()
-        expected = paths(plain, "weigh_alpha")
+        expected = paths(plain, "weigh alpha")
     with Index.open(tree, replace(options, rerank=chosen)) as index:
-        answer = index.search(Query("weigh_alpha"))
+        answer = index.search(Query("weigh alpha"))
         assert [hit.path for hit in answer.hits] == expected
         assert "not reranked" in answer.degraded
         assert "0.2 s" in answer.degraded
         answers.set()
+
+
+def test_a_definition_that_is_asked_for_by_name_is_first_whatever_a_reranker_prefers(
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event]]
+) -> None:
+    url, answers = judge("delta")
+    answers.set()
+    rerank = RerankOptions("http", url, weight=1.0)
+    with Index.open(tree, replace(options, embedding=EmbeddingOptions("none"), rerank=rerank)) as index:
+        index.update()
+        assert paths(index, "weigh the table")[0] == "delta.py"
+        first, second, *_ = index.search(Query("weigh_alpha")).hits
+    assert (first.path, second.path) == ("alpha.py", "delta.py")
+    assert {"exact", "rerank"} <= first.parts.keys()
+    for hit in (first, second):
+        assert sum(hit.parts.values()) == pytest.approx(hit.score)
+    assert first.score >= second.score

@@ -275,6 +275,17 @@ def test_no_words_find_nothing(store: Store) -> None:
     assert found(store, sparse(q=1.0)) == []
 
 
+def test_points_come_back_with_their_vectors_and_unknown_ids_are_left_out(store: Store) -> None:
+    store.ensure_space(SPACE, 3)
+    store.upsert([with_vector(1, [0, 0.6, 0.8]), point(2)])
+    first, second = sorted(store.points(names(1, 2, 77)), key=lambda stored: stored.id)
+    assert (first.id, first.space, first.payload["path"]) == (name_of(1), SPACE, "src/a.py")
+    assert first.dense is not None
+    assert first.dense.tolist() == pytest.approx([0, 0.6, 0.8], abs=1e-3)
+    assert second.sparse[TERMS] == point(2).sparse[TERMS]
+    assert (second.space, second.dense) == ("", None)
+
+
 def test_payloads_come_back_as_they_were_given(store: Store) -> None:
     payload = {"text": 'ü "漢字" \n\t\\ 🙂', "metadata": {"tags": ["a", "b"], "deep": {"n": 1.5}}, "none": None}
     store.upsert([point(1, "dir with space/ü.py", **payload)])

@@ -58,7 +58,13 @@ def test_the_measures_read_as_tables(cqm: "Cqm") -> None:
     done = cqm.run("eval", asked(cqm, ASKED), ".")
     assert done.returncode == 0, done.stderr
     heads = [line.split("|")[1].strip() for line in done.stdout.splitlines() if "| questions |" in line]
-    assert heads == ["file", "span", "file recall within tokens", "span recall within tokens"]
+    assert heads == [
+        "file",
+        "span",
+        "file recall within tokens",
+        "span recall within tokens",
+        "line recall within tokens",
+    ]
     assert "| language python          |         1 |" in done.stdout
 
 
@@ -76,6 +82,16 @@ def test_what_a_budget_cuts_off_is_not_recalled(cqm: "Cqm") -> None:
         assert recalled[0] < recalled[-1] == 1
 
 
+def test_a_few_lines_of_a_long_target_show_it_and_count_as_so_much_of_its_lines(cqm: "Cqm") -> None:
+    body = "".join(f"    greet_politely({number})\n" for number in range(150))
+    (cqm.project / "src" / "polite.py").write_text(f"def polite():\n{body}", encoding="utf-8")
+    target = {"path": "src/polite.py", "start": 1, "end": 151}
+    file = asked(cqm, [{"id": "1", "query": "greet_politely", "targets": [target]}])
+    (everything, *_) = cqm.json("eval", file, "--mode", "lexical")
+    assert everything["figures"]["span recall within tokens"]["500"] == 1
+    assert 0 < everything["figures"]["line recall within tokens"]["500"] < 0.5
+
+
 def test_only_the_questions_that_are_wanted_are_asked(cqm: "Cqm") -> None:
     (everything, *_) = cqm.json("eval", asked(cqm, ASKED), "--only", "language=python", "--only", "category=doc")
     assert everything["questions"] == 1
@@ -89,7 +105,7 @@ def test_the_ranks_of_each_question_are_written_to_a_file(cqm: "Cqm", tmp_path: 
     first, second = map(json.loads, (tmp_path / "ranks.jsonl").read_text(encoding="utf-8").splitlines())
     assert (first["id"], first["files"], first["spans"]) == ("split", [1], [1])
     assert (second["files"], second["spans"], second["apart"]) == ([1], [], True)
-    assert first["within"]["500"] == {"files": 1.0, "spans": 1.0}
+    assert first["within"]["500"] == {"files": 1.0, "spans": 1.0, "lines": 1.0}
 
 
 def test_questions_name_the_trees_that_they_are_asked_of_and_repos_json_their_roots(cqm: "Cqm") -> None:

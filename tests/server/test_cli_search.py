@@ -47,7 +47,36 @@ def test_results_that_nobody_watches_are_the_compact_text_for_agents(cqm: "Cqm")
 def test_the_reply_stays_within_the_configured_budget(cqm: "Cqm") -> None:
     (cqm.project / "src" / "greet.py").write_text("def greet():\n" + "    greet('somebody')\n" * 60)
     done = cqm.run("search", "greet", "--set", "server.token_budget=200")
-    assert "beyond the budget of 200 tokens" in done.stdout or "cut by the token budget" in done.stdout
+    assert "beyond the budget of 200 tokens" in done.stdout or " left out]" in done.stdout
+
+
+def test_what_is_like_a_place_is_found_without_itself(cqm: "Cqm") -> None:
+    text = cqm.text("src/greeting.py")
+    (cqm.project / "src" / "parting.py").write_text(text.replace("greet", "part").replace("hello", "farewell"))
+    done = cqm.run("search", "--like", "src/greeting.py:4-6")
+    assert done.stdout.startswith("3 results like src/greeting.py:1-6 (greet), without itself (lexical) from ")
+    assert done.stdout.split("\n\n")[1].startswith("src/parting.py:1-6")
+    found = cqm.json("search", "--like", "src/greeting.py:4")
+    assert (found["query"], found["like"]) == ("src/greeting.py:4", "src/greeting.py:1-6 (greet)")
+    assert found["results"][0]["path"] == "src/parting.py"
+    assert "src/greeting.py" not in {result["path"] for result in found["results"]}
+    assert "like" not in cqm.json("search", "greet")
+
+
+def test_a_place_that_is_not_in_the_index_is_a_mistake_and_the_text_of_a_question_a_question(cqm: "Cqm") -> None:
+    done = cqm.run("search", "--like", "src/nowhere.py:4")
+    assert (done.returncode, "is not in the index" in done.stderr) == (2, True)
+    assert "Give one of QUERY, --like" in cqm.run("search", "greet", "--like", "src/greeting.py:4").stderr
+    done = cqm.run("search", "nowhere/greeting.py:4")
+    assert (done.returncode, "like" in done.stdout.splitlines()[0]) == (0, False)
+
+
+def test_every_part_of_a_score_is_explained_and_they_sum_up_to_it(cqm: "Cqm") -> None:
+    for asked in (["greet"], ["how are people greeted"], ["--like", "src/greeting.py:4"]):
+        for result in cqm.json("search", *asked, "--explain")["results"]:
+            assert sum(result["parts"].values()) == pytest.approx(result["score"])
+        text = cqm.run("search", *asked, "--explain").stdout
+        assert text.count(" = terms ") == len(cqm.json("search", *asked)["results"])
 
 
 def test_finding_nothing_is_no_failure_and_says_what_to_do(cqm: "Cqm") -> None:

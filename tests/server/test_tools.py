@@ -267,6 +267,26 @@ async def test_pages_follow_each_other_by_cursor(connect: Connect, project: Path
     assert ("handbook.md:" in first) != ("handbook.md:" in second)
 
 
+async def test_what_is_like_a_place_is_found_without_itself(connect: Connect, project: Path) -> None:
+    (project / "src" / "pauses.py").write_text(CODE.replace("limit_retries", "limit_pauses"))
+    async with connect(project) as client:
+        reply = await call(client, "search", like="src/limits.py:4", limit=1)
+        same = await call(client, "search", query="src/limits.py:4", limit=1)
+    assert same.partition("\n\n")[2] == reply.partition("\n\n")[2]
+    assert re.match(r"1 result like src/limits\.py:1-6 \(limit_retries\), without itself \(lexical\) from ", reply)
+    assert "\nsrc/pauses.py:1-6" in reply
+
+
+async def test_the_parts_of_a_score_are_told_on_request(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        reply = await call(client, "search", query="limit_retries", explain=True)
+        assert " = terms " not in await call(client, "search", query="limit_retries")
+    score = float(re.findall(r"\(function\)  ([0-9.]+)$", reply, re.MULTILINE)[0])
+    parts = re.findall(r"[a-z]+ (-?[0-9.]+)", re.findall(r"^  = (.*)$", reply, re.MULTILINE)[0])
+    assert sum(map(float, parts)) == pytest.approx(score, abs=0.01)
+    assert "exact" in reply
+
+
 async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Path) -> None:
     (project / "src" / "long.py").write_text("\n".join(f"limit_{number} = {number}" for number in range(3000)))
     async with connect(project) as client:
@@ -278,6 +298,11 @@ async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Pa
     ("arguments", "part"),
     [
         ({"query": " "}, "The query is empty. Ask a question"),
+        ({"like": "src/nowhere.py:3"}, "src/nowhere.py is not in the index. Give the path"),
+        ({"like": "limits.py:3"}, "limits.py is not in the index. Is it src/limits.py?"),
+        ({"like": "src/limits.py:99"}, "src/limits.py ends at line 6 in the index"),
+        ({"like": "src/limits.py"}, "is no place in a file. Write path:line"),
+        ({"query": "x", "like": "src/limits.py:4"}, "Ask with one of them"),
         ({"query": "x", "cursor": "soon"}, "is no cursor. Pass next_cursor"),
         ({"query": "x", "changed_since": "soon"}, "is no moment. Write a span"),
         ({"query": "x", "path": "nowhere"}, "does not exist"),

@@ -222,7 +222,9 @@ class QdrantDouble:
 
     def retrieve(self, asked: Asked, name: str) -> object:
         selected = _selector(asked.body.get("with_payload"))
-        return [_shown(it) for it in self._shard(name).retrieve(asked.body["ids"], selected, with_vector=False)]
+        whole = bool(asked.body.get("with_vector"))
+        found = self._shard(name).retrieve(asked.body["ids"], selected, with_vector=whole)
+        return [_shown(it) | ({"vector": _shown_vectors(it.vector)} if whole else {}) for it in found]
 
     def change_aliases(self, asked: Asked) -> object:
         aliases = dict(self.aliases)
@@ -273,6 +275,12 @@ def _vectors(vectors: Json) -> dict[str, Any]:
         name: edge.SparseVector(it["indices"], it["values"]) if isinstance(it, dict) else it
         for name, it in vectors.items()
     }
+
+
+def _shown_vectors(vectors: Any) -> Json:
+    named = vectors if isinstance(vectors, dict) else {}
+    sparse = {name: it for name, it in named.items() if not isinstance(it, list)}
+    return named | {name: {"indices": list(it.indices), "values": list(it.values)} for name, it in sparse.items()}
 
 
 def _selector(wanted: Any) -> Any:

@@ -1,0 +1,110 @@
+"""A symbol asked for by its name: every definition of it comes before what only mentions it, in any language."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model import Answer, Query, SearchMode
+from cqm.index.options import IndexOptions
+
+# The definition of `name`, and what calls it, which is longer and says it many times.
+SOURCES = {
+    "client.py": "class HttpClient:\n    def {name}(self, path):\n        return self.base + path\n",
+    "client.ts": "export class HttpClient {{\n  {name}(p: string): string {{\n    return this.base + p;\n  }}\n}}\n",
+    "client.js": "class HttpClient {{\n  {name}(path) {{\n    return this.base + path;\n  }}\n}}\n",
+    "HttpClient.java": "package net.far;\nclass HttpClient {{\n  String {name}(String p) {{\n    return p;\n  }}\n}}\n",
+    "HttpClient.cs": "class HttpClient {{\n  string {name}(string p) {{\n    return Base + p;\n  }}\n}}\n",
+    "Client.kt": "class HttpClient {{\n  fun {name}(p: String): String {{\n    return base + p\n  }}\n}}\n",
+    "Client.swift": "class HttpClient {{\n  func {name}(p: String) -> String {{\n    return base + p\n  }}\n}}\n",
+    "Client.php": "<?php\nclass HttpClient {{\n  function {name}($p) {{\n    return $this->base . $p;\n  }}\n}}\n",
+    "client.rb": "class HttpClient\n  def {name}(p)\n    @base + p\n  end\nend\n",
+    "client.go": "package net\n\nfunc (c *HttpClient) {name}(p string) string {{\n\treturn c.base + p\n}}\n",
+    "client.rs": "impl HttpClient {{\n    fn {name}(&self, p: &str) -> String {{\n        p.to_string()\n    }}\n}}\n",
+    "client.cpp": "std::string HttpClient::{name}(std::string p) {{\n  return base + p;\n}}\n",
+    "client.scala": "class HttpClient {{\n  def {name}(p: String): String = {{\n    base + p\n  }}\n}}\n",
+    "client.lua": "local HttpClient = {{}}\nfunction HttpClient.{name}(p)\n  return base .. p\nend\n",
+}
+"""Files that define a method in a class, by their names."""
+ROW = "# // {name}, calls {name}, tests {name}\n"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """Each language's method has a name of its own, in two spellings, and is mentioned far more often elsewhere."""
+    folder = tmp_path_factory.mktemp("exact")
+    tree = folder / "tree"
+    (tree / "tests").mkdir(parents=True)
+    for number, (file, source) in enumerate(SOURCES.items()):
+        name = f"get_url_{number}"
+        (tree / file).write_text(source.format(name=name))
+        for caller in range(4):
+            (tree / f"{name}_{caller}_{file}").write_text(ROW.format(name=name) * 20)
+        (tree / "tests" / f"test_{file}").write_text((ROW + "{name}(1)\n").format(name=name) * 60)
+    callers = [f"def caller_{n}():\n    '''fetch_all fetch_all'''\n    return fetch_all({n})" for n in range(300)]
+    (tree / "fetch_all.py").write_text("\n\n".join(callers))
+    for folder_name in ("first", "second"):
+        (tree / folder_name).mkdir()
+        (tree / folder_name / "plain.py").write_text(f"def fetch_all(path):\n    return {folder_name}(path)\n")
+    (tree / "notes.md").write_text("# fetch_all\n\nfetch_all fetch_all\n")
+    (tree / "names.json").write_text('{"fetch_all": "fetch_all fetch_all"}\n')
+    options = replace(
+        IndexOptions(home=folder / "home", workers=1), embedding=replace(IndexOptions().embedding, provider="none")
+    )
+    with Index.open(tree, options) as opened:
+        opened.update()
+        yield opened
+
+
+def ask(index: Index, text: str, **changes: object) -> Answer:
+    return index.search(replace(Query(text, mode=SearchMode.LEXICAL), **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("file", [*SOURCES])
+@pytest.mark.parametrize("form", ["{name}", "HttpClient.{name}", "`{name}()`", "HttpClient::{name}"])
+def test_the_definition_is_first_however_often_others_mention_it(index: Index, file: str, form: str) -> None:
+    number = [*SOURCES].index(file)
+    name = f"get_url_{number}"
+    found = ask(index, form.format(name=name)).hits
+    assert found[0].path == file
+    assert f"{name}(" in found[0].text
+    assert found[0].parts["exact"] > 0
+    assert sum(found[0].parts.values()) == pytest.approx(found[0].score)
+
+
+def test_all_definitions_of_a_name_come_before_what_mentions_it(index: Index) -> None:
+    first, second, third, *_ = ask(index, "fetch_all").hits
+    assert {first.path, second.path} == {"first/plain.py", "second/plain.py"}
+    assert "exact" not in third.parts
+    assert first.score >= second.score > third.score
+
+
+def test_a_module_before_a_name_tells_which_definition_is_meant(index: Index) -> None:
+    first, second, *_ = ask(index, "second.plain.fetch_all").hits
+    assert first.path == "second/plain.py"
+    assert "exact" not in second.parts
+    assert ask(index, "net.far.HttpClient.get_url_3").hits[0].path == "HttpClient.java"
+
+
+def test_a_name_in_another_spelling_is_found_where_none_is_written_so(index: Index) -> None:
+    assert ask(index, "getUrl5").hits[0].path == "Client.kt"
+    assert ask(index, "HTTPCLIENT.GET_URL_5").hits[0].path == "Client.kt"
+
+
+def test_filters_hold_for_definitions_too(index: Index) -> None:
+    found = ask(index, "fetch_all", exclude=("first", "second"), limit=100).hits
+    assert found
+    assert not {hit.path for hit in found} & {"first/plain.py", "second/plain.py"}
+    assert {hit.language for hit in ask(index, "fetch_all", languages=("json",)).hits} == {"json"}
+
+
+def test_pages_fit_together_with_the_definitions_on_the_first(index: Index) -> None:
+    first = ask(index, "fetch_all", limit=1)
+    second = ask(index, "fetch_all", limit=3, cursor=first.next_cursor)
+    assert [*first.hits, *second.hits] == [*ask(index, "fetch_all", limit=4).hits]
+
+
+def test_a_question_in_words_lifts_no_definition(index: Index) -> None:
+    assert not any("exact" in hit.parts for hit in ask(index, "where is fetch_all called").hits)
+    assert not any("exact" in hit.parts for hit in ask(index, "no_such_name").hits)
