@@ -5,19 +5,25 @@ others with a journal do so by themselves soon after, in order).
 """
 
 import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from cqm.index.errors import StoreError
 
 _CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
 """Not on Windows, which has no such call and keeps names in a journal."""
+_AT_ONCE = 16
 
 
-class Folders:
-    """The folders at and below a place, of which those are synced that have changed since they were synced here.
+class Tree:
+    """The files and folders at and below a place, of which those are synced that are new since they were synced here.
 
-    Each sync has the disk write out its own cache: some milliseconds, also where there is nothing to write.
+    A file that has grown is new, too; what is written into one is synced by whoever writes. Each sync has the disk
+    write out its own cache: some milliseconds, also where there is nothing to write.
 
     Parameters:
         place: a folder.
@@ -25,21 +31,77 @@ class Folders:
 
     def __init__(self, place: Path) -> None:
         self._place = place
-        self._synced: dict[str, int] = {}
+        self._synced: dict[Path, _Version] = {}
+        self._lock = threading.Lock()
+
+    def note(self) -> None:
+        """Take all that is there for synced."""
+        self._synced = dict(self._versions())
 
     def sync(self) -> None:
-        """Have the names in all of them on the disk.
+        """Have what is new on the disk, folders after all that is in them.
 
         Raises:
             StoreError: the disk fails.
         """
-        for folder, _, _ in os.walk(self._place):
-            # Edge has folders of a moment.
+        with self._lock:
+            there = dict(self._versions())
+            new = [path for path, version in there.items() if self._synced.get(path) != version]
+            _sync_each(sync_file, [path for path in new if not there[path].is_folder])
+            _sync_each(sync_folder, [path for path in new if there[path].is_folder])
+            self._synced = there
+
+    def sync_names(self) -> None:
+        """The same, if names have come or gone, or nothing was synced yet: a fraction of a millisecond where not."""
+        if not self._synced or any(
+            version.is_folder and _changed(path) != version.changed for path, version in self._synced.items()
+        ):
+            self.sync()
+
+    def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
+        for folder, folders, names in os.walk(self._place, topdown=False):
+            # Edge has files and folders of a moment.
+            for path in (Path(folder, name) for name in names):
+                with suppress(FileNotFoundError):
+                    status = path.stat()
+                    yield path, _Version(status.st_ino, status.st_size)
             with suppress(FileNotFoundError):
-                changed = Path(folder).stat().st_mtime_ns
-                if self._synced.get(folder) != changed:
-                    sync_folder(Path(folder))
-                    self._synced[folder] = changed
+                status = Path(folder).stat()
+                # Names that come within one tick of the clock leave the time as it is.
+                yield Path(folder), _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
+
+
+class _Version(NamedTuple):
+    """What tells a file or folder from what it was: of a file its size, of a folder its time and count of names."""
+
+    inode: int
+    changed: int
+    names: int | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return self.names is not None
+
+
+def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
+    """Sync some that may go meanwhile; at once, so that a journal takes them together."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def sync_one(path: Path) -> None:
+        with suppress(FileNotFoundError):
+            sync(path)
+
+    if paths:
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            deque(threads.map(sync_one, paths), maxlen=0)
+
+
+def _changed(folder: Path) -> int:
+    """When names of a folder came or went; 0 where it is gone."""
+    try:
+        return folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def replace_file(path: Path, text: str) -> None:

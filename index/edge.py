@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from cqm.chunkers.errors import CqmError
+from cqm.index.durable import Tree
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.lexical import SparseTerms
 from cqm.index.store import (
@@ -68,13 +69,22 @@ class EdgeStore:
     Parameters:
         folder: the shard's own folder.
         flushing: gives a context for every flush, left without an error when all that was written before is on disk.
+        is_settled: whether all that is in the folder is known to be on disk.
     """
 
     in_folder = True
 
-    def __init__(self, folder: Path, flushing: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+        *,
+        is_settled: bool = False,
+    ) -> None:
         self._folder = folder
+        self._tree = Tree(folder)
         self._flushing = flushing
+        self._is_settled = is_settled
         self._shard: qdrant_edge.EdgeShard | None = None
         self._flush_timer: threading.Timer | None = None
         self._timer_lock = threading.Lock()
@@ -101,6 +111,8 @@ class EdgeStore:
         """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
         import qdrant_edge as edge
 
+        if self._is_settled:
+            self._tree.note()
         with self._translated(_OPENED):
             self._shard = edge.EdgeShard.load(str(self._folder))
 
@@ -115,9 +127,13 @@ class EdgeStore:
         create = edge.UpdateOperation.create_dense_vector
         self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
         with self._translated("written"):
-            if self._opened().info().points_count == 0:
+            is_empty = self._opened().info().points_count == 0
+            if is_empty:
                 # A segment takes the quantization for a new vector from the configuration when it is made: here anew.
                 self._opened().optimize()
+        if is_empty:
+            # The segments before go with the first flush; those that are there now have to be on the disk.
+            self.flush()
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
@@ -239,6 +255,8 @@ class EdgeStore:
                 self._flush_timer = None
         with self._flush_lock, self._flushing(), self._translated("flushed"):
             self._opened().flush()
+            # Edge never syncs some of what it makes, such as the marks of deleted vectors, and opens no shard without.
+            self._tree.sync()
 
     def close(self) -> None:
         """Flush and close; harmless when the store is not open."""
@@ -253,6 +271,8 @@ class EdgeStore:
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):
             self._opened().update(operation)
+            # A segment gets the files of its vectors with its first point. Where they are lost, nothing reads it.
+            self._tree.sync_names()
         self.flush_later()
 
     def flush_later(self) -> None:

@@ -18,7 +18,7 @@ from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.candidates import Candidates
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
-from cqm.index.durable import Folders, replace_file, sync_folder
+from cqm.index.durable import replace_file, sync_folder
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.manifest import Manifest
@@ -52,7 +52,6 @@ class Generation:
         place: that folder.
         manifest, store: its parts.
         prints: of its files when it was opened.
-        folders: its own, and those below.
         candidates: what ranking needs of its chunks and files.
     """
 
@@ -61,7 +60,6 @@ class Generation:
     manifest: Manifest
     store: Store
     prints: Prints
-    folders: Folders
     candidates: Candidates
 
     @property
@@ -73,13 +71,13 @@ class Generation:
         """Have all of it on the disk."""
         self.store.flush()
         self.manifest.sync()
-        self.folders.sync()
+        sync_folder(self.place)
 
     def close(self) -> None:
         """Flush and close both parts."""
         self.store.close()
         self.manifest.close()
-        self.folders.sync()
+        sync_folder(self.place)
         seal(self.place, self.prints)
 
     def abandon(self) -> None:
@@ -197,9 +195,9 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
     with ExitStack() as closing:
         closing.callback(manifest.close)
         is_begun = bool(manifest.fact(_STORE_READY))
-        store = open_store(place, options.store, manifest.settling, is_begun=is_begun)
+        store = open_store(place, options.store, manifest.settling, is_begun=is_begun, is_settled=prints is not None)
         closing.callback(_close_anyway, store)
-        opened = Generation(name, place, manifest, store, prints or {}, Folders(place), Candidates(manifest))
+        opened = Generation(name, place, manifest, store, prints or {}, Candidates(manifest))
         _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
         closing.pop_all()
     return opened
@@ -216,6 +214,7 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
         # Also after a kill in the middle of creating it: nothing has been stored yet.
         require_room(generation.place)
         store.create()
+        sync_folder(generation.place)
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return
     if not is_sealed:

@@ -30,6 +30,7 @@ def open_store(
     flushing: Callable[[], AbstractContextManager[None]],
     *,
     is_begun: bool,
+    is_settled: bool,
 ) -> Store:
     """The store of a generation, which is to be created or loaded yet.
 
@@ -38,6 +39,7 @@ def open_store(
         options: of the server; a generation that is begun stays where it is.
         flushing: as in `EdgeStore`.
         is_begun: whether there may be something in it.
+        is_settled: whether all that is in the folder is known to be on disk.
 
     Raises:
         ElsewhereError: it is on a server that is not configured: nothing is sent there.
@@ -45,7 +47,7 @@ def open_store(
     """
     note = read_note(place)
     if note is None and (is_begun or not options.url):
-        return EdgeStore(place / "shard", flushing)
+        return EdgeStore(place / "shard", flushing, is_settled=is_settled)
     if note is None:
         note = new_note(place, options)
         write_note(place, note)

@@ -19,6 +19,13 @@ def _parse_fields(context: click.Context, parameter: click.Parameter, given: tup
     return values
 
 
+def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
+    """A file that can be made: found out before a question is asked, which may take minutes."""
+    if file and not file.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.parent}. Make it, or name a file elsewhere.")
+    return file
+
+
 @click.command("eval")
 @click.argument("questions", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("root", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
@@ -30,7 +37,12 @@ def _parse_fields(context: click.Context, parameter: click.Parameter, given: tup
     callback=_parse_fields,
     help="Only questions with this value, such as language=go. Repeatable.",
 )
-@click.option("--results", type=click.Path(dir_okay=False, path_type=Path), help="Write the ranks of each question.")
+@click.option(
+    "--results",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_in_a_folder,
+    help="Write the ranks of each question.",
+)
 @click.option("--golden", type=click.Path(file_okay=False, path_type=Path), help="Compare with the ranks kept there.")
 @click.option("--accept", is_flag=True, help="Write the files of --golden instead of comparing.")
 @as_json_option

@@ -108,6 +108,13 @@ def test_the_ranks_of_each_question_are_written_to_a_file(cqm: "Cqm", tmp_path: 
     assert first["within"]["500"] == {"files": 1.0, "spans": 1.0, "lines": 1.0}
 
 
+def test_a_file_in_a_folder_that_is_not_there_is_refused_before_anything_is_indexed(cqm: "Cqm", tmp_path: Path) -> None:
+    done = cqm.run("eval", asked(cqm, ASKED), "--results", str(tmp_path / "none" / "ranks.jsonl"))
+    assert done.returncode == 2
+    assert f"there is no folder {tmp_path / 'none'}. Make it" in " ".join(done.stderr.split())
+    assert not cqm.json("status")["exists"]
+
+
 def test_questions_name_the_trees_that_they_are_asked_of_and_repos_json_their_roots(cqm: "Cqm") -> None:
     trees = cqm.project / "trees"
     shutil.copytree(cqm.project / "src", trees / "one" / "inner" / "src")
