@@ -18,6 +18,7 @@ from typing import NamedTuple
 from cqm.index.lexical import stems
 from cqm.index.question import Question, last_part, name_key, read_question
 from cqm.index.roles import Role, role_of
+from cqm.index.superseded import SUPERSEDED, superseded
 
 CHUNK_DEPTH = 100
 """How many chunks a search for chunks gives. Twice as many of all these moved NDCG@10 by .001, and cost 3 ms more."""
@@ -213,9 +214,10 @@ def _file_evidence(
         if (score := terms.get(chunk.id, 0.0)) >= _LEAST_MATCH:
             totals[chunk.path] += score
     matches = _relative({path: sqrt(total) for path, total in totals.items()})
+    old = superseded(totals.keys() | texts.keys(), question.words)
     found = {}
     for path in totals:
-        role = role_of(path)
+        role = SUPERSEDED if path in old else role_of(path)
         parts = (
             options.file * texts.get(path, 0.0),
             options.matches * matches.get(path, 0.0),

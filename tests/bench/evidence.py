@@ -95,7 +95,7 @@ def capture(by_tree: Mapping[str, Sequence[Topic]], root: Path, out: Path, home:
 def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
     seen: dict[Any, Any] = {}
     with index._lineage.reading() as serving:
-        searching = Searching(serving, index._routes)
+        searching = Searching(serving, index._services.routes)
         asked = [(topic, _shared(_evidence(searching, topic.text), seen)) for topic in topics]
         ids = dict.fromkeys(chunk.id for _, evidence in asked for chunk in evidence.candidates)
         rows = serving.manifest.columns_of(ids, COLUMNS)

@@ -337,3 +337,18 @@ def test_a_question_is_read_into_words_names_and_roles() -> None:
 @pytest.mark.parametrize("text", ["how are requests retried", "Where does the parser stop", "retry policy"])
 def test_plain_words_name_no_identifier(text: str) -> None:
     assert read_question(text).names == frozenset()
+
+
+def test_an_old_version_beside_a_newer_one_comes_after_it_unless_it_is_asked_for() -> None:
+    old, new, other = chunk("api/v9/parse.ts", digest="a"), chunk("api/v10/parse.ts", digest="b"), chunk("lib/v1/x.ts")
+    both = evidence({old: 10, new: 9.5, other: 4})
+    assert order("parse input", both, NOTHING_BUT_TERMS) == [new.id, old.id, other.id]
+    assert order("parse input in v9", both, NOTHING_BUT_TERMS) == [old.id, new.id, other.id]
+    alone = rank("parse input", evidence({old: 10, other: 4}), NOTHING_BUT_TERMS)
+    assert "superseded" not in alone[0].parts
+
+
+def test_a_newer_version_is_one_when_only_its_file_was_found() -> None:
+    old = chunk("api/v3/parse.ts")
+    [entry] = rank("parse", evidence({old: 10}, files={"api/v4/other.ts": 1}), NOTHING_BUT_TERMS)
+    assert entry.parts["superseded"] < 0
