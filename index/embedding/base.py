@@ -45,7 +45,7 @@ class Space:
 
     @property
     def name(self) -> str:
-        """The space's identity, such as "embedded/wordllama-256/256@1"; two spaces are equal when their names are."""
+        """The space's identity, such as "embedded/code-256/256@1"; two spaces are equal when their names are."""
         name = f"{self.provider}/{self.model}/{self.dimensions}"
         return f"{name}@{self.version}" if self.version else name
 

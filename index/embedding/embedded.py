@@ -1,21 +1,19 @@
-"""Static word vectors that come with an installed package: no service, no download, thousands of chunks a second.
+"""Static vectors of tokens that come with CQM: no service, no download, thousands of chunks a second.
 
-A text's vector points where the sum of its tokens' vectors does, as in WordLlama and model2vec. Two things make it fit
-for code, both measured on docstring -> function retrieval. Identifiers are split at case and underscores and put in
-lower case before they meet the model's tokenizer. A word that occurs n times counts 1 + ln n times (sublinear tf,
-Manning et al., Introduction to Information Retrieval, 6.4.1), so that a frequent `self` does not drown the rest. Other
-weights (inverse document frequency, Zipf's law, SIF) and the removal of common components (arXiv:1702.01417) were
-measured too and did not help: the lengths of the trained vectors hold such weights already.
+A text's vector points where the sum of its tokens' vectors does, as in WordLlama and model2vec. They are trained on
+pairs of questions and code by `training/vectors.py`, from packages that no reported figure is of. Identifiers are split
+at case and underscores and put in lower case before they meet the tokenizer. A word that occurs n times counts 1 + ln n
+times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1), so that a frequent `self` does not
+drown the rest; the lengths of the trained vectors hold all other weights.
 """
 
 import hashlib
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -47,7 +45,10 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 32_768
 """Of a text; what follows has no part in its vector, and the text is reported as cut."""
+FOLDER = Path(__file__).with_name("static")
+"""Where the models' files are."""
 _NO_WORD = "it has no word"
+_REINSTALL = "Reinstall cqm, or set embedding.provider to another."
 _RECIPE = "1"
 """Change it with everything that gives the same text another vector: it is the space's version."""
 _KNOWN_WORDS = 65_536
@@ -57,20 +58,22 @@ _KNOWN_WORDS = 65_536
 _WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d_a-zA-ZÀ-ɏ]{1,32}")
 
 
+def words_of(text: str) -> Iterator[str]:
+    """The words of a text as the tokenizer gets them: identifiers split, in lower case."""
+    return map(str.lower, _WORD.findall(text))
+
+
 @dataclass(frozen=True, slots=True)
 class StaticModel:
-    """Where the files of a model are, inside an installed package, and the SHA-256 of their content.
+    """The files of a model, which are beside this one, and the SHA-256 of their content.
 
     Attributes:
-        package: its import name; its code is never imported.
-        requirement: what to install, for the error's remedy.
-        weights: safetensors file with one array, shape (tokens, dimensions).
+        weights: safetensors file with "codes", 8-bit numbers of shape (tokens, dimensions), and "scales", what to
+            multiply each token's by.
         tokenizer: file of the `tokenizers` library.
-        dimensions: what its vectors may be shortened to, the full length last (Matryoshka training, arXiv:2205.13147).
+        dimensions: what its vectors may be shortened to, the full length last.
     """
 
-    package: str
-    requirement: str
     weights: str
     weights_sha256: str
     tokenizer: str
@@ -79,17 +82,15 @@ class StaticModel:
 
 
 MODELS: Mapping[str, StaticModel] = {
-    "wordllama-256": StaticModel(
-        package="wordllama",
-        requirement="wordllama==0.2.2.post0",
-        weights="weights/l2_supercat_256.safetensors",
-        weights_sha256="64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
-        tokenizer="tokenizers/l2_supercat_tokenizer_config.json",
-        tokenizer_sha256="bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",
+    "code-256": StaticModel(
+        weights="code-256.safetensors",
+        weights_sha256="d7884e386aa25a7f7c4a94ad801a6f54726a6ad0ddf68516cc712a5b22800966",
+        tokenizer="code-256.tokenizer.json",
+        tokenizer_sha256="3538ad20a295148224dca780881b42962778643c7fdd484bb33856bf43ad3df3",
         dimensions=(64, 128, 256),
     ),
 }
-DEFAULT_MODEL = "wordllama-256"
+DEFAULT_MODEL = "code-256"
 
 
 class StaticEmbedder:
@@ -97,7 +98,7 @@ class StaticEmbedder:
 
     Parameters:
         options: model and dimensions; the others do not apply.
-        folder: where the model's files are; None for the installed package.
+        folder: where the model's files are; None for those that CQM comes with.
     """
 
     def __init__(self, options: EmbeddingOptions, folder: Path | None = None) -> None:
@@ -162,7 +163,7 @@ class StaticEmbedder:
         with self._lock:
             if self._model is None:
                 _, model, dimensions = _chosen(self._options)
-                self._model = _load(model, self._folder or _package_folder(model), dimensions)
+                self._model = _load(model, self._folder or FOLDER, dimensions)
             return self._model
 
 
@@ -181,7 +182,7 @@ class _LoadedModel:
         """The weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
         import numpy as np
 
-        counts = Counter(map(str.lower, _WORD.findall(text)))
+        counts = Counter(words_of(text))
         if not counts:
             return None
         tokens = [self.tokens_of(word) for word in counts]
@@ -214,42 +215,29 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
     return name, model, options.dimensions or model.dimensions[-1]
 
 
-def _package_folder(model: StaticModel) -> Path:
-    spec = find_spec(model.package)
-    if spec is None or spec.origin is None:
-        message = f"The package {model.package}, which holds the embedded model, is not installed."
-        raise EmbeddingError(message, remedy=_reinstall(model))
-    return Path(spec.origin).parent
-
-
 def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
-    import numpy as np
     from safetensors.numpy import load
     from tokenizers import Tokenizer
 
-    weights = load(_checked(model, folder / model.weights, model.weights_sha256))
-    tokenizer = Tokenizer.from_str(_checked(model, folder / model.tokenizer, model.tokenizer_sha256).decode())
-    [table] = weights.values()
+    weights = load(_checked(folder / model.weights, model.weights_sha256))
+    tokenizer = Tokenizer.from_str(_checked(folder / model.tokenizer, model.tokenizer_sha256).decode())
+    table = weights["codes"][:, :dimensions] * weights["scales"][:, None]
 
     @lru_cache(maxsize=_KNOWN_WORDS)
     def tokens_of(word: str) -> tuple[int, ...]:
         return tuple(tokenizer.encode(word, add_special_tokens=False).ids)
 
-    return _LoadedModel(table[:, :dimensions].astype(np.float32), tokens_of)
+    return _LoadedModel(table, tokens_of)
 
 
-def _checked(model: StaticModel, file: Path, sha256: str) -> bytes:
+def _checked(file: Path, sha256: str) -> bytes:
     """A file's content, when it is what was released: other weights would silently make other vectors."""
     try:
         content = file.read_bytes()
     except OSError as error:
         message = f"{file} cannot be read: {error}."
-        raise EmbeddingError(message, remedy=_reinstall(model)) from error
+        raise EmbeddingError(message, remedy=_REINSTALL) from error
     if hashlib.sha256(content).hexdigest() != sha256:
-        message = f"{file} is not the file of {model.requirement}."
-        raise EmbeddingError(message, remedy=_reinstall(model))
+        message = f"{file} is not the file of this release."
+        raise EmbeddingError(message, remedy=_REINSTALL)
     return content
-
-
-def _reinstall(model: StaticModel) -> str:
-    return f"Run `pip install --force-reinstall {model.requirement}`, or set embedding.provider to another."

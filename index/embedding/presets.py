@@ -118,7 +118,7 @@ OLLAMA_MODEL = "nomic-embed-text"
 """What Ollama is asked for unless the options name a model."""
 _OLLAMA_CLOUD = "ollama.com"
 _IN_PROCESS = frozenset({"embedded", "none"})
-_STATIC = {"": ModelFacts(0, 256, 0.0), "wordllama-256": ModelFacts(0, 256, 0.0)}
+_STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
 
 
 def known_facts(options: EmbeddingOptions) -> ModelFacts:

@@ -73,7 +73,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
         "cache disk": "ok",
         "store": "not configured",
     }
-    assert found["embedding"]["detail"].startswith("embedded/wordllama-256, 256 dimensions, ")
+    assert found["embedding"]["detail"].startswith("embedded/code-256, 256 dimensions, ")
     assert "tools search, usages, " in found["MCP server"]["detail"]
 
 

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.embedded import MAX_CHARACTERS, StaticEmbedder
+from cqm.index.embedding.embedded import FOLDER, MAX_CHARACTERS, StaticEmbedder
 from cqm.index.errors import EmbeddingError
 from cqm.index.options import EmbeddingOptions
 
@@ -107,7 +106,7 @@ def test_no_texts_give_no_vectors() -> None:
 
 def test_vectors_can_be_shortened() -> None:
     short = StaticEmbedder(EmbeddingOptions(dimensions=64))
-    assert short.space().name == "embedded/wordllama-256/64@1"
+    assert short.space().name == "embedded/code-256/64@1"
     whole, cut = EMBEDDER.embed_query("read a file").vector[:64], short.embed_query("read a file").vector
     assert cut == pytest.approx(whole / np.linalg.norm(whole), abs=1e-5)
 
@@ -115,7 +114,7 @@ def test_vectors_can_be_shortened() -> None:
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [
-        (EmbeddingOptions(model="word2vec"), "embedding.model to one of: wordllama-256"),
+        (EmbeddingOptions(model="word2vec"), "embedding.model to one of: code-256"),
         (EmbeddingOptions(dimensions=100), "embedding.dimensions to 0 or one of: 64, 128, 256"),
     ],
 )
@@ -141,30 +140,38 @@ def test_a_closed_embedder_opens_again() -> None:
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A copy of the installed model's files."""
-    spec = find_spec("wordllama")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(shutil.copytree(Path(spec.origin).parent, tmp_path / "wordllama"))
+def files(tmp_path: Path) -> Path:
+    """A copy of the model's files."""
+    return Path(shutil.copytree(FOLDER, tmp_path / "static"))
 
 
-@pytest.mark.parametrize("file", ["l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"])
-def test_a_missing_or_changed_model_file_is_refused_with_the_way_to_get_it_back(package: Path, file: str) -> None:
-    [path] = package.rglob(file)
+@pytest.mark.parametrize("file", ["code-256.safetensors", "code-256.tokenizer.json"])
+def test_a_missing_or_changed_model_file_is_refused_with_the_way_to_get_it_back(files: Path, file: str) -> None:
+    path = files / file
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    embedder = StaticEmbedder(EmbeddingOptions(), folder=package)
-    with pytest.raises(EmbeddingError, match=r"is not the file of wordllama==.*pip install --force-reinstall"):
+    embedder = StaticEmbedder(EmbeddingOptions(), folder=files)
+    with pytest.raises(EmbeddingError, match=r"is not the file of this release.*Reinstall cqm"):
         embedder.embed_query("read a file")
     path.unlink()
-    with pytest.raises(EmbeddingError, match=r"cannot be read: .*pip install --force-reinstall wordllama=="):
+    with pytest.raises(EmbeddingError, match=r"cannot be read: .*Reinstall cqm"):
         embedder.embed_query("read a file")
     path.write_bytes(content)
     assert embedder.embed_query("read a file").vector.shape == (256,)
 
 
-def test_opening_an_embedder_loads_nothing_and_using_it_runs_no_code_of_the_model_package() -> None:
+def test_a_question_is_nearest_to_the_code_that_does_it_whatever_words_that_has() -> None:
+    code = [
+        "def connect(host):\n    sock.settimeout(deadline)\n    raise ConnectionTimeout(host)",
+        "def render(self, canvas):\n    canvas.fill(self.colour)\n    canvas.draw(self.shape)",
+        "def parse(tokens):\n    tree = Node(tokens.pop())\n    return tree.children",
+    ]
+    questions = ["give up when the server does not respond", "paint it on the screen", "build a syntax tree"]
+    near = EMBEDDER.embed_documents(code).vectors @ EMBEDDER.embed_documents(questions).vectors.T
+    assert near.argmax(axis=0).tolist() == [0, 1, 2]
+
+
+def test_opening_an_embedder_loads_nothing() -> None:
     script = """
 import sys
 from cqm.index.embedding import open_embedder
@@ -172,8 +179,6 @@ from cqm.index.options import EmbeddingOptions
 embedders = [open_embedder(EmbeddingOptions(provider=name)) for name in ("embedded", "ollama", "openai", "none")]
 early = {"numpy", "tokenizers", "safetensors", "ollama", "openai", "httpx", "stamina", "tiktoken"} & set(sys.modules)
 assert not early, early
-embedders[0].embed_query("read a file")
-assert "wordllama" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True)
 
@@ -190,4 +195,4 @@ def test_the_provider_none_opens_no_embedder() -> None:
 def test_the_default_is_the_embedded_model() -> None:
     embedder = open_embedder(EmbeddingOptions())
     assert embedder is not None
-    assert embedder.space().name == "embedded/wordllama-256/256@1"
+    assert embedder.space().name == "embedded/code-256/256@1"
