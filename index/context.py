@@ -14,10 +14,13 @@ TERMS_VERSION = 4
 """Grows with every change of stored terms, contexts or embedded texts, so that an index knows to be rebuilt."""
 
 # Terms of a usual chunk, file and path. Constants: BM25's true averages would change every vector with every file.
-_CHUNK_LENGTH = 120.0
+_CHUNK_LENGTH = 80.0
 _FILE_LENGTH = 2500.0
 _PATH_LENGTH = 8.0
-_SYMBOL_WEIGHT = 2
+_SYMBOL_WEIGHT = 4
+_PATH_WEIGHT = 2
+"""How often a chunk's symbol and path count beside its text. Chosen with the length and `lexical`'s constants, see
+"Measured" in the README."""
 _MARKUP = frozenset({"html", "xml"})
 
 
@@ -49,8 +52,8 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     for chunk in chunks:
         counts = count_terms(_searched(chunk))
         whole.update(counts)
-        counts.update(of_path)
-        counts.update(count_terms("\n".join([chunk.symbol] * _SYMBOL_WEIGHT + [_searched_context(chunk)])))
+        fields = [*[_path_text(path)] * _PATH_WEIGHT, *[chunk.symbol] * _SYMBOL_WEIGHT, _searched_context(chunk)]
+        counts.update(count_terms("\n".join(fields)))
         vectors.append(document_terms(counts, _CHUNK_LENGTH))
     return FileTerms(tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(of_path, _PATH_LENGTH))
 

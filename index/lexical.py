@@ -15,8 +15,9 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from zlib import crc32
 
-# Okapi's usual constants: how fast repeated words saturate, and how far a text's length holds it down.
-_SATURATION = 1.2
+# Okapi's constants: how fast repeated words saturate (1.2 is usual; code repeats more), and how far a text's length
+# holds it down.
+_SATURATION = 1.6
 _LENGTH_SHARE = 0.75
 
 # Beyond this a word is data (base64, a hash): it can be found whole, its "parts" would be noise.
