@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
 
+from cqm.index.evidence import Candidate
 from cqm.index.manifest import Manifest
-from cqm.index.rank import Candidate
 from cqm.index.store import file_point_id
 
 _MOST = 1 << 17

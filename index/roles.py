@@ -11,7 +11,7 @@ class Role:
 
     Attributes:
         name: of the role.
-        factor: what a score is multiplied by, up to 1; not when the question asks for the role.
+        factor: up to 1. Its logarithm, times a learned weight, is added to a score unless the question asks for it.
         paths: pattern of the paths that play it.
         asked_by: pattern of the words by which a question asks for it; None for no such words.
     """
@@ -34,8 +34,8 @@ _TEST_FILES = (
     r"|[^/]*[a-z](Test|Tests|TestCase|Spec|IT)\.(java|kts?|scala|cs|swift|php|groovy|cpp|mm?|hs))$"
 )
 
-# The first role that a path matches is the file's. Questions are often about tests without saying so: the factors are
-# mild enough to keep those answered. Harder ones look better on sets that have no such questions.
+# The first role that a path matches is the file's. Questions are often about tests without saying so, and documents
+# answer many that do not ask for them.
 ROLES = (
     Role(
         "test",
@@ -51,7 +51,7 @@ ROLES = (
     ),
     Role(
         "documentation",
-        0.7,
+        0.8,
         re.compile(
             r"\.(md|mdx|rst|txt|adoc|markdown)$|(^|/)(changelog|changes|history|licen[cs]e|copying|notice|authors)[^/]*$"
             rf"|{_folders('docs?')}",

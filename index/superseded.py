@@ -8,7 +8,7 @@ from cqm.index.lexical import stems
 from cqm.index.roles import Role
 
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
-"""What its pattern matches is the folder of a version; the factor counts where there is a later one beside it."""
+"""What its pattern matches is the folder of a version; it is this role where there is a later one beside it."""
 
 
 def superseded(paths: Collection[str], words: frozenset[str]) -> frozenset[str]:

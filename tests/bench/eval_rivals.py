@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from evidence import RESULTS, Ordered, _tokens, by_rank, captured, judge_all, within
 
-from cqm.index import rank
 from cqm.index.evaluation import BUDGETS, Judged, Span, Summary, Topic, judge, summarise
+from cqm.index.evidence import Candidate, Evidence
 
 _K = 60
 COLUMNS = (
@@ -30,13 +30,13 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def by_terms(_topic: Topic, evidence: rank.Evidence) -> list[rank.Candidate]:
+def by_terms(_topic: Topic, evidence: Evidence) -> list[Candidate]:
     """BM25 of chunks alone."""
     found = [chunk for chunk in evidence.candidates if chunk.id in evidence.terms]
     return sorted(found, key=lambda chunk: (-evidence.terms[chunk.id], chunk.path, chunk.start_line))
 
 
-def by_fusion(_topic: Topic, evidence: rank.Evidence) -> list[rank.Candidate]:
+def by_fusion(_topic: Topic, evidence: Evidence) -> list[Candidate]:
     """BM25 and cosine, fused by reciprocal rank."""
     fused: dict[str, float] = {}
     for scores in (evidence.terms, *evidence.dense):

@@ -1,7 +1,7 @@
 """Capture what the searches of a set of questions find, once; rank it again and again, without an index.
 
 Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out DIR [--home DIR]
-       python tests/bench/evidence.py rank DIR TREES [--only FIELD=VALUE ...] [--set WEIGHT=NUMBER ...]
+       python tests/bench/evidence.py rank DIR TREES [--only FIELD=VALUE ...] [--without FEATURE ...]
 
 `capture` indexes each tree of the questions (see `cqm eval` for their format) below a home of its own, which is kept
 and updated by the next call, and writes DIR/TREE.pickle: for each question its `Evidence`, as `rank.rank` gets it, and
@@ -29,6 +29,9 @@ from cqm.chunkers.tokens import estimate
 from cqm.index import rank
 from cqm.index.engine import Index
 from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
+from cqm.index.evidence import Candidate, Evidence
+from cqm.index.exact import definitions_first
+from cqm.index.features import ChunkFeatures, FileFeatures
 from cqm.index.model import Query, SearchMode
 from cqm.index.options import IndexOptions
 from cqm.index.search import Searching, _embedded, _gather
@@ -40,7 +43,7 @@ COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
 """Of a chunk, beside those of a candidate."""
 RESULTS = 50
 
-Ordered = Callable[[Topic, rank.Evidence], Sequence[rank.Candidate]]
+Ordered = Callable[[Topic, Evidence], Sequence[Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Captured:
     """A folder below the root: its questions with their evidence, and what is known of the chunks by id."""
 
     tree: str
-    asked: list[tuple[Topic, rank.Evidence]]
+    asked: list[tuple[Topic, Evidence]]
     chunks: Mapping[str, Mapping[str, Any]]
 
 
@@ -102,13 +105,13 @@ def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
     return Captured(tree, asked, {row[0]: dict(zip(COLUMNS[1:], row[1:], strict=True)) for row in rows})
 
 
-def _evidence(searching: Searching, text: str) -> rank.Evidence:
+def _evidence(searching: Searching, text: str) -> Evidence:
     vectors, _ = _embedded(searching, Query(text))
     mode = SearchMode.HYBRID if vectors else SearchMode.LEXICAL
-    return _gather(searching.generation, text, mode, vectors, None, 1)
+    return _gather(searching.generation, text, mode, vectors, None, 1)[0]
 
 
-def _shared(evidence: rank.Evidence, seen: dict[Any, Any]) -> rank.Evidence:
+def _shared(evidence: Evidence, seen: dict[Any, Any]) -> Evidence:
     """With equal texts and candidates the same objects, so that they are written once."""
 
     def keys(scores: Mapping[str, float]) -> dict[str, float]:
@@ -175,9 +178,13 @@ def _lines(folder: Path, path: str) -> list[str]:
     return (folder / path).read_text(encoding="utf-8", errors="replace").split("\n")
 
 
-def by_rank(topic: Topic, evidence: rank.Evidence, options: rank.RankOptions = rank.DEFAULTS) -> list[rank.Candidate]:
-    """The order of `rank.rank`."""
-    return [entry.candidate for entry in rank.rank(topic.text, evidence, options)]
+def by_rank(topic: Topic, evidence: Evidence, without: frozenset[str] = frozenset()) -> list[Candidate]:
+    """The order of the results of a search, with some features left out; "repeat" stands for spreading over files."""
+    weights = rank.weights_for(topic.text)
+    own = [0.0 if name in without else it for name, it in zip(ChunkFeatures._fields, weights.own, strict=True)]
+    of_file = [0.0 if name in without else it for name, it in zip(FileFeatures._fields, weights.of_file, strict=True)]
+    left = rank.Weights(tuple(own), tuple(of_file), 0.0 if "repeat" in without else weights.repeat)
+    return [each.candidate for each in definitions_first(topic.text, rank.rank(topic.text, evidence, left))]
 
 
 def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:
@@ -209,14 +216,13 @@ def main() -> None:
     ranking.add_argument("captured", type=Path)
     ranking.add_argument("trees", type=Path)
     ranking.add_argument("--only", action="append", default=[], metavar="FIELD=VALUE")
-    ranking.add_argument("--set", action="append", default=[], metavar="WEIGHT=NUMBER")
+    ranking.add_argument("--without", nargs="+", default=[], metavar="FEATURE")
     given = parser.parse_args()
     if given.command == "capture":
         given.out.mkdir(parents=True, exist_ok=True)
         capture(read(given.questions), given.trees, given.out, given.home or given.out / "home")
         return
-    weights = {name: float(value) for name, value in (each.split("=") for each in given.set)}
-    order = partial(by_rank, options=replace(rank.DEFAULTS, **weights))
+    order = partial(by_rank, without=frozenset(given.without))
     only = dict(each.split("=", 1) for each in given.only)
     print(totals(list(summarise(judge_all(given.captured, given.trees, order, only)))))
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.rank import Candidate, Ranked
+from cqm.index.evidence import Candidate
+from cqm.index.rank import Ranked
 from cqm.index.rerank.order import reordered
 
 FINITE = st.floats(-1e6, 1e6)
@@ -19,7 +20,7 @@ def ranked_of(scores: Sequence[float]) -> list[Ranked]:
     """Results with these scores, the larger half of each by its terms and a loss by the role of its file."""
     candidates = [Candidate(str(place), f"{place}.py", (), 1, 2) for place in range(len(scores))]
     return [
-        Ranked(candidate, score, terms=1.5 * score, further=(("tests", -0.5 * score),))
+        Ranked(candidate, score, own=(1.5 * score,), further=(("tests", -0.5 * score),))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
 
@@ -47,7 +48,7 @@ def test_every_result_stays_once_and_its_parts_sum_to_its_score(
     assert new[looked_at:] == ranked[looked_at:]
     for entry in new[:looked_at]:
         assert isclose(sum(entry.parts.values()), entry.score, rel_tol=1e-9, abs_tol=1e-6)
-        assert entry.parts["terms"] == 1.5 * ranked[int(entry.candidate.id)].score
+        assert entry.parts.get("terms", 0.0) == 1.5 * ranked[int(entry.candidate.id)].score
 
 
 @given(results_and_verdicts(), WEIGHTS)

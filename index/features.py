@@ -1,0 +1,234 @@
+"""What a chunk's rank is made of: numbers that tell how well it, and its file, agree with a question.
+
+Raw scores of different searches are never compared: each is divided by the best of its kind within the query, so that
+most features are from 0 to 1. A file's evidence counts for all of its chunks alike: it lifts the best of them most, and
+no chunk for standing beside a good one.
+"""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from math import log, log1p, sqrt
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from cqm.index.evidence import Candidate, Evidence
+from cqm.index.lexical import stems
+from cqm.index.question import Question, last_part, name_key
+from cqm.index.roles import Role, role_of
+from cqm.index.superseded import SUPERSEDED, superseded
+
+# The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.
+_LEAST_MATCH = 0.2
+_CALLABLE = frozenset({"function", "method", "constructor"})
+_CHUNK_HALF, _FILE_HALF = 10.0, 5.0
+"""At which rank, from 0, a chunk's or a file's place in its search counts half as much as the first."""
+_SAME = 1 + 1e-4
+
+
+class ChunkFeatures(NamedTuple):
+    """Of a chunk itself.
+
+    Attributes:
+        terms: BM25, relative to the best.
+        place: how far in front BM25 has it, 1 for the first.
+        dense: cosine, from the least (0) to the best (1) that was found.
+        defines: whether it defines an identifier that the question names.
+        name: how well the words of a name that it defines and those of the question cover each other.
+        covers, covered: the share of the question's words in that name, and of its words in the question.
+        callable: whether it is a function or method.
+        lines: logarithm of their number.
+    """
+
+    terms: float = 0.0
+    place: float = 0.0
+    dense: float = 0.0
+    defines: float = 0.0
+    name: float = 0.0
+    covers: float = 0.0
+    covered: float = 0.0
+    callable: float = 0.0
+    lines: float = 0.0
+
+
+class FileFeatures(NamedTuple):
+    """Of a chunk's file.
+
+    Attributes:
+        file: BM25 of the whole file, relative to the best.
+        file_place: how far in front that has it.
+        matches: root of the summed BM25 of its matching chunks: a file that matches in many places.
+        file_dense: the best cosine of its chunks.
+        path: BM25 of the path's words, relative to the best.
+        path_place: how far in front that has it.
+        stem: the share of the file name's words that the question says.
+        role: logarithm of the role's factor; 0 where the question asks for the role.
+    """
+
+    file: float = 0.0
+    file_place: float = 0.0
+    matches: float = 0.0
+    file_dense: float = 0.0
+    path: float = 0.0
+    path_place: float = 0.0
+    stem: float = 0.0
+    role: float = 0.0
+
+
+class OfFile(NamedTuple):
+    """A file's features, and the role by which they hold it down; None for none."""
+
+    features: FileFeatures
+    role: Role | None
+
+
+def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
+    """The features of each candidate, in order, and those of their files by path."""
+    terms, dense = relative(evidence.terms), fused(evidence.dense)
+    placed, may_agree = _places(evidence.terms, _CHUNK_HALF), _names_that_may_agree(question)
+    chunks = []
+    for chunk in evidence.candidates:
+        agrees = _name_features(question, chunk.defines) if chunk.said and may_agree(chunk.said) else _NO_NAME
+        chunks.append(
+            ChunkFeatures(
+                terms.get(chunk.id, 0.0),
+                placed.get(chunk.id, 0.0),
+                dense.get(chunk.id, 0.0),
+                *agrees,
+                float(chunk.kind in _CALLABLE),
+                log1p(chunk.end_line - chunk.start_line),
+            )
+        )
+    return chunks, _of_files(question, evidence, terms, dense)
+
+
+def _of_files(
+    question: Question, evidence: Evidence, terms: Mapping[str, float], dense: Mapping[str, float]
+) -> dict[str, OfFile]:
+    texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
+    placed, path_placed = _places(evidence.file_terms, _FILE_HALF), _places(evidence.path_terms, _FILE_HALF)
+    matches, nearest = _sums(evidence.candidates, terms, dense)
+    old = superseded(matches.keys() | texts.keys(), question.words)
+    found = {}
+    for path in matches:
+        role = _role(path, old, question)
+        numbers = FileFeatures(
+            texts.get(path, 0.0),
+            placed.get(path, 0.0),
+            matches[path],
+            nearest[path],
+            paths.get(path, 0.0),
+            path_placed.get(path, 0.0),
+            _share(_stem_words(path), question.words),
+            log(role.factor) if role else 0.0,
+        )
+        found[path] = OfFile(numbers, role)
+    return found
+
+
+def _sums(
+    candidates: Sequence[Candidate], terms: Mapping[str, float], dense: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """By path, how much of a file matches, and the best cosine of its chunks."""
+    totals: defaultdict[str, float] = defaultdict(float)
+    nearest: defaultdict[str, float] = defaultdict(float)
+    # In an order of their own: sums of floats depend on it.
+    for chunk in sorted(candidates, key=lambda chunk: chunk.id):
+        score = terms.get(chunk.id, 0.0)
+        totals[chunk.path] += score if score >= _LEAST_MATCH else 0.0
+        nearest[chunk.path] = max(nearest[chunk.path], dense.get(chunk.id, 0.0))
+    roots = {path: sqrt(total) for path, total in totals.items()}
+    return dict.fromkeys(totals, 0.0) | relative(roots), nearest
+
+
+def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
+    """The role that holds a file down."""
+    role = SUPERSEDED if path in old else role_of(path)
+    return None if role is None or role.name in question.roles else role
+
+
+_NO_NAME = (0.0, 0.0, 0.0, 0.0)
+
+
+def _name_features(question: Question, defines: Sequence[str]) -> tuple[float, float, float, float]:
+    """`ChunkFeatures` from `defines` to `covered`, the last three of the name that agrees best."""
+    defined = 0.0
+    best = (0.0, 0.0, 0.0)
+    for name in defines:
+        key, words = _name_words(name)
+        if key in question.names:
+            defined = 1.0
+        if common := len(words & question.words):
+            covers, covered = common / len(question.words), common / len(words)
+            best = max(best, (covers * covered, covers, covered))
+    return defined, *best
+
+
+def _names_that_may_agree(question: Question) -> Callable[[str], bool]:
+    """Tells whether one of some names can have a word of the question or be one that it names.
+
+    That is far cheaper than to take names apart. A stem is the beginning of its word, but for "queries", whose stem is
+    "query": without the y its root is, too.
+    """
+    roots = [re.escape(word.removesuffix("y")) for word in question.words]
+    # The names of the question are without marks, between which those of a chunk may have any.
+    named = [r"[\W_]*".join(map(re.escape, name)) for name in question.names]
+    pattern = re.compile("|".join([*roots, *named]) or "(?!)")
+
+    def may_agree(said: str) -> bool:
+        return pattern.search(said) is not None or not said.isascii()
+
+    return may_agree
+
+
+@lru_cache(maxsize=1 << 15)
+def _name_words(name: str) -> tuple[str, frozenset[str]]:
+    return name_key(name), frozenset(stems(last_part(name)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem_words(path: str) -> frozenset[str]:
+    return frozenset(stems(PurePosixPath(path).stem))
+
+
+def _share(words: frozenset[str], of: frozenset[str]) -> float:
+    return len(words & of) / len(words) if words else 0.0
+
+
+def relative(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores divided by the best of them; empty where none is above 0."""
+    best = max(scores.values(), default=0.0)
+    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+
+
+def _places(scores: Mapping[str, float], half: float) -> dict[str, float]:
+    """How far in front each score is: 1 for the best, a half at rank `half`. Equal scores are equally far.
+
+    Scores that should be equal differ in their last digits, by the order in which a search adds up.
+    """
+    ordered = sorted(scores.values())
+    count = len(ordered)
+    return {key: half / (half + count - bisect_right(ordered, score * _SAME)) for key, score in scores.items()}
+
+
+def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The cosines of several spaces on one scale: cosines of two models say nothing about each other.
+
+    Each space's are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of many, so a
+    space counts by how many chunks it was found to have beside the largest.
+    """
+    largest = max(map(len, spaces), default=0)
+    found: dict[str, float] = {}
+    for scores in spaces:
+        share = len(scores) / largest if largest else 0.0
+        for name, score in _above_least(scores).items():
+            found[name] = max(share * score, found.get(name, 0.0))
+    return found
+
+
+def _above_least(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores between the least (0) and the best (1) of them: cosines have no natural zero."""
+    least, best = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    return {key: (score - least) / (best - least) for key, score in scores.items()} if best > least else {}
