@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.index.evidence import Candidate
 from cqm.index.lexical import SparseTerms, label_term
 from cqm.index.question import name_key
-from cqm.index.rank import Candidate, Ranked
+from cqm.index.rank import Ranked
 
 DEPTH = 50
 """How many chunks that define a name are looked at."""
@@ -26,7 +26,7 @@ _NOT_SPELLED = re.compile(r"[^\w.]|_")
 def asked_name(text: str) -> str:
     """The name of a symbol, its parts joined by ".", when a question is nothing else; empty when it is a question."""
     found = _ASKED.fullmatch(text.strip())
-    return _SEPARATOR.sub(".", found[1]) if found else ""
+    return _SEPARATOR.sub(".", found[1]) if found and _plain(found[1]) else ""
 
 
 def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
@@ -48,7 +48,9 @@ def definitions_first(text: str, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """The results with the definitions first of the symbol that the question names; another question changes nothing.
 
     They are told by the name as it is written; where none has it, in any spelling: `getUrl` is answered by `get_url`.
-    What lifts a definition above the rest is a part of its score, as large as the best score is.
+    Of several, one that is no member of something else comes before one that is, unless that is asked for too, and one
+    in the file of that name before the others. What lifts a definition above the rest is a part of its score, so
+    large that none is below, once for each of these.
 
     Parameters:
         text: the question.
@@ -56,23 +58,31 @@ def definitions_first(text: str, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """
     name = asked_name(text)
     for spelled in (str, _plain) if name else ():
-        found = {entry.candidate.id for entry in ranked if _defines(entry.candidate, name, spelled)}
-        if found:
-            best = max(entry.score for entry in ranked)
-            lifted = [_lifted(entry, best) for entry in ranked if entry.candidate.id in found]
-            return [*lifted, *(entry for entry in ranked if entry.candidate.id not in found)]
+        grades = {entry.candidate.id: _grade(entry.candidate, name, spelled) for entry in ranked}
+        if any(grades.values()):
+            # Not from the least score of all: which chunks were found last depends on ties.
+            apart = 1 + max(entry.score for entry in ranked)
+            apart -= min(entry.score for entry in ranked if grades[entry.candidate.id])
+            lifted = [_lifted(entry, apart * grades[entry.candidate.id]) for entry in ranked]
+            return sorted(lifted, key=lambda entry: -grades[entry.candidate.id])
     return ranked
 
 
-def _defines(chunk: Candidate, asked: str, spelled: Callable[[str], str]) -> bool:
+def _grade(chunk: Candidate, asked: str, spelled: Callable[[str], str]) -> int:
+    """How well a chunk fits that shall define a name, from 1 to 3; 0 where it does not define it."""
     # Most candidates say no such name.
     if name_key(asked) not in chunk.said.replace("_", "") or source_type_of(chunk.language) != CODE:
-        return False
-    folders = {spelled(part) for part in PurePosixPath(chunk.path).with_suffix("").parts}
-    return any(_is_same(spelled(_SEPARATOR.sub(".", name)), spelled(asked), folders) for name in chunk.defines)
+        return 0
+    parts = [spelled(part) for part in PurePosixPath(chunk.path).with_suffix("").parts]
+    wanted = spelled(asked)
+    names = [spelled(_SEPARATOR.sub(".", name)) for name in chunk.defines]
+    fitting = [name for name in names if _is_same(name, wanted, {*parts})]
+    is_whole = any(not name.endswith(f".{wanted}") for name in fitting)
+    is_in_its_file = parts[-1] == wanted.rpartition(".")[2]
+    return bool(fitting) and 1 + is_whole + is_in_its_file
 
 
-def _is_same(defined: str, asked: str, folders: AbstractSet[str]) -> bool:
+def _is_same(defined: str, asked: str, folders: set[str]) -> bool:
     """Whether a qualified name is the one asked for, which may lack outer parts, or have a package's or module's."""
     if defined == asked or defined.endswith(f".{asked}"):
         return True
@@ -87,4 +97,4 @@ def _plain(name: str) -> str:
 
 
 def _lifted(entry: Ranked, by: float) -> Ranked:
-    return entry._replace(score=entry.score + by, further=(*entry.further, (PART, by)))
+    return entry._replace(score=entry.score + by, further=(*entry.further, (PART, by))) if by else entry

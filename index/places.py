@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cqm.index import rank
 from cqm.index.errors import QueryError
+from cqm.index.evidence import Evidence
 from cqm.index.generation import Generation
 from cqm.index.lexical import SparseTerms
 from cqm.index.model import Query
@@ -61,32 +62,34 @@ def asked_place(generation: Generation, query: Query) -> Place | None:
     return _place(generation, _rows_at(rows, first, int(found["last"] or first)))
 
 
-def alike(generation: Generation, place: Place, searches: Sequence[Nearest]) -> tuple[rank.Ranked, ...]:
-    """The chunks that are like those at a place, best first, without themselves.
+def alike(generation: Generation, place: Place, searches: Sequence[Nearest]) -> tuple[Sequence[rank.Ranked], int]:
+    """The chunks that are like those at a place, best first, without themselves, and how many a search gave at most.
 
     Parameters:
         searches: from `searches_for`.
     """
-    found = [_without(place.ids, scores) for scores in generation.store.search(searches)]
+    given = generation.store.search(searches)
+    found = [_without(place.ids, scores) for scores in given]
     by_kind = {search.using: scores for search, scores in zip(searches, found, strict=True)}
     terms = by_kind.pop(TERMS, {})
     ids = dict.fromkeys(name for scores in found for name in scores)
     candidates = tuple(generation.candidates.of(ids))
-    return rank.rank("", rank.Evidence(candidates, terms, tuple(by_kind.values()), {}, {}), rank.ALIKE)
+    evidence = Evidence(candidates, terms, tuple(by_kind.values()), {}, {})
+    return rank.rank("", evidence, rank.ALIKE), max(map(len, given), default=0)
 
 
 def searches_for(
-    place: Place, spaces: Mapping[str, "NDArray[np.float32]"], limit: int, keep: PointFilter | None, *, words: bool
+    place: Place, spaces: Mapping[str, "NDArray[np.float32]"], depth: int, keep: PointFilter | None, *, words: bool
 ) -> list[Nearest]:
     """The searches for what is like a place.
 
     Parameters:
         spaces: those of its vectors that count.
-        limit: chunks wanted.
+        depth: chunks wanted of each, beside those of the place.
         keep: which chunks count; None for all.
         words: whether words count.
     """
-    depth = max(rank.CHUNK_DEPTH, limit) + len(place.ids)
+    depth += len(place.ids)
     by_words = [Nearest(TERMS, place.terms, depth, keep)] if words else []
     return by_words + [Nearest(name, vector, depth, keep) for name, vector in spaces.items()]
 
@@ -134,7 +137,7 @@ def _mean_vectors(points: Sequence[Point]) -> dict[str, "NDArray[np.float32]"]:
             by_space.setdefault(point.space, []).append(point.dense)
     means = {space: np.mean(rows, axis=0, dtype=np.float32) for space, rows in by_space.items()}
     lengths = {space: float(np.linalg.norm(mean)) for space, mean in means.items()}
-    return {space: mean / np.float32(lengths[space]) for space, mean in means.items() if lengths[space]}
+    return {space: np.divide(mean, lengths[space], dtype=np.float32) for space, mean in means.items() if lengths[space]}
 
 
 def _unknown(generation: Generation, path: str) -> QueryError:

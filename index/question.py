@@ -11,7 +11,9 @@ _NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|#|->|/)[^\W\d][\w$]*)*")
 _SEPARATOR = re.compile(r"\.|::|#|->|/| > ")
 _NOT_IN_KEY = re.compile(r"[\W_]+")
 _QUOTED = re.compile(r"`([^`]+)`")
-_CALLED = re.compile(r"([^\W\d]\w*)\(\)")
+_CALLED = re.compile(r"\b([^\W\d]\w*)\(\)")
+# What is longer is no identifier.
+_LONGEST_NAME = 200
 # Written like code: inner capitals, an underscore, a digit, or qualified.
 _CODE_SHAPE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|\d|\w(?:\.|::|#|->)\w")
 
@@ -36,7 +38,8 @@ def read_question(text: str) -> Question:
     content = content_words(text)
     said = [word.lower() for word in content]
     roles = {role.name for role in ROLES if role.asked_by and any(map(role.asked_by.fullmatch, said))}
-    names = frozenset(filter(None, map(name_key, _names(text, content))))
+    keys = map(name_key, _names(text, content))
+    names = frozenset(key for key in keys if 0 < len(key) <= _LONGEST_NAME)
     return Question(frozenset(stems(" ".join(content))), names, frozenset(roles))
 
 

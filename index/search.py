@@ -1,6 +1,6 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cqm.index import rank
 from cqm.index.embedding.routes import Routes
 from cqm.index.errors import QueryError, RerankError
+from cqm.index.evidence import Evidence
 from cqm.index.exact import DEPTH as DEFINITIONS_DEPTH
 from cqm.index.exact import definition_query, definitions_first
 from cqm.index.generation import Generation
@@ -36,6 +37,8 @@ _DEPTHS = (1, 4, 20)
 SHOWN = ("text", "content", "context", "metadata")
 """What a hit shows of a payload."""
 _READ = ("path", "text", "content")
+_SAME = 1 + 1e-5
+"""Scores that should be equal differ in their last digits, by the order in which a search adds up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,7 @@ def find(searching: Searching, query: Query) -> Page:
         commits = generation.manifest.commits
         wanted = offset + query.limit + 1
         if place:
-            searches = searches_for(place, vectors, wanted, keep, words=mode is not SearchMode.SEMANTIC)
-            ranked, is_whole, late = _alike(searching, place, searches), True, ""
+            ranked, is_whole, late = _alike(searching, query, place, wanted, vectors, keep), True, ""
         else:
             ranked, is_whole, late = _answering(searching, query, wanted, mode, vectors, keep)
         page = ranked[offset : offset + query.limit]
@@ -114,44 +116,60 @@ def _vectors_at(place: Place, query: Query) -> tuple["Vectors", str]:
     return place.vectors, f"{place.label} has no vector" if is_lacking else ""
 
 
-def _alike(searching: Searching, place: Place, searches: Sequence[Nearest]) -> Sequence[rank.Ranked]:
-    with searching.turn:
-        return alike(searching.generation, place, searches)
+def _alike(
+    searching: Searching, query: Query, place: Place, wanted: int, vectors: "Vectors", keep: PointFilter | None
+) -> list[rank.Ranked]:
+    """What is like a place, best first."""
+    words = query.mode is not SearchMode.SEMANTIC or not vectors
+
+    def look(times: int) -> tuple[Sequence[rank.Ranked], int]:
+        searches = searches_for(place, vectors, times * rank.CHUNK_DEPTH, keep, words=words)
+        with searching.turn:
+            return alike(searching.generation, place, searches)
+
+    return _stepwise(look, wanted)
 
 
 def _answering(
     searching: Searching, query: Query, wanted: int, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
-) -> tuple[Sequence[rank.Ranked], bool, str]:
+) -> tuple[list[rank.Ranked], bool, str]:
     """What answers a question, best first, whether the manifest has all of it, and why it is not reranked."""
-    with searching.turn:
-        ranked, is_whole = _ranked(searching.generation, query, wanted, mode, vectors, keep)
-    ranked, late = _reranked(searching, query.text, ranked)
-    if query.mode is not SearchMode.SEMANTIC:
-        ranked = definitions_first(query.text, ranked)
-    return ranked, is_whole, late
+    weights = rank.by_meaning(query.text) if mode is SearchMode.SEMANTIC else None
+    is_whole, late = True, ""
 
-
-def _ranked(
-    generation: Generation, query: Query, wanted: int, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None
-) -> tuple[Sequence[rank.Ranked], bool]:
-    """What was found, best first, and whether the manifest has all of it.
-
-    Where that is less than is wanted, and there may be more, it is looked for deeper: for large and for later pages,
-    and where copies of one text, which count once, fill a search. What only that finds follows, so that pages fit
-    together.
-    """
-    weights = rank.BY_MEANING if mode is SearchMode.SEMANTIC else rank.DEFAULTS
-    ranked: list[rank.Ranked] = []
-    is_whole = True
-    for times in _DEPTHS:
-        evidence = _gather(generation, query.text, mode, vectors, keep, times)
-        known = {text for entry in ranked for text in _identity(entry)}
-        ranked += [entry for entry in rank.rank(query.text, evidence, weights) if known.isdisjoint(_identity(entry))]
+    def look(times: int) -> tuple[Sequence[rank.Ranked], int]:
+        nonlocal is_whole, late
+        with searching.turn:
+            evidence, depth = _gather(searching.generation, query.text, mode, vectors, keep, times)
+            ranked: Sequence[rank.Ranked] = rank.rank(query.text, evidence, weights)
+        if times == _DEPTHS[0]:
+            ranked, late = _reranked(searching, query.text, ranked)
+        if query.mode is not SearchMode.SEMANTIC:
+            ranked = definitions_first(query.text, ranked)
         is_whole = len(evidence.candidates) == len(set(chain(evidence.terms, *evidence.dense)))
-        found = max(map(len, (evidence.terms, *evidence.dense)), default=0)
-        if len(ranked) >= wanted or found < times * rank.CHUNK_DEPTH:
+        return ranked, depth
+
+    return _stepwise(look, wanted), is_whole, late
+
+
+def _stepwise(look: Callable[[int], tuple[Sequence[rank.Ranked], int]], wanted: int) -> list[rank.Ranked]:
+    """What is found, looked for deeper where that is less than is wanted, and there may be more.
+
+    That is so for large and for later pages, and where copies of one text, which count once, fill a search. What only a
+    deeper look finds follows, so that pages fit together.
+
+    Parameters:
+        look: finds what is so many times as deep as usual, best first, and tells how many chunks a search gave.
+        wanted: how many results, at least.
+    """
+    ranked: list[rank.Ranked] = []
+    for times in _DEPTHS:
+        found, depth = look(times)
+        known = {text for entry in ranked for text in _identity(entry)}
+        ranked += [entry for entry in found if known.isdisjoint(_identity(entry))]
+        if len(ranked) >= wanted or depth < times * rank.CHUNK_DEPTH:
             break
-    return ranked, is_whole
+    return ranked
 
 
 def _identity(entry: rank.Ranked) -> tuple[str, str]:
@@ -214,8 +232,10 @@ def _point_filter(generation: Generation, query: Query) -> PointFilter | None:
 
 def _gather(
     generation: Generation, text: str, mode: SearchMode, vectors: "Vectors", keep: PointFilter | None, times: int
-) -> rank.Evidence:
+) -> tuple[Evidence, int]:
     """All evidence for a question, by words and by its vectors in the spaces of the generation.
+
+    Also tells how many chunks a search gave.
 
     Parameters:
         times: the usual depth each search goes.
@@ -224,21 +244,33 @@ def _gather(
     terms = query_terms(text)
     lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep, times)
     by_name = _by_name(text, mode, keep)
-    found = generation.store.search([*lexical, *dense, *by_name])
+    given = generation.store.search([*lexical, *dense, *by_name])
+    depth = max(map(len, given[2 if lexical else 0 :]), default=0)
+    searches = [*lexical, *dense]
+    found = [*map(_settled, given, searches), *given[len(searches) :]]
     defining = found[len(lexical) + len(dense) :]
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
     cosines = tuple(filter(None, found[len(lexical) : len(lexical) + len(dense)]))
     files, paths = map(generation.candidates.paths, (files, paths))
-    evidence = rank.Evidence((), chunks, cosines, files, paths)
+    evidence = Evidence((), chunks, cosines, files, paths)
     if more := rank.fill_paths(evidence):
         # The paths come from searches under the same filter, so that they stand for its own.
         within = replace(keep or PointFilter(), paths=more, folders=(), not_paths=())
-        (further,) = generation.store.search([Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)])
-        chunks |= further
+        fill = Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)
+        (further,) = generation.store.search([fill])
+        chunks |= _settled(further, fill)
     # Of a chunk that only its label found nothing is known; it counts as 0.
     chunks = dict.fromkeys(chain(*defining), 0.0) | chunks
     ids = dict.fromkeys(chain(chunks, *cosines))
-    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks)
+    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks), depth
+
+
+def _settled(scores: dict[str, float], search: Nearest) -> dict[str, float]:
+    """What a search gave without those that are equal at its end: which of them it gives differs from time to time."""
+    if len(scores) < search.limit:
+        return scores
+    least = min(scores.values()) * _SAME
+    return {name: score for name, score in scores.items() if score > least} or scores
 
 
 def _lexical(terms: SparseTerms, keep: PointFilter | None, times: int) -> list[Nearest]:

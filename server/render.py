@@ -11,7 +11,7 @@ from cqm.server.assembly import Passage, assemble
 from cqm.server.reports import freshness_text, stale_lines
 from cqm.server.times import ago
 
-_TAIL_TOKENS = 45
+_TAIL_TOKENS = 50
 """Kept free for the lines that say what was cut and how to go on."""
 _MOST_NAMES = 4
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +109,47 @@ def test_pages_fit_together_with_the_definitions_on_the_first(index: Index) -> N
 def test_a_question_in_words_lifts_no_definition(index: Index) -> None:
     assert not any("exact" in hit.parts for hit in ask(index, "where is fetch_all called").hits)
     assert not any("exact" in hit.parts for hit in ask(index, "no_such_name").hits)
+
+
+def test_a_type_comes_before_members_of_its_name_and_the_file_of_its_name_before_others(tmp_path: Path) -> None:
+    files = {
+        "binding/validator.go": "package binding\n\nfunc (v *validator) Engine() any {\n\treturn v.x // Engine\n}\n",
+        "gin.go": "package gin\n\ntype Engine struct {\n\ttrees map[string]int\n}\n",
+        "Codec.Json.cs": "public partial class Codec {\n  public string Json(int x) { return x.ToString(); }\n}\n",
+        "Codec.cs": "public partial class Codec {\n  public byte[] Bytes(int value) { return new byte[value]; }\n}\n",
+    }
+    for path, text in files.items():
+        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / path).write_text(text)
+    with Index.open(tmp_path / "tree", IndexOptions(home=tmp_path / "home")) as index:
+        index.update()
+        assert [hit.path for hit in ask(index, "Engine").hits][:2] == ["gin.go", "binding/validator.go"]
+        assert ask(index, "validator.Engine").hits[0].path == "binding/validator.go"
+        assert [hit.path for hit in ask(index, "Codec").hits][:2] == ["Codec.cs", "Codec.Json.cs"]
+
+
+def test_pages_of_a_name_with_many_definitions_and_many_callers_fit_together(tmp_path: Path) -> None:
+    """Deep pages found definitions that they put before what earlier pages had shown."""
+    for number in range(160):
+        path = tmp_path / "tree" / f"d{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"def flush(buffer_{number}):\n    return buffer_{number}.write({number})\n")
+        path.with_name(f"c{number}.py").write_text(
+            f"def caller_{number}(it):\n    return it.flush(it.flush, {number})\n"
+        )
+    with Index.open(tmp_path / "tree", IndexOptions(home=tmp_path / "home")) as index:
+        index.update()
+        for asked in (Query("flush"), Query("", like="d3.py:2")):
+            whole = pages(index, asked, 100)
+            assert len(whole) == len({*whole}) > 150
+            assert pages(index, asked, 37) == whole
+
+
+def pages(index: Index, asked: Query, limit: int) -> list[str]:
+    """The paths of all results, page by page."""
+    found, cursor = list[str](), ""
+    while True:
+        answer = index.search(replace(asked, limit=limit, cursor=cursor))
+        found += [hit.path for hit in answer.hits]
+        if not (cursor := answer.next_cursor):
+            return found

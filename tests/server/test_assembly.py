@@ -156,3 +156,14 @@ def test_what_is_shown_are_the_file_s_lines_by_their_numbers_and_the_rest_is_tol
             told |= {*range(int(first), int(last or first) + 1)}
         assert told == {*range(int(place[1]), int(place[2]) + 1)}
         assert set(re.findall(r"^line .*$", block, re.MULTILINE)) <= set(lines)
+
+
+def test_a_part_of_a_parent_that_joins_none_of_its_hits_is_not_shown_alone() -> None:
+    """It was a passage without hits, on which showing an answer failed."""
+    third = chunk(2, 15, "half_of_a_line()\n    rest()\n")
+    whole = Parent("src/a.py", "Meter", 0, 2, (third,))
+    found = answer(FIRST, SECOND, parents=(whole,))
+    text = shown(found)
+    assert "rest()" not in text
+    assert "part_1" in text
+    assert shown_spans(QUERY, found, 6000) == [Span("src/a.py", 1, 15)]

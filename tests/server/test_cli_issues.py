@@ -160,10 +160,9 @@ def test_what_was_fetched_is_found_by_its_words_and_beside_the_code(cqm: "Cqm", 
     fetch()
     assert cqm.paths("zyxometer", "--limit", "1")[0].startswith("tracker/issues/")
     results = cqm.json("search", "counter.py int64")["results"]
-    assert (results[0]["path"], results[0]["symbol"]) == (
-        "tracker/pulls/4.json",
-        "#4 Widen the counter > src/counter.py:42",
-    )
+    assert results[0]["path"] == "tracker/pulls/4.json"
+    # Two comments say the same.
+    assert results[0]["symbol"].startswith("#4 Widen the counter > src/counter.py:")
 
 
 def test_only_what_has_changed_is_fetched_again(fetch: Callable[..., Any], github: GitHub) -> None:

@@ -44,8 +44,8 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
     ("arguments", "message"),
     [
         (["serch", "x"], "No such command"),
-        (["search"], "either QUERY or --batch"),
-        (["search", "x", "--batch", "-"], "either QUERY or --batch"),
+        (["search"], "Give one of QUERY"),
+        (["search", "x", "--batch", "-"], "Give one of QUERY"),
         (["search", "x", "--path", "missing"], "does not exist"),
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
