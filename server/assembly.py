@@ -112,8 +112,16 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     ]
     if len(parts) == len(answer.hits):
         left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
-        parts += _others(answer.parents, parts, left)
-    return [_passage(run) for run in sorted(_runs(parts), key=lambda run: min(part.rank for part in run))]
+        runs = list(_runs([*parts, *_others(answer.parents, parts, left)]))
+        # Chunks that meet in the middle of a line do not join: a part of a parent may stand beside none of its hits.
+        if all(any(part.is_hit for part in run) for run in runs):
+            return _in_order(runs)
+    return _in_order(_runs(parts))
+
+
+def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
+    """The passages of runs, in the order of their best hits."""
+    return [_passage(run) for run in sorted(runs, key=lambda run: min(part.rank for part in run))]
 
 
 def chunk_lines(hit: Hit) -> list[str]:
