@@ -54,7 +54,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @pytest.mark.row("C6")
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(case=damaged(), options=OPTIONS)
 def test_damaged_code_of_any_language_is_chunked_without_a_gap(case: tuple[str, str], options: ChunkOptions) -> None:
     check(*case, options)

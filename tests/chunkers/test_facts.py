@@ -78,7 +78,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, str]:
     return draw(st.sampled_from([text[:first], text[first:], text[:first] + noise + text[second:]])), language
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(case=damaged(), size=SIZES)
 def test_damaged_code_of_any_language_never_stops_the_telling(
     case: tuple[str, str], size: tuple[int, int, bool]

@@ -13,7 +13,7 @@ from power_cut import Fresh, cuts, outcome_of, said_in
 from recording import build_shim
 
 SEED = 20
-CUTS = 24
+CUTS = 16
 
 
 @pytest.mark.fault("power cut")
