@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from line_units import LINE_LANGUAGES, line_units
+from question_set import described
 from question_units import Comment, Function, Source
 from sentences import DIRECTIVE, LICENCE, Pair, name_words, sentences
 
@@ -97,7 +98,7 @@ def _commented(units: Units, made: Pair) -> Iterator[Pair]:
     lone = {row for each in units.comments for row in range(each.first, each.last + 1)}
     for comment, function in _inner(units):
         first, _ = sentences(comment.text, "") if not DIRECTIVE.match(comment.text) else ("", "")
-        last = _described(units.lines, comment.last, lone) if first else 0
+        last = described(units.lines, comment.last, lone) if first else 0
         if last - comment.last >= _LEAST_ROWS["comment"]:
             text = _joined(units.lines[comment.last + 1 : last + 1])
             yield replace(made, kind="comment", question=first, symbol=function.name, text=text)
@@ -115,21 +116,6 @@ def _inner(units: Units) -> Iterator[tuple[Comment, Function]]:
         around = [one for one in around if one.last > comment.last]
         if around and comment.first not in units.docs and comment.last + 1 < len(units.lines):
             yield comment, around[-1]
-
-
-def _described(lines: Sequence[str], row: int, lone: set[int]) -> int:
-    """The last row that the comment which ends on a row describes."""
-    depth = _indentation(lines[row + 1])
-    while row + 1 < len(lines) and lines[row + 1].strip() and _indentation(lines[row + 1]) >= depth:
-        if row + 1 in lone:
-            break
-        row += 1
-    return row
-
-
-def _indentation(line: str) -> int:
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip())
 
 
 def _named(units: Units, made: Pair) -> Iterator[Pair]:

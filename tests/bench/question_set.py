@@ -162,15 +162,18 @@ def _inner_comments(
         within = [one for one in functions if one.first < comment.first and comment.last < one.last]
         sentence = _sentence(comment, "") if within and comment not in docs else ""
         if sentence and is_question(sentence, within[-1].name) and len(stems(sentence)) >= _LEAST_CONTENT:
-            last = _described(source.lines, comment, lone)
+            last = described(source.lines, comment.last, lone)
             if last - comment.last >= LEAST_LINES["comment"]:
                 yield comment, sentence, within[-1].name, (comment.last + 1, last)
 
 
-def _described(lines: Sequence[str], comment: Comment, lone: set[int]) -> int:
-    """The last row that a comment describes."""
-    depth = _indentation(lines[comment.last + 1])
-    row = comment.last
+def described(lines: Sequence[str], row: int, lone: set[int]) -> int:
+    """The last row that the comment which ends on a row describes.
+
+    Parameters:
+        lone: rows on which other comments begin.
+    """
+    depth = _indentation(lines[row + 1])
     while row + 1 < len(lines) and lines[row + 1].strip() and _indentation(lines[row + 1]) >= depth:
         if row + 1 in lone:
             break
