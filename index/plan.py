@@ -47,6 +47,11 @@ class Plan:
         """Whether the index may hold something of a path."""
         return path in self.known or path in self.pending
 
+    def may_hold_chunks(self, path: str) -> bool:
+        """Whether the index may hold chunks of a path: not of one that was left out before."""
+        row = self.known.get(path)
+        return path in self.pending or (row is not None and row.state is not FileState.SKIPPED)
+
 
 def plan_update(root: Path, generation: Generation, options: IndexOptions, below: Sequence[str] | None) -> Plan:
     """Compare the tree with the manifest, by size, modification time and change time.

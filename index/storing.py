@@ -132,14 +132,19 @@ class Placement:
 
 def remove_files(target: Target, paths: Sequence[str]) -> int:
     """Take files out of the index; gives the number of their chunks."""
-    if not paths:
-        return 0
+    deleted = delete_points(target, paths)
+    if paths:
+        target.generation.manifest.remove(paths)
+    return deleted
+
+
+def delete_points(target: Target, paths: Sequence[str]) -> int:
+    """Delete what the store has of files; gives the number of their chunks. The caller commits what becomes of them."""
     manifest, store = target.generation.manifest, target.generation.store
     chunks = {path: [row.id for row in manifest.chunks_of(path)] for path in paths}
     manifest.begin(paths)
     for path, ids in chunks.items():
         store.delete([*ids, file_point_id(path), *_orphans(target, path)])
-    manifest.remove(paths)
     return sum(map(len, chunks.values()))
 
 

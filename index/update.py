@@ -11,7 +11,7 @@ from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, PreparedFile, prepare_files
 from cqm.index.rows import FileRow
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of
-from cqm.index.storing import Rows, Stored, Target, remove_files, store_files
+from cqm.index.storing import Rows, Stored, Target, delete_points, remove_files, store_files
 from cqm.index.summary import Progress, UpdateSummary
 from cqm.index.vectors import wanted_spaces
 
@@ -121,8 +121,7 @@ def _store_all(
     if plan.todo:
         report(pace.progress("", 0))
     for batch in prepare_files(plan.todo, work.preparation, work.workers):
-        skipped = [file.row.path for file in batch if file.row.state is FileState.SKIPPED]
-        tally.deleted += remove_files(work.target, [path for path in skipped if plan.may_hold(path)])
+        tally.deleted += _take_out(work.target, plan, batch)
         try:
             stored = store_files(work.target, [file for file in batch if not file.is_gone], cancelled)
         except StoppedError:
@@ -136,10 +135,23 @@ def _store_all(
     return False
 
 
+def _take_out(target: Target, plan: Plan, batch: Sequence[PreparedFile]) -> int:
+    """Take out what the index holds of files that are gone or not to be indexed; gives the number of their chunks.
+
+    Rows of the latter stay until others replace them: at no moment does the index know nothing of a file that is there.
+    """
+    gone = [file.row.path for file in batch if file.is_gone and plan.may_hold(file.row.path)]
+    skipped = [file.row for file in batch if file.row.state is FileState.SKIPPED and not file.is_gone]
+    return remove_files(target, gone) + _empty(target, plan, skipped)
+
+
+def _empty(target: Target, plan: Plan, skipped: Sequence[FileRow]) -> int:
+    return delete_points(target, [row.path for row in skipped if plan.may_hold_chunks(row.path)])
+
+
 def _skip(target: Target, plan: Plan, tally: _Tally) -> None:
     """Record files that are now left out, and take out what the index held of them."""
-    held = [row.path for row in plan.skipped if plan.may_hold(row.path)]
-    tally.deleted += remove_files(target, held)
+    tally.deleted += _empty(target, plan, plan.skipped)
     target.generation.manifest.commit([(row, ()) for row in plan.skipped])
 
 

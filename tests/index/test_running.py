@@ -171,3 +171,21 @@ def test_an_update_that_others_could_not_be_told_of_says_so_and_is_told_as_soon_
         assert seen[:2] == [0, 1]
         assert caplog.text.count("Other processes are not told yet what goes on") == 1
         assert read_status(tree, options).running == ()
+
+
+def test_a_skipped_file_that_is_read_again_is_told_of_all_the_while(tree: Path, options: IndexOptions) -> None:
+    """Its row was deleted and written again, so that a status in between knew nothing of the file."""
+    (tree / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    with Index.open(tree, options) as index:
+        index.update()
+
+        def read_again() -> None:
+            for _ in range(50):
+                index.update(["logo.png"])
+
+        reading = Thread(target=read_again)
+        reading.start()
+        told = set()
+        while reading.is_alive():
+            told.add(index.skipped())
+    assert {tuple(problem.path for problem in skipped) for skipped in told} == {("logo.png",)}
