@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -155,28 +156,22 @@ class Manifest:
         rows = self._read("SELECT path, reason FROM file WHERE state = ? ORDER BY path", (state,))
         return tuple(FileProblem(path, reason) for path, reason in rows)
 
-    def chunks_of(self, path: str, positions: range | None = None) -> tuple[ChunkRow, ...]:
-        """The chunks of a file in order: all of them, or those at some positions."""
-        if positions is None:
-            return tuple(self._chunk_rows("WHERE path = ? ORDER BY position", (path,)))
-        values = (path, positions.start, positions.stop)
-        return tuple(self._chunk_rows("WHERE path = ? AND position >= ? AND position < ? ORDER BY position", values))
+    def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
+        """The chunks of a file in order."""
+        return tuple(sorted(self._chunk_rows("WHERE path = ?", (path,)), key=attrgetter("position")))
 
     def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
         """Chunks by id; ids that no committed file has are left out."""
         return {row.id: row for marks, part in _marked(ids) for row in self._chunk_rows(f"WHERE id IN ({marks})", part)}
 
     def columns_of(self, ids: Iterable[str], columns: Sequence[str]) -> list[list[Any]]:
-        """Chosen columns of chunks by id; ids that no committed file has are left out.
+        """Chosen columns of chunks by id; ids that no committed file has are left out."""
+        return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
-        As one JSON text: SQLite's module gives the interpreter's lock away for every row and waits to have it again.
-        """
-        rows: list[list[Any]] = []
-        wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
-        for marks, part in _marked(ids):
-            query = f"SELECT json_group_array(json_array({wanted})) FROM chunk WHERE id IN ({marks})"  # noqa: S608 - our own names
-            rows += json.loads(self._look_up(query, part)[0][0])
-        return rows
+    def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
+        """Chosen columns of the chunks of a file that are at some positions, in any order."""
+        where = "WHERE path = ? AND position >= ? AND position < ?"
+        return self._columns(columns, where, (path, positions.start, positions.stop))
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """The chunks that define a symbol whose name, or its last part, is the given one."""
@@ -342,12 +337,19 @@ class Manifest:
             yield FileRow(path, FileState(state), *rest)
 
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
-        columns = ", ".join(field.name for field in fields(ChunkRow))
-        for row in self._read(f"SELECT {columns} FROM chunk {where}", values):  # noqa: S608 - constant texts
+        for row in self._columns(_OF_CHUNK, where, values):
             *head, defines, route, space, embedded, refused, note, lacks_note = row
-            yield ChunkRow(
-                *[*head, tuple(json.loads(defines)), route, space, embedded, refused, note, bool(lacks_note)]
-            )
+            yield ChunkRow(*[*head, tuple(defines), route, space, embedded, refused, note, bool(lacks_note)])
+
+    def _columns(self, columns: Sequence[str], where: str, values: Sequence[object]) -> list[list[Any]]:
+        """Columns of chunks, in any order.
+
+        As one JSON text: SQLite's module gives the interpreter's lock away for every row and waits to have it again.
+        """
+        wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
+        query = f"SELECT json_group_array(json_array({wanted})) FROM chunk {where}"  # noqa: S608 - constant texts
+        rows: list[list[Any]] = json.loads(self._look_up(query, values)[0][0])
+        return rows
 
     def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._lock, _translated(self._path):
@@ -431,6 +433,7 @@ def _translated(path: Path) -> Iterator[None]:
         ) from error
 
 
+_OF_CHUNK = tuple(field.name for field in fields(ChunkRow))
 _INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _REVISION = "revision"
 _IDENTITY = "identity"

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import takewhile
+from typing import NamedTuple
 
 from cqm.index.generation import Generation
+from cqm.index.manifest import Manifest
 from cqm.index.model import Hit, Parent
-from cqm.index.rows import ChunkRow
 
 _MOST_TOKENS = 1024
 """Of a parent: the design documents' size of parents. A larger one would be another answer than its parts are."""
@@ -18,6 +19,20 @@ _MOST_CHUNKS = 16
 _SHOWN = ("text", "context")
 
 
+class _Row(NamedTuple):
+    """What tells which chunks of a file are a parent's; see `ChunkRow`."""
+
+    position: int
+    id: str
+    symbol: str
+    defines: Sequence[str]
+    tokens: int
+    start_line: int
+    end_line: int
+    kind: str
+    language: str
+
+
 def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...]:
     """The small parents that at least two hits, and at least half of the text, are parts of; outermost alone.
 
@@ -26,14 +41,14 @@ def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...
     """
     found: list[Parent] = []
     # A type and what it is in have the same chunks around the same hits.
-    chunks_of = cache(generation.manifest.chunks_of)
+    rows_near = cache(partial(_rows_near, generation.manifest))
     for (path, symbol), positions in _families(hits).items():
         if any(parent.path == path and parent.first <= positions[0] <= parent.last for parent in found):
             continue
-        rows = _rows(chunks_of, path, symbol, positions)
+        rows = _rows(rows_near, path, symbol, positions)
         if _is_fit(rows, positions):
             others = [row for row in rows if row.position not in positions]
-            found.append(Parent(path, symbol, rows[0].position, rows[-1].position, _shown(generation, others)))
+            found.append(Parent(path, symbol, rows[0].position, rows[-1].position, _shown(generation, path, others)))
     return tuple(found)
 
 
@@ -62,12 +77,16 @@ def _separator(symbol: str) -> str:
     return " > " if " > " in symbol else "."
 
 
+def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:
+    return sorted(_Row(*row) for row in manifest.columns_near(path, positions, _Row._fields))
+
+
 def _rows(
-    chunks_of: Callable[[str, range], Sequence[ChunkRow]], path: str, symbol: str, positions: Sequence[int]
-) -> list[ChunkRow]:
+    rows_near: Callable[[str, range], Sequence[_Row]], path: str, symbol: str, positions: Sequence[int]
+) -> list[_Row]:
     """The chunks of a symbol side by side around some of them, in order; none where they may be too many."""
     near = range(max(0, min(positions) - _MOST_CHUNKS), max(positions) + _MOST_CHUNKS)
-    rows = chunks_of(path, near)
+    rows = rows_near(path, near)
     before = [row for row in rows if row.position < positions[0]]
     after = [row for row in rows if row.position >= positions[0]]
     is_of = partial(_is_of, symbol)
@@ -76,13 +95,13 @@ def _rows(
     return [] if is_cut else run
 
 
-def _is_of(symbol: str, row: ChunkRow) -> bool:
+def _is_of(symbol: str, row: _Row) -> bool:
     """Whether a chunk has something of a symbol, or of what is in it."""
     inside = (f"{symbol}.", f"{symbol} > ")
     return any(name == symbol or name.startswith(inside) for name in (row.symbol, *row.defines))
 
 
-def _is_fit(rows: Sequence[ChunkRow], positions: Sequence[int]) -> bool:
+def _is_fit(rows: Sequence[_Row], positions: Sequence[int]) -> bool:
     """Whether chunks side by side are few enough, and enough of them are hits; nothing of the file may be missing."""
     tokens = sum(row.tokens for row in rows)
     of_hits = sum(row.tokens for row in rows if row.position in positions)
@@ -90,11 +109,11 @@ def _is_fit(rows: Sequence[ChunkRow], positions: Sequence[int]) -> bool:
     return is_gapless and tokens <= _MOST_TOKENS and of_hits >= _LEAST_SHARE * tokens
 
 
-def _shown(generation: Generation, rows: Sequence[ChunkRow]) -> tuple[Hit, ...]:
+def _shown(generation: Generation, path: str, rows: Sequence[_Row]) -> tuple[Hit, ...]:
     payloads = generation.store.payloads([row.id for row in rows], _SHOWN) if rows else {}
     return tuple(
         Hit(
-            path=row.path,
+            path=path,
             start_line=row.start_line,
             end_line=row.end_line,
             score=0.0,
