@@ -7,22 +7,20 @@ noted as pending; a process that dies in between leaves it so, and the next upda
 import json
 import secrets
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
-from cqm.index.durable import sync_file
-from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError, NewerReleaseError
+from cqm.index.database import Database, translated
 from cqm.index.migration import RECOVERY, SCHEMA, bring_up_to_date, has_spaces, note_format, refuse_newer
 from cqm.index.model import FileProblem, FileState
 from cqm.index.rows import ChunkRow, FileRow, chunk_values, file_values
 
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
 
@@ -33,23 +31,15 @@ class Manifest:
     Every method raises ManifestError when SQLite refuses.
     """
 
-    def __init__(self, path: Path, database: sqlite3.Connection, searched: sqlite3.Connection | None = None) -> None:
-        self._path = path
-        self._db = database
-        # Whoever writes holds its lock until the disk has it. Searches wait neither for that, nor in its way.
-        self._searched = searched or database
-        self._read_only = searched is None
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._db = database.writer
         self._commits = 0
         self._ended_commits = 0
-        self._ended = 0
         self._written_at: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         self._chunk_count: int | None = None
         self._change = 0
-        self._lock = threading.RLock()
-        self._search_lock = threading.Lock() if searched else self._lock
-        self._remembered: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
-        self._memory_lock = threading.Lock()
         self._facts: dict[str, str] = {}
         self._held_spaces: dict[str, str] = {}
 
@@ -63,26 +53,9 @@ class Manifest:
         Raises:
             NewerReleaseError: a newer release wrote it; not where it is only looked at.
         """
-        with _translated(path):
-            address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-            database = _connected(address)
-            searched = None
-            if not read_only:
-                _refuse_newer(path, database)
-                note_format(database)
-                # Every commit survives kill -9 at once; a power cut may take back the last ones, whole, up to one that
-                # is synced: `begin`, before the store is written.
-                database.execute("PRAGMA journal_mode=WAL")
-                database.execute("PRAGMA synchronous=NORMAL")
-                bring_up_to_date(database)
-                database.executescript(SCHEMA + RECOVERY)
-                database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
-                searched = _connected(address)
-                searched.execute("PRAGMA query_only=ON")
-                # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
-                searched.execute("PRAGMA cache_size=-16384")
-            manifest = cls(path, database, searched)
-            if not read_only:
+        manifest = cls(Database.open(path, partial(_prepare, path), read_only=read_only))
+        if not read_only:
+            with translated(path):
                 manifest._facts, manifest._held_spaces = manifest._what_all_ask()
         return manifest
 
@@ -92,16 +65,19 @@ class Manifest:
         Raises:
             DamagedIndexError: it is not a database that SQLite wrote.
         """
-        found = self._read("PRAGMA quick_check(1)", ())
-        if found != [("ok",)]:
-            raise DamagedIndexError(f"The manifest {self._path} is damaged: {found[0][0]}.")
+        self._database.check()
 
     def copy_to(self, path: Path) -> None:
         """Write what is committed to a new file, without the room that deleted rows have left."""
-        with self._lock, _translated(self._path):
-            self._db.execute("VACUUM INTO ?", (str(path),))
-            # SQLite does not. Nobody has it open yet: POSIX takes all locks of a process on a file that it closes once.
-            sync_file(path)
+        self._database.copy_to(path)
+
+    def sync(self) -> None:
+        """Have all that is committed on the disk."""
+        self._database.sync()
+
+    def close(self) -> None:
+        """Close the database; committed work is on disk."""
+        self._database.close()
 
     @property
     def commits(self) -> int:
@@ -116,22 +92,6 @@ class Manifest:
         """
         return self._written_at
 
-    def sync(self) -> None:
-        """Have all that is committed on the disk."""
-        # SQLite syncs its log before it takes anything over from it, and the database after that.
-        self._read("PRAGMA wal_checkpoint(PASSIVE)", ())
-
-    def close(self) -> None:
-        """Close the database; committed work is on disk."""
-        with self._lock, self._search_lock, _translated(self._path):
-            self._searched.close()
-            try:
-                if not self._read_only:
-                    # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
-                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                self._db.close()
-
     def files(self, below: Sequence[str] | None = None) -> dict[str, FileRow]:
         """Rows by path: all of them, or those of the given paths and of everything below them."""
         if below is None:
@@ -145,15 +105,15 @@ class Manifest:
 
     def paths(self) -> list[str]:
         """The paths of all files with chunks in the index, sorted."""
-        return [row[0] for row in self._look_up("SELECT DISTINCT path FROM chunk ORDER BY path", ())]
+        return [row[0] for row in self._database.look_up("SELECT DISTINCT path FROM chunk ORDER BY path")]
 
     def file_paths(self) -> list[str]:
         """The paths of all files that the index knows, in no order."""
-        return [row[0] for row in self._look_up("SELECT path FROM file", ())]
+        return [row[0] for row in self._database.look_up("SELECT path FROM file")]
 
     def problems(self, state: FileState) -> tuple[FileProblem, ...]:
         """The files in a state with their reasons, by path."""
-        rows = self._read("SELECT path, reason FROM file WHERE state = ? ORDER BY path", (state,))
+        rows = self._database.read("SELECT path, reason FROM file WHERE state = ? ORDER BY path", (state,))
         return tuple(FileProblem(path, reason) for path, reason in rows)
 
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
@@ -184,48 +144,48 @@ class Manifest:
         """Files counted by "state", or chunks counted by "language"."""
         table = {"state": "file", "language": "chunk"}[column]
         query = f"SELECT {column}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608 - our own names
-        return dict(self._recall(query))
+        return dict(self._database.recall(query))
 
     def chunk_count(self) -> int:
         """How many chunks there are: a fraction of what `counts` costs, and asked by every search."""
-        if self._chunk_count is None or self._read_only:
-            with self._lock:
-                self._chunk_count = int(self._read("SELECT count(*) FROM chunk", ())[0][0])
+        if self._chunk_count is None or self._database.read_only:
+            with self._database.lock:
+                self._chunk_count = int(self._database.read("SELECT count(*) FROM chunk")[0][0])
         return self._chunk_count
 
     def skipped_by_reason(self) -> dict[str, int]:
         """Skipped files counted by reason."""
         query = "SELECT reason, count(*) FROM file WHERE state = 'skipped' GROUP BY 1 ORDER BY 2 DESC, 1"
-        return dict(self._read(query, ()))
+        return dict(self._database.read(query))
 
     def changed_since(self, mtime_ns: int) -> tuple[str, ...]:
         """Indexed paths whose modification time is not before the given one."""
-        rows = self._look_up("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
+        rows = self._database.look_up("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
         return tuple(row[0] for row in rows)
 
     def settled_chunks(self) -> dict[str, str]:
         """The paths by chunk id of all files whose points are flushed."""
-        return dict(self._read("SELECT id, path FROM chunk WHERE path NOT IN (SELECT path FROM unsettled)", ()))
+        return dict(self._database.read("SELECT id, path FROM chunk WHERE path NOT IN (SELECT path FROM unsettled)"))
 
     def settled_vectors(self) -> dict[str, int]:
         """The chunks of these files that have a vector, counted by the name of their vector."""
         where = "space <> '' AND path NOT IN (SELECT path FROM unsettled)"
-        return dict(self._read(f"SELECT space, count(*) FROM chunk WHERE {where} GROUP BY space", ()))  # noqa: S608 - constant texts
+        return dict(self._database.read(f"SELECT space, count(*) FROM chunk WHERE {where} GROUP BY space"))  # noqa: S608 - constant texts
 
     def pending(self) -> tuple[str, ...]:
         """Paths that an update had begun and not committed, or that were not flushed when their process died.
 
         Their points are written anew, whatever the fingerprints of their chunks say.
         """
-        return tuple(row[0] for row in self._read("SELECT path FROM unsettled WHERE written = 0", ()))
+        return tuple(row[0] for row in self._database.read("SELECT path FROM unsettled WHERE written = 0"))
 
     def spaces(self) -> dict[str, str]:
         """The spaces that hold vectors: their names by the names of their vectors."""
-        return dict(self._read(_HELD_SPACES, ()) if self._read_only else self._held_spaces)
+        return dict(self._database.read(_HELD_SPACES) if self._database.read_only else self._held_spaces)
 
     def all_spaces(self) -> dict[str, str]:
         """The spaces that ever held vectors here, likewise."""
-        return dict(self._read("SELECT vector_name, name FROM space", ()))
+        return dict(self._database.read("SELECT vector_name, name FROM space"))
 
     def add_space(self, vector_name: str, name: str) -> None:
         """Note what a space is."""
@@ -234,24 +194,24 @@ class Manifest:
 
     def coverage(self) -> dict[str, int]:
         """Chunks counted by the name of their vector's space; "" for those without a vector."""
-        with self._lock, _translated(self._path):
+        with self._database.lock, translated(self._database.path):
             is_of_this_form = has_spaces(self._db)
         if not is_of_this_form:
             return {}
         names = self.all_spaces()
-        return {names.get(space, ""): count for space, count in self._read(_COVERAGE, ())}
+        return {names.get(space, ""): count for space, count in self._database.read(_COVERAGE)}
 
     def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
         """The paths with chunks of a route whose vector is not of a space, and how many chunks these are.
 
         Chunks that the space's model refused are left out: asking again would not help them.
         """
-        rows = self._read(_ELSEWHERE, (route, space, space) * 2)
+        rows = self._database.read(_ELSEWHERE, (route, space, space) * 2)
         return list(dict.fromkeys(path for path, _ in rows)), sum(count for _, count in rows)
 
     def without_note(self) -> tuple[list[str], int]:
         """The paths with chunks that lack a written context, and how many chunks these are."""
-        rows = self._read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path", ())
+        rows = self._database.read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path")
         return [path for path, _ in rows], sum(count for _, count in rows)
 
     def state(self) -> str:
@@ -264,8 +224,8 @@ class Manifest:
 
     def fact(self, name: str) -> str:
         """A named value; empty when it was never set."""
-        if self._read_only:
-            rows = self._read("SELECT value FROM fact WHERE name = ?", (name,))
+        if self._database.read_only:
+            rows = self._database.read("SELECT value FROM fact WHERE name = ?", (name,))
             return str(rows[0][0]) if rows else ""
         return self._facts.get(name, "")
 
@@ -333,7 +293,7 @@ class Manifest:
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
         columns = ", ".join(field.name for field in fields(FileRow))
-        for path, state, *rest in self._read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
+        for path, state, *rest in self._database.read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
             yield FileRow(path, FileState(state), *rest)
 
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
@@ -348,28 +308,8 @@ class Manifest:
         """
         wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
         query = f"SELECT json_group_array(json_array({wanted})) FROM chunk {where}"  # noqa: S608 - constant texts
-        rows: list[list[Any]] = json.loads(self._look_up(query, values)[0][0])
+        rows: list[list[Any]] = json.loads(self._database.look_up(query, values)[0][0])
         return rows
-
-    def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self._lock, _translated(self._path):
-            return self._db.execute(query, tuple(values)).fetchall()
-
-    def _recall(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """What a query gives that every search asks: read once until this process, the only writer, writes again."""
-        rows = None if self._read_only else self._remembered.get((query, *values))
-        if rows is None:
-            ended = self._ended
-            rows = self._look_up(query, values)
-            with self._memory_lock:
-                if ended == self._ended:
-                    self._remembered[query, *values] = rows
-        return rows
-
-    def _look_up(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        """What a search reads of what is committed."""
-        with self._search_lock, _translated(self._path):
-            return self._searched.execute(query, tuple(values)).fetchall()
 
     def _what_all_ask(self) -> tuple[dict[str, str], dict[str, str]]:
         """Facts and held spaces: every search and update asks for them ten times, so that they stay in memory."""
@@ -382,55 +322,36 @@ class Manifest:
 
         Parameters:
             is_synced: have it on the disk when this returns.
-            is_seen: whether it may change what `_recall` gives.
+            is_seen: whether it may change what searches ask for.
         """
-        with self._lock, _translated(self._path):
-            self._db.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._database.lock:
             try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                self._changed, self._change = {}, 0
-                raise
-            seen = self._what_all_ask() if is_seen else None
-            self._db.execute("COMMIT")
-            if seen:
-                self._facts, self._held_spaces = seen
-            self._written_at.update(self._changed)
-            if self._chunk_count is not None:
-                self._chunk_count += self._change
-            self._changed, self._change = {}, 0
-            with self._memory_lock:
+                with self._database.transaction(is_synced=is_synced):
+                    yield
+                    seen = self._what_all_ask() if is_seen else None
+                if seen:
+                    self._facts, self._held_spaces = seen
+                self._written_at.update(self._changed)
+                if self._chunk_count is not None:
+                    self._chunk_count += self._change
                 self._ended_commits = self._commits
-                if is_seen:
-                    self._ended += 1
-                    self._remembered.clear()
+            finally:
+                self._changed, self._change = {}, 0
+            if is_seen:
+                self._database.forget()
 
 
-def _connected(address: str) -> sqlite3.Connection:
-    return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
-
-
-def _refuse_newer(path: Path, database: sqlite3.Connection) -> None:
-    try:
-        refuse_newer(path, database)
-    except NewerReleaseError:
-        database.close()
-        raise
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
-            raise DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD) from error
-        raise ManifestError(
-            f"The manifest {path} cannot be used: {error}.",
-            remedy="Check free space and permissions.",
-        ) from error
+def _prepare(path: Path, database: sqlite3.Connection) -> None:
+    """Make a manifest of the present form of a new file, or of one of before."""
+    refuse_newer(path, database)
+    note_format(database)
+    # Every commit survives kill -9 at once; a power cut may take back the last ones, whole, up to one that is synced:
+    # `begin`, before the store is written.
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=NORMAL")
+    bring_up_to_date(database)
+    database.executescript(SCHEMA + RECOVERY)
+    database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
 
 
 _OF_CHUNK = tuple(field.name for field in fields(ChunkRow))
