@@ -1,6 +1,5 @@
-"""Qdrant Edge, an in-process shard, as a store. The one module that knows its API.
+"""Qdrant Edge, an in-process shard, as a store. With `edge_points` the one module that knows its API.
 
-Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `check`.
 Its errors are plain `Exception`; this module translates them.
 """
 
@@ -10,29 +9,17 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import UUID
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.durable import Tree
+from cqm.index.edge_points import dense_names, edge_point, edge_query, named, plain_id
 from cqm.index.errors import REBUILD, DamagedIndexError, StoreError
-from cqm.index.lexical import SparseTerms
-from cqm.index.store import (
-    FILE_TERMS,
-    KEYWORDS,
-    PATH_TERMS,
-    TERMS,
-    Nearest,
-    Point,
-    PointFilter,
-    check,
-    search_each,
-    stored_point,
-)
+from cqm.index.store import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Nearest, Point, search_each, stored_point
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -46,9 +33,6 @@ _SCROLL_PAGE = 1000
 # At 100,000 chunks and with two cores, two segments are searched in 1.0 ms where one takes 1.5, for a sixth more work.
 _SEGMENTS = 2
 _SEGMENTS_FOLDER = "segments"
-# A scan of 4-bit codes gives this many times the vectors that are wanted, and the float16 ones decide among them. At
-# 100,000 chunks it found all of the 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
-_OVERSAMPLING = 3.0
 
 _OPENED = "opened"
 _PANIC = "PanicException"
@@ -140,7 +124,7 @@ class EdgeStore:
         import qdrant_edge as edge
 
         for batch in _batched(points):
-            self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
+            self._update(edge.UpdateOperation.upsert_points([edge_point(point) for point in batch]))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points by id; unknown ids are harmless.
@@ -172,10 +156,10 @@ class EdgeStore:
     def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
         import qdrant_edge as edge
 
-        batch = edge.QueryBatchRequest(list(map(_edge_query, searches)))
+        batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
         with self._translated("searched"):
             answers = self._opened().query_batch(batch)
-        return [{_plain_id(point.id): point.score for point in points} for points in answers]
+        return [{plain_id(point.id): point.score for point in points} for points in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Chosen payload fields of points by id; unknown ids are left out."""
@@ -183,13 +167,13 @@ class EdgeStore:
 
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
-        return {_plain_id(record.id): record.payload or {} for record in records}
+        return {plain_id(record.id): record.payload or {} for record in records}
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Points by id as they are stored; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=True, with_vector=True)
-        return [stored_point(_plain_id(record.id), record.payload, record.vector) for record in records]
+        return [stored_point(plain_id(record.id), record.payload, record.vector) for record in records]
 
     def ids(self) -> Iterator[str]:
         """The ids of all points, in the shard's order."""
@@ -210,7 +194,7 @@ class EdgeStore:
         """The names of the dense vectors that points have, by id; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
-        return {_plain_id(record.id): _dense_names(record.vector) for record in records}
+        return {plain_id(record.id): dense_names(record.vector) for record in records}
 
     def fill(self, other: "EdgeStore") -> None:
         """Write all points of another store into this one, which is empty."""
@@ -218,16 +202,16 @@ class EdgeStore:
 
         spaces: set[str] = set()
         for records in other.pages(None, _BATCH, whole=True):
-            for name, vector in ((name, vector) for record in records for name, vector in _named(record.vector)):
+            for name, vector in ((name, vector) for record in records for name, vector in named(record.vector)):
                 if isinstance(vector, list) and name not in spaces:
                     self.ensure_space(name, len(vector))
                     spaces.add(name)
-            points = [edge.Point(record.id, dict(_named(record.vector)), record.payload or {}) for record in records]
+            points = [edge.Point(record.id, dict(named(record.vector)), record.payload or {}) for record in records]
             self._update(edge.UpdateOperation.upsert_points(points))
 
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
         for records in self.pages(keep, _SCROLL_PAGE):
-            yield from (_plain_id(record.id) for record in records)
+            yield from (plain_id(record.id) for record in records)
 
     def pages(
         self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
@@ -353,62 +337,3 @@ def _make_empty(folder: Path, *, has_log: bool) -> None:
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:
     return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
-
-
-def _edge_point(point: Point) -> "qdrant_edge.Point":
-    import qdrant_edge as edge
-
-    check(point)
-    vectors: dict[str, Any] = {
-        name: edge.SparseVector(list(terms.indices), list(terms.values))
-        for name, terms in point.sparse.items()
-        if terms.indices
-    }
-    if point.dense is not None:
-        vectors[point.space] = point.dense.tolist()
-    return edge.Point(point.id, vectors, dict(point.payload))
-
-
-def _dense_names(vectors: object) -> frozenset[str]:
-    return frozenset(name for name, vector in _named(vectors) if isinstance(vector, list))
-
-
-def _named(vectors: object) -> Iterable[tuple[str, Any]]:
-    """The vectors of a point by name: dense ones are lists."""
-    return vectors.items() if isinstance(vectors, dict) else ()
-
-
-def _edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
-    import qdrant_edge as edge
-
-    vector, params = search.vector, None
-    if isinstance(vector, SparseTerms):
-        wanted: Any = edge.SparseVector(list(vector.indices), list(vector.values))
-    else:
-        wanted = vector.tolist()
-        quantization = edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
-        params = edge.SearchParams(quantization=quantization)
-    return edge.QueryRequest(
-        limit=search.limit,
-        query=edge.Query.Nearest(wanted, using=search.using),
-        filter=_edge_filter(search.keep) if search.keep else None,
-        with_payload=False,
-        params=params,
-    )
-
-
-def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
-    import qdrant_edge as edge
-
-    def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
-        return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
-
-    wanted = (("language", keep.languages), ("kind", keep.kinds), ("source_type", keep.sources))
-    must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
-    places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
-    return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
-
-
-def _plain_id(point_id: object) -> str:
-    # `UUID.hex` takes twice the time, and there are hundreds a search.
-    return f"{point_id.int:032x}" if isinstance(point_id, UUID) else str(point_id).replace("-", "")
