@@ -31,6 +31,8 @@ from cqm.index.search import Searching, find
 
 Times = dict[str, list[float]]
 
+RANKING = "ranking and the rest"
+
 
 class Timed:
     """An object whose methods note the CPU time of each call."""
@@ -69,7 +71,7 @@ def stages(index: Index, questions: Sequence[str], limit: int) -> Times:
             whole = (time.process_time() - started) * 1e3
             for name, values in times.items():
                 of_query[name].append(sum(values))
-            of_query["ranking and the rest"].append(whole - sum(map(sum, times.values())))
+            of_query[RANKING].append(whole - sum(map(sum, times.values())))
             of_query["all stages"].append(whole)
     finally:
         generation.close()
@@ -175,8 +177,11 @@ def main() -> None:
                 print_row(f"while {threads} threads search", edits(index, asked, arguments.edits, threads))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"peak memory {peak:.0f} MB, {opened:.0f} after opening; per 100,000 chunks {peak / chunks * 1e5:.0f} MB")
-    for name, values in stages(index, asked, arguments.limit).items():
+    of_stages = stages(index, asked, arguments.limit)
+    for name, values in of_stages.items():
         print_row(name, values)
+    every, second = (statistics.median(of_stages[name]) for name in ("all stages", RANKING))
+    print(f"all stages take {every / (every - second):.2f} times as long as without the ranking")
     if arguments.hits:
         shown = {q: [(h.path, h.start_line, h.score) for h in a.hits] for q, a in zip(asked, answers, strict=True)}
         arguments.hits.write_text(json.dumps(shown), encoding="utf-8")
