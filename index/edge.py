@@ -109,15 +109,18 @@ class EdgeStore:
         import qdrant_edge as edge
 
         create = edge.UpdateOperation.create_dense_vector
-        self._update(create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16))
+        space = create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16)
         with self._translated("written"):
             is_empty = self._opened().info().points_count == 0
-            if is_empty:
-                # A segment takes the quantization for a new vector from the configuration when it is made: here anew.
-                self._opened().optimize()
-        if is_empty:
-            # The segments before go with the first flush; those that are there now have to be on the disk.
-            self.flush()
+        if not is_empty:
+            self._update(space)
+            return
+        with self._translated("written"):
+            self._opened().update(space)
+            # A segment takes the quantization for a new vector from the configuration when it is made: here anew.
+            self._opened().optimize()
+        # The segments before, which nobody has synced, go with the first flush; those of now have to be on the disk.
+        self.flush()
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
