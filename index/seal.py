@@ -19,6 +19,7 @@ Prints = Mapping[str, tuple[int, int, str]]
 
 _SEAL = "seal.json"
 _BLOCK = 1 << 18
+_ZEROS = bytes(_BLOCK)
 # What SQLite keeps beside a database that a reader has open: nothing is in it once the database is closed.
 _PASSING = (".db-wal", ".db-shm", ".new")
 
@@ -100,7 +101,7 @@ def _digest(path: Path) -> str:
     with path.open("rb", buffering=0) as file:
         for start in _places_with_data(file.fileno()):
             file.seek(start)
-            if (block := file.read(_BLOCK)).strip(b"\0"):
+            if not _ZEROS.startswith(block := file.read(_BLOCK)):
                 hashed.update(start.to_bytes(8, "big") + block)
     return hashed.hexdigest()
 
