@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 from cqm.index.evidence import Candidate, Evidence
 from cqm.index.lexical import stems
-from cqm.index.question import Question, last_part, name_key
+from cqm.index.question import Question, last_part
 from cqm.index.roles import Role, role_of
 from cqm.index.superseded import SUPERSEDED, superseded
 
 # The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.
 _LEAST_MATCH = 0.2
 _CALLABLE = frozenset({"function", "method", "constructor"})
-_CHUNK_HALF, _FILE_HALF = 10.0, 5.0
-"""At which rank, from 0, a chunk's or a file's place in its search counts half as much as the first."""
+_HALF = 10
+"""At which rank, from 0, a chunk's place in its search counts half as much as the first."""
 _SAME = 1 + 1e-4
 
 
@@ -35,9 +35,8 @@ class ChunkFeatures(NamedTuple):
         terms: BM25, relative to the best.
         place: how far in front BM25 has it, 1 for the first.
         dense: cosine, from the least (0) to the best (1) that was found.
-        defines: whether it defines an identifier that the question names.
         name: how well the words of a name that it defines and those of the question cover each other.
-        covers, covered: the share of the question's words in that name, and of its words in the question.
+        covered: the share of that name's words in the question.
         callable: whether it is a function or method.
         lines: logarithm of their number.
     """
@@ -45,9 +44,7 @@ class ChunkFeatures(NamedTuple):
     terms: float = 0.0
     place: float = 0.0
     dense: float = 0.0
-    defines: float = 0.0
     name: float = 0.0
-    covers: float = 0.0
     covered: float = 0.0
     callable: float = 0.0
     lines: float = 0.0
@@ -58,21 +55,17 @@ class FileFeatures(NamedTuple):
 
     Attributes:
         file: BM25 of the whole file, relative to the best.
-        file_place: how far in front that has it.
         matches: root of the summed BM25 of its matching chunks: a file that matches in many places.
         file_dense: the best cosine of its chunks.
         path: BM25 of the path's words, relative to the best.
-        path_place: how far in front that has it.
         stem: the share of the file name's words that the question says.
         role: logarithm of the role's factor; 0 where the question asks for the role.
     """
 
     file: float = 0.0
-    file_place: float = 0.0
     matches: float = 0.0
     file_dense: float = 0.0
     path: float = 0.0
-    path_place: float = 0.0
     stem: float = 0.0
     role: float = 0.0
 
@@ -87,7 +80,7 @@ class OfFile(NamedTuple):
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
     """The features of each candidate, in order, and those of their files by path."""
     terms, dense = relative(evidence.terms), fused(evidence.dense)
-    placed, may_agree = _places(evidence.terms, _CHUNK_HALF), _names_that_may_agree(question)
+    placed, may_agree = _places(evidence.terms), _names_that_may_agree(question)
     chunks = []
     for chunk in evidence.candidates:
         agrees = _name_features(question, chunk.defines) if chunk.said and may_agree(chunk.said) else _NO_NAME
@@ -108,7 +101,6 @@ def _of_files(
     question: Question, evidence: Evidence, terms: Mapping[str, float], dense: Mapping[str, float]
 ) -> dict[str, OfFile]:
     texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
-    placed, path_placed = _places(evidence.file_terms, _FILE_HALF), _places(evidence.path_terms, _FILE_HALF)
     matches, nearest = _sums(evidence.candidates, terms, dense)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
@@ -116,11 +108,9 @@ def _of_files(
         role = _role(path, old, question)
         numbers = FileFeatures(
             texts.get(path, 0.0),
-            placed.get(path, 0.0),
             matches[path],
             nearest[path],
             paths.get(path, 0.0),
-            path_placed.get(path, 0.0),
             _share(_stem_words(path), question.words),
             log(role.factor) if role else 0.0,
         )
@@ -149,33 +139,27 @@ def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
     return None if role is None or role.name in question.roles else role
 
 
-_NO_NAME = (0.0, 0.0, 0.0, 0.0)
+_NO_NAME = (0.0, 0.0)
 
 
-def _name_features(question: Question, defines: Sequence[str]) -> tuple[float, float, float, float]:
-    """`ChunkFeatures` from `defines` to `covered`, the last three of the name that agrees best."""
-    defined = 0.0
-    best = (0.0, 0.0, 0.0)
+def _name_features(question: Question, defines: Sequence[str]) -> tuple[float, float]:
+    """`ChunkFeatures.name` and `covered` of the name that agrees best."""
+    best = _NO_NAME
     for name in defines:
-        key, words = _name_words(name)
-        if key in question.names:
-            defined = 1.0
+        words = _name_words(name)
         if common := len(words & question.words):
-            covers, covered = common / len(question.words), common / len(words)
-            best = max(best, (covers * covered, covers, covered))
-    return defined, *best
+            covered = common / len(words)
+            best = max(best, (covered * common / len(question.words), covered))
+    return best
 
 
 def _names_that_may_agree(question: Question) -> Callable[[str], bool]:
-    """Tells whether one of some names can have a word of the question or be one that it names.
+    """Tells whether one of some names can have a word of the question.
 
     That is far cheaper than to take names apart. A stem is the beginning of its word, but for "queries", whose stem is
     "query": without the y its root is, too.
     """
-    roots = [re.escape(word.removesuffix("y")) for word in question.words]
-    # The names of the question are without marks, between which those of a chunk may have any.
-    named = [r"[\W_]*".join(map(re.escape, name)) for name in question.names]
-    pattern = re.compile("|".join([*roots, *named]) or "(?!)")
+    pattern = re.compile("|".join(re.escape(word.removesuffix("y")) for word in question.words) or "(?!)")
 
     def may_agree(said: str) -> bool:
         return pattern.search(said) is not None or not said.isascii()
@@ -184,8 +168,8 @@ def _names_that_may_agree(question: Question) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _name_words(name: str) -> tuple[str, frozenset[str]]:
-    return name_key(name), frozenset(stems(last_part(name)))
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(stems(last_part(name)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -203,14 +187,14 @@ def relative(scores: Mapping[str, float]) -> dict[str, float]:
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
-def _places(scores: Mapping[str, float], half: float) -> dict[str, float]:
-    """How far in front each score is: 1 for the best, a half at rank `half`. Equal scores are equally far.
+def _places(scores: Mapping[str, float]) -> dict[str, float]:
+    """How far in front each score is: 1 for the best, a half at rank `_HALF`. Equal scores are equally far.
 
     Scores that should be equal differ in their last digits, by the order in which a search adds up.
     """
     ordered = sorted(scores.values())
     count = len(ordered)
-    return {key: half / (half + count - bisect_right(ordered, score * _SAME)) for key, score in scores.items()}
+    return {key: _HALF / (_HALF + count - bisect_right(ordered, score * _SAME)) for key, score in scores.items()}
 
 
 def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:

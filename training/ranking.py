@@ -48,8 +48,7 @@ Floats = NDArray[np.float64]
 
 NAMES = (*ChunkFeatures._fields, *FileFeatures._fields)
 PRIOR: Mapping[str, float] = {
-    "terms": 1, "dense": 1, "defines": 0.25, "name": 1, "file": 0.4, "matches": 0.45, "path": 0.25, "stem": 0.25,
-    "role": 1.5,
+    "terms": 1, "dense": 1, "name": 1, "file": 0.4, "matches": 0.45, "path": 0.25, "stem": 0.25, "role": 1.5,
 }  # fmt: skip
 SHARING = 0.73
 """Of topics, those that share a word with the name of their file."""
@@ -139,12 +138,16 @@ def _shows(chunk: Candidate, topic: Topic) -> bool:
     return any(shows(here, Span(*target)) for target in topic.targets if target.start is not None)
 
 
-def fitted(weighted: Sequence[tuple[Asked, float]], fit: Fit) -> Floats:
-    """The weights of `NAMES` that explain some questions best, each of which has a weight itself."""
+def fitted(weighted: Sequence[tuple[Asked, float]], fit: Fit, without: str = "") -> Floats:
+    """The weights of `NAMES` that explain some questions best, each of which has a weight itself.
+
+    Parameters:
+        without: a feature that shall weigh nothing.
+    """
     asked = [each for each, _ in weighted]
-    rows = np.concatenate([each.features for each in asked])
+    rows = np.concatenate([each.features for each in asked]) * [name != without for name in NAMES]
     deviations = rows.std(0) + 1e-6
-    prior = fit.prior * np.array([PRIOR.get(name, 0.0) for name in NAMES]) * deviations
+    prior = fit.prior * np.array([PRIOR.get(name, 0.0) * (name != without) for name in NAMES]) * deviations
     starts = np.cumsum([0, *(len(each.features) for each in asked)])[:-1]
     nothing = [np.zeros(len(each.features), bool) if each.shown is None else each.shown for each in asked]
     has_lines = np.array([each.shown is not None for each in asked])
@@ -187,6 +190,16 @@ def weighed_topics(topics: Sequence[Asked]) -> list[tuple[Asked, float]]:
     return [(each, SHARING / share if each.shares else (1 - SHARING) / (1 - share)) for each in topics]
 
 
+def for_topics(asked: Sequence[Asked], without: str = "") -> Floats:
+    """The weights for topics."""
+    return fitted(weighed_topics(asked), FOR_TOPICS, without)
+
+
+def for_sentences(asked: Sequence[Asked], without: str = "") -> Floats:
+    """The weights for sentences."""
+    return fitted([(each, 1.0) for each in asked], FOR_SENTENCES, without)
+
+
 def phrasing(sentences: Iterable[str], topics: Iterable[str]) -> Floats:
     """Weights that tell sentences from topics by their form, as if there were as many of both."""
     forms = [np.array([form(text) for text in texts]) for texts in (sentences, topics)]
@@ -212,17 +225,21 @@ def _rank(scores: Floats, relevant: NDArray[Any]) -> int:
     return int((scores > scores[relevant].max()).sum())
 
 
-def checked(name: str, asked: Sequence[Asked], learn: Callable[[Sequence[Asked]], Floats]) -> None:
-    """Print what is found in packages that were left out, by the prior and by the weights learned from the others."""
-    prior = np.array([PRIOR.get(feature, 0.0) for feature in NAMES])
-    before, after = [], []
+def left_out(asked: Sequence[Asked], learn: Callable[[Sequence[Asked]], Floats]) -> float:
+    """`first_found` in each fourth of the packages, by weights learned from the others."""
+    found = []
     for fold in range(_FOLDS):
         left = [each for each in asked if crc32(each.package.encode()) % _FOLDS == fold]
         rest = [each for each in asked if crc32(each.package.encode()) % _FOLDS != fold]
-        before.append(first_found(left, prior))
-        after.append(first_found(left, learn(rest)))
+        found.append(first_found(left, learn(rest)))
+    return float(np.mean(found))
+
+
+def checked(name: str, asked: Sequence[Asked], learn: Callable[[Sequence[Asked]], Floats]) -> None:
+    """Print what is found in packages that were left out, by the prior and by the weights learned from the others."""
+    prior = np.array([PRIOR.get(feature, 0.0) for feature in NAMES])
     told = f"{name}: {len(asked)} questions, reciprocal rank of the file in packages left out"
-    sys.stderr.write(f"{told}: prior {np.mean(before):.3f}, learned {np.mean(after):.3f}\n")
+    sys.stderr.write(f"{told}: prior {left_out(asked, lambda _: prior):.3f}, learned {left_out(asked, learn):.3f}\n")
 
 
 def source(told: Floats, topic: Floats, sentence: Floats) -> str:
@@ -255,12 +272,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "index" / "weights.py")
     given = parser.parse_args()
     sentences, topics = list(read(given.sentences)), list(read(given.topics))
-
-    def for_topics(asked: Sequence[Asked]) -> Floats:
-        return fitted(weighed_topics(asked), FOR_TOPICS)
-
-    def for_sentences(asked: Sequence[Asked]) -> Floats:
-        return fitted([(each, 1.0) for each in asked], FOR_SENTENCES)
 
     checked("topics", topics, for_topics)
     checked("sentences", sentences, for_sentences)

@@ -34,6 +34,12 @@ def test_weights_that_are_held_stay_where_they_were() -> None:
     assert np.allclose(weights, [2 * ranking.PRIOR.get(name, 0.0) for name in ranking.NAMES], atol=1e-3)
 
 
+def test_a_feature_that_is_left_out_weighs_nothing() -> None:
+    questions = [(asked(number, has_lines=True), 1.0) for number in range(20)]
+    weights = dict(zip(ranking.NAMES, ranking.fitted(questions, ranking.Fit(2.0, 0.01, 1.0), "terms"), strict=True))
+    assert weights["terms"] == 0 < weights["stem"]
+
+
 def test_topics_that_share_a_word_with_their_file_weigh_as_much_as_people_ask_them() -> None:
     weighed = ranking.weighed_topics([asked(number, has_lines=False) for number in range(100)])
     total = sum(weight for _, weight in weighed)
