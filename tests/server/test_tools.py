@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
-from scripted_server import Reply, ScriptedServer
+from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
@@ -32,6 +32,11 @@ pytestmark = pytest.mark.anyio
 
 MODES = ("legacy", "auto")
 """The handshake of 2025 and before, and the discovery of 2026-07-28."""
+IN_BOTH_MODES = pytest.mark.parametrize("mode", MODES, indirect=True)
+"""For a few tests of each tool, of roots, progress and cancellation: what else a tool says does not depend on it."""
+IN_BOTH_MODES_THROUGH_AN_OWNER = pytest.mark.parametrize(
+    ("mode", "shared"), [(mode, True) for mode in MODES], indirect=True
+)
 WAIT_SECONDS = 30.0
 
 CODE = '''"""Limits of the service."""
@@ -49,9 +54,15 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture
 def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+    return str(getattr(request, "param", "auto"))
+
+
+@pytest.fixture
+def shared(request: pytest.FixtureRequest) -> bool:
+    """Whether an owner has the index, whose start costs a second."""
+    return bool(getattr(request, "param", False))
 
 
 @pytest.fixture
@@ -74,9 +85,14 @@ class Connect(Protocol):
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, shared: bool) -> Settings:
     return load_settings(
-        overrides={"index.home": str(tmp_path / "indexes"), "embedding.provider": "none", "watch.debounce_ms": 10},
+        overrides={
+            "index.home": str(tmp_path / "indexes"),
+            "index.shared": shared,
+            "embedding.provider": "none",
+            "watch.debounce_ms": 10,
+        },
         environment={},
         user=tmp_path / "no-file.yml",
     )
@@ -121,6 +137,7 @@ async def until(client: Client, query: str, condition: Callable[[str], bool]) ->
     return await until_called(client, "search", condition, query=query)
 
 
+@IN_BOTH_MODES
 async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -136,6 +153,7 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     assert len(INSTRUCTIONS.encode()) <= 2048
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_the_first_search_of_a_folder_indexes_it(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         reply = await call(client, "search", query="limit_retries")
@@ -146,6 +164,7 @@ async def test_the_first_search_of_a_folder_indexes_it(connect: Connect, project
     assert "return attempts < 5" in rest
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_indexing_tells_counts_skips_and_reasons(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         reply = await call(client, "index_path", path=str(project))
@@ -164,7 +183,13 @@ async def test_a_search_waits_for_changes_when_it_is_told_to_and_says_what_it_la
         await call(client, "index_path")
         assert ", fresh." in await until(client, "limit_retries", lambda reply: ", fresh." in reply)
         opened = Event()
-        server.rule = lambda _: None if opened.wait(WAIT_SECONDS) else Reply(503)
+
+        def hold(request: Request) -> Reply | None:
+            # Not the questions: their vectors would be waited for as well.
+            is_new = any("def brand_new_thing" in text for text in request.texts)
+            return Reply(503) if is_new and not opened.wait(WAIT_SECONDS) else None
+
+        server.rule = hold
         (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
         lacking = await until(client, "deployed", lambda reply: "Note: 1 changed files are not indexed yet" in reply)
         assert "fresh" not in lacking
@@ -287,6 +312,7 @@ async def test_the_parts_of_a_score_are_told_on_request(connect: Connect, projec
     assert "exact" in reply
 
 
+@IN_BOTH_MODES
 async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Path) -> None:
     (project / "src" / "long.py").write_text("\n".join(f"limit_{number} = {number}" for number in range(3000)))
     async with connect(project) as client:
@@ -294,9 +320,8 @@ async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Pa
     assert len(reply) < 400 * 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
+async def test_a_mistake_is_explained_with_its_remedy(connect: Connect, project: Path) -> None:
+    mistakes: list[tuple[dict[str, Any], str]] = [
         ({"query": " "}, "The query is empty. Ask a question"),
         ({"like": "src/nowhere.py:3"}, "src/nowhere.py is not in the index. Give the path"),
         ({"like": "limits.py:3"}, "limits.py is not in the index. Is it src/limits.py?"),
@@ -307,21 +332,20 @@ async def test_the_reply_keeps_to_the_token_budget(connect: Connect, project: Pa
         ({"query": "x", "changed_since": "soon"}, "is no moment. Write a span"),
         ({"query": "x", "path": "nowhere"}, "does not exist"),
         ({"query": "x", "limit": 1000}, "limit"),
-    ],
-)
-async def test_a_mistake_is_explained_with_its_remedy(
-    connect: Connect, project: Path, arguments: dict[str, Any], part: str
-) -> None:
+    ]
     async with connect(project) as client:
-        assert part in await refusal(client, "search", **arguments)
+        for arguments, part in mistakes:
+            assert part in await refusal(client, "search", **arguments)
 
 
+@IN_BOTH_MODES
 async def test_a_bad_configuration_of_the_project_is_explained(connect: Connect, project: Path) -> None:
     (project / "cqm.yml").write_text("serach:\n  limit: 3\n")
     async with connect(project) as client:
         assert "serach" in await refusal(client, "search", query="x")
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_an_edit_an_addition_a_rename_and_a_deletion_are_searchable(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         await call(client, "index_path")
@@ -356,6 +380,7 @@ async def test_what_changed_while_no_server_ran_is_found_by_the_next(connect: Co
     assert "1 files" in reply
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_the_status_tells_what_is_indexed_and_how_fresh_it_is(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         assert "not indexed yet" in await call(client, "index_status")
@@ -377,6 +402,7 @@ async def test_the_status_lists_what_was_skipped_with_reasons(connect: Connect, 
     assert "no file failed" in failed
 
 
+@IN_BOTH_MODES
 async def test_a_preview_shows_the_chunks_of_a_file(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         brief = await call(client, "chunk_preview", path="src/limits.py")
@@ -419,6 +445,7 @@ async def test_a_preview_offers_every_strategy(connect: Connect, project: Path) 
 
 
 @pytest.mark.row("B7")
+@IN_BOTH_MODES
 async def test_a_preview_refuses_wrong_options_with_the_right_ones(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         for strategy, options, part in (
@@ -477,6 +504,7 @@ async def test_a_preview_of_what_is_never_indexed_is_refused(
     assert "hunter2" not in reply
 
 
+@pytest.mark.parametrize("shared", [True], indirect=True)
 async def test_the_status_says_that_the_index_is_open_with_others_options(
     connect: Connect, project: Path, settings: Settings
 ) -> None:
@@ -495,6 +523,7 @@ async def test_the_status_tells_how_often_the_cache_knew_the_answer(connect: Con
 
 
 @pytest.mark.parametrize("tool", ["search", "usages", "index_path", "index_status", "chunk_preview"])
+@IN_BOTH_MODES
 async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
     connect: Connect, project: Path, tmp_path: Path, tool: str
 ) -> None:
@@ -509,6 +538,7 @@ async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
             assert "--root" in reply
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
     connect: Connect, project: Path
 ) -> None:
@@ -519,6 +549,7 @@ async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
         assert "no symbol's name" in await refusal(client, "usages", name="two words")
 
 
+@IN_BOTH_MODES
 async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, project: Path) -> None:
     async def list_roots(_: object) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri=FileUrl(project.as_uri()))])
@@ -528,6 +559,7 @@ async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, p
         assert "outside" in await refusal(client, "search", query="x", path=str(project.parent))
 
 
+@IN_BOTH_MODES
 async def test_the_roots_of_a_client_over_the_network_are_not_asked_for(connect: Connect, project: Path) -> None:
     asked: list[object] = []
 
@@ -600,6 +632,7 @@ async def test_files_are_compared_again_and_again_when_the_settings_say_so(
         assert "other.py:" in waited
 
 
+@pytest.mark.parametrize("shared", [True], indirect=True)
 async def test_two_calls_share_one_job_and_one_index(connect: Connect, project: Path) -> None:
     replies: list[str] = []
     async with connect(project) as client, anyio.create_task_group() as tasks:
@@ -623,6 +656,7 @@ async def test_a_call_that_may_not_wait_tells_how_far_the_job_is(connect: Connec
         assert "302 files" in await until(client, "limit_7_retries", lambda text: "goes on" not in text)
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project: Path) -> None:
     for number in range(600):
         (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 5)
@@ -638,6 +672,7 @@ async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project:
     assert told == sorted(told, key=lambda pair: pair[0])
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_a_cancelled_call_cancels_the_job_that_nobody_else_wants(connect: Connect, project: Path) -> None:
     for number in range(1500):
         (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 3)
@@ -677,6 +712,7 @@ async def facts(client: Client, tool: str, name: str, **arguments: Any) -> Any:
     return (await client.call_tool(tool, arguments)).meta[name]
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_a_search_and_the_status_tell_programs_how_fresh_the_index_is_and_models_what_they_did_before(
     connect: Connect, project: Path
 ) -> None:
