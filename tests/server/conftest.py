@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import HAS_FORK, Forks
 
 CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
+READ_BY_PYTHON = ("LC_", "PYTHON")
+"""Variables that are of use only to a process that starts."""
 
 PARSER = '''"""Reading of configuration files."""
 
@@ -53,25 +56,32 @@ class Cqm:
         project: the working folder.
         environment: the variables of the processes.
         program: the installed command.
+        forks: runs it where processes can be forked.
     """
 
     project: Path
     environment: dict[str, str]
     program: str = CQM
+    forks: Forks | None = None
 
     def run(self, *arguments: str, stdin: str | bytes = b"", **changes: str) -> "subprocess.CompletedProcess[str]":
         """The outcome of one command; `changes` are further variables."""
-        done = subprocess.run(
+        done = self._run(
             [self.program, *arguments],
-            cwd=self.project,
-            env=self.environment | changes,
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            check=False,
+            self.environment | changes,
+            stdin.encode() if isinstance(stdin, str) else stdin,
+            anew=any(name.startswith(READ_BY_PYTHON) for name in changes),
         )
         return subprocess.CompletedProcess(
             done.args, done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
         )
+
+    def _run(
+        self, command: list[str], environment: dict[str, str], stdin: bytes, *, anew: bool
+    ) -> "subprocess.CompletedProcess[bytes]":
+        if self.forks and not anew:
+            return self.forks.run(command, self.project, environment, stdin)
+        return subprocess.run(command, cwd=self.project, env=environment, input=stdin, capture_output=True, check=False)
 
     def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
         """What one command prints with --json, which is all that it prints."""
@@ -110,14 +120,30 @@ class Cqm:
                 running.kill()
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks | None]:
+    if not HAS_FORK:
+        yield None
+        return
+    opened = Forks()
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def cqm(tmp_path: Path) -> Cqm:
+def cqm(tmp_path: Path, forks: Forks | None) -> Cqm:
     project = tmp_path / "project"
     for path, text in {"src/parser.py": PARSER, "src/greeting.py": GREETING, "docs/guide.md": GUIDE}.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text, encoding="utf-8")
     (project / ".git").mkdir()
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_"))}
-    environment |= {"HOME": str(tmp_path / "home"), "CQM_EMBEDDING_PROVIDER": "none"}
+    environment |= {"HOME": str(tmp_path / "home"), "CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
     (tmp_path / "home").mkdir()
-    return Cqm(project, environment)
+    return Cqm(project, environment, forks=forks)
+
+
+@pytest.fixture
+def shared(cqm: Cqm) -> None:
+    """Commands go through the owner of the index, as they do unless told otherwise; its start costs a second."""
+    del cqm.environment["CQM_INDEX_SHARED"]

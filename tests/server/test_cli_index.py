@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Cqm
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 
 def test_indexing_tells_what_it_did(cqm: "Cqm") -> None:
     first = cqm.json("index")

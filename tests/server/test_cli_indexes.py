@@ -18,6 +18,8 @@ from scripted_server import Reply, ScriptedServer
 if TYPE_CHECKING:
     from conftest import Cqm
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 DAY = 86_400
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from conftest import Cqm
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
     found = cqm.json("search", "split a line at the equals sign", "--mode", "lexical")
     assert found["query"] == "split a line at the equals sign"
@@ -86,6 +87,7 @@ def test_finding_nothing_is_no_failure_and_says_what_to_do(cqm: "Cqm") -> None:
     assert "without the filters" in done.stdout
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_search_sees_the_files_as_they_are_unless_told_not_to_look(cqm: "Cqm") -> None:
     cqm.run("index")
     (cqm.project / "src" / "farewell.py").write_text("def bid_farewell():\n    return 'goodbye'\n")
@@ -118,6 +120,7 @@ def test_a_filter_keeps_what_it_names(cqm: "Cqm", filters: list[str], expected: 
     assert set(cqm.paths("greet name line value guide call", *filters)) == expected
 
 
+@pytest.mark.usefixtures("shared")
 def test_limit_and_cursor_walk_through_all_results_once(cqm: "Cqm") -> None:
     everything = cqm.json("search", "greet name line value guide call")["results"]
     assert len(everything) > 2
@@ -147,6 +150,7 @@ def test_explained_parts_sum_up_to_the_score(cqm: "Cqm") -> None:
     assert "\n  = " in cqm.run("search", "greet", "--explain").stdout
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_batch_answers_each_line_in_order(cqm: "Cqm") -> None:
     lines = [
         {"id": "b", "query": "say hello to somebody"},
@@ -198,6 +202,7 @@ def test_a_batch_reader_that_goes_away_is_no_error(cqm: "Cqm") -> None:
         assert running.wait() == 0
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_usages_of_a_symbol_are_its_definition_its_calls_and_what_it_calls(cqm: "Cqm") -> None:
     (cqm.project / "src" / "caller.py").write_text("from greeting import greet\n\n\ndef go():\n    return greet('x')\n")
     found = cqm.json("usages", "greet")

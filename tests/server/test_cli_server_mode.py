@@ -9,6 +9,8 @@ from qdrant_double import Fault, QdrantDouble
 if TYPE_CHECKING:
     from conftest import Cqm
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 CLOSED = "http://127.0.0.1:9"
 
 

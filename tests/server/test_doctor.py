@@ -17,6 +17,8 @@ from cqm.server.settings import Settings
 if TYPE_CHECKING:
     from conftest import Cqm
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 CLOSED = "http://127.0.0.1:9"
 KEY = "sk-hunter2"
 

@@ -22,7 +22,7 @@ from cqm.server.sharing.client import RemoteIndex
 if TYPE_CHECKING:
     from conftest import Place
 
-LARGE = 1500
+LARGE = 900
 """Files of the large tree."""
 PATIENCE_SECONDS = 60.0
 

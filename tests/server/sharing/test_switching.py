@@ -21,7 +21,7 @@ from cqm.index.summary import Progress
 if TYPE_CHECKING:
     from conftest import Cqm, Place
 
-CLIENTS = 4
+CLIENTS = 2
 PATIENCE_SECONDS = 60.0
 SEARCHING = """
 import json, sys
@@ -71,7 +71,7 @@ def test_other_chunks_are_made_while_clients_search(large: "Place", background: 
         index.update()
         with searching(large, background) as found, large.open(others, adopts=True) as other:
             during = []
-            assert other.update(report=lambda _: during.append(sum(found))).added == 1500
+            assert other.update(report=lambda _: during.append(sum(found))).added == 900
         assert during[0] < during[-1]
     assert current_name(large.folder) == generation_name(others)
 
@@ -112,12 +112,13 @@ def test_the_owner_is_killed_while_another_model_embeds(
             with embedded.open(others, adopts=True) as other:
                 summary = other.update()
             # It went on with what there was; of that, what no flush had settled is done again.
-            assert summary.added < 1500
-            assert summary.added + summary.modified + summary.unchanged == 1500
+            assert summary.added < 900
+            assert summary.added + summary.modified + summary.unchanged == 900
         assert sum(after_kill) < sum(found)
     assert current_name(large.folder) == generation_name(others)
 
 
+@pytest.mark.usefixtures("shared")
 def test_processes_search_while_the_command_line_makes_other_chunks(cqm: "Cqm") -> None:
     assert cqm.run("index").returncode == 0
     with ExitStack() as running:
@@ -147,6 +148,7 @@ def searching_process(cqm: "Cqm") -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_command_line_says_that_others_options_hold(cqm: "Cqm") -> None:
     with cqm.started("watch") as watching:
         assert watching.stdout
