@@ -118,14 +118,15 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Made:
     with Index.open(tree, options) as index:
         index.update()
         made = Made(tree, options, index.folder, answers(index))
-    shutil.copytree(options.home, place / "kept", copy_function=copied)
+    shutil.copytree(place / "home", place / "kept", copy_function=copied)
     return made
 
 
 @pytest.fixture
 def made(sound: Made) -> Made:
-    shutil.rmtree(sound.options.home)
-    shutil.copytree(sound.tree.parent / "kept", sound.options.home, copy_function=copied)
+    place = sound.tree.parent
+    shutil.rmtree(place / "home")
+    shutil.copytree(place / "kept", place / "home", copy_function=copied)
     return sound
 
 

@@ -61,9 +61,11 @@ class Forks:
                 file.write(held)
                 file.seek(0)
             socket.send_fds(self._asked, [b"?"], [file.fileno() for file in (asked, *streams)])
-            code = int.from_bytes(self._asked.recv(4), signed=True)
+            said = self._asked.recv(4)
+            assert said, "the process that forks has ended"
             for file in streams[1:]:
                 file.seek(0)
+            code = int.from_bytes(said, signed=True)
             return subprocess.CompletedProcess(command, code, streams[1].read(), streams[2].read())
 
     def close(self) -> None:
@@ -111,4 +113,4 @@ if __name__ == "__main__":
             sys.exit()
     from cqm.server.cli import main
 
-    sys.exit(main())
+    main()
