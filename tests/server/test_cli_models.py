@@ -10,6 +10,8 @@ from scripted_server import REFUSED, Reply, ScriptedServer
 if TYPE_CHECKING:
     from conftest import Cqm
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 
 def configure(cqm: "Cqm", server: ScriptedServer, fallback: str = "") -> None:
     cqm.environment.pop("CQM_EMBEDDING_PROVIDER", None)
