@@ -17,7 +17,7 @@ from cqm.index.options import EmbeddingOptions, IndexOptions
 from cqm.server.sharing.client import RemoteIndex
 
 PATIENCE_SECONDS = 60.0
-SMALL, LARGE = 3, 900
+SMALL, LARGE = 3, 1500
 """Files of the trees."""
 
 

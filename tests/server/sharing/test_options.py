@@ -22,7 +22,7 @@ from cqm.server.sharing.client import RemoteIndex
 if TYPE_CHECKING:
     from conftest import Place
 
-LARGE = 900
+LARGE = 1500
 """Files of the large tree."""
 PATIENCE_SECONDS = 60.0
 

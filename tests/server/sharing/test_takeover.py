@@ -112,7 +112,7 @@ def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> N
     large.wait_for_end()
     status = read_status(large.root, large.options)
     assert not status.complete
-    assert 0 < status.files["indexed"] < 900
+    assert 0 < status.files["indexed"] < 1500
 
 
 def test_an_owner_that_is_told_to_end_hands_its_work_on(large: "Place") -> None:

@@ -80,7 +80,7 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
         assert begun.wait(60)
         with large.open() as new:
             summary = going_on.result()
-            assert (summary.added, summary.cancelled) == (900, False)
+            assert (summary.added, summary.cancelled) == (1500, False)
             assert new.status(look=True).pending == 0
             assert owner.wait() == 0
 
