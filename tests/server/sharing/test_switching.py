@@ -21,7 +21,7 @@ from cqm.index.summary import Progress
 if TYPE_CHECKING:
     from conftest import Cqm, Place
 
-CLIENTS = 2
+CLIENTS = 4
 PATIENCE_SECONDS = 60.0
 SEARCHING = """
 import json, sys
