@@ -5,12 +5,11 @@ most features are from 0 to 1. A file's evidence counts for all of its chunks al
 no chunk for standing beside a good one.
 """
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import log, log1p, sqrt
+from math import fsum, log, log1p, sqrt
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -80,20 +79,18 @@ class OfFile(NamedTuple):
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
     """The features of each candidate, in order, and those of their files by path."""
     terms, dense = relative(evidence.terms), fused(evidence.dense)
-    placed, may_agree = _places(evidence.terms), _names_that_may_agree(question)
-    chunks = []
-    for chunk in evidence.candidates:
-        agrees = _name_features(question, chunk.defines) if chunk.said and may_agree(chunk.said) else _NO_NAME
-        chunks.append(
-            ChunkFeatures(
-                terms.get(chunk.id, 0.0),
-                placed.get(chunk.id, 0.0),
-                dense.get(chunk.id, 0.0),
-                *agrees,
-                float(chunk.kind in _CALLABLE),
-                log1p(chunk.end_line - chunk.start_line),
-            )
+    placed, roots = _places(evidence.terms), _roots(question)
+    chunks = [
+        ChunkFeatures(
+            terms.get(chunk.id, 0.0),
+            placed.get(chunk.id, 0.0),
+            dense.get(chunk.id, 0.0),
+            *_name_features(question, roots, chunk),
+            float(chunk.kind in _CALLABLE),
+            log1p(chunk.end_line - chunk.start_line),
         )
+        for chunk in evidence.candidates
+    ]
     return chunks, _of_files(question, evidence, terms, dense)
 
 
@@ -122,15 +119,15 @@ def _sums(
     candidates: Sequence[Candidate], terms: Mapping[str, float], dense: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """By path, how much of a file matches, and the best cosine of its chunks."""
-    totals: defaultdict[str, float] = defaultdict(float)
-    nearest: defaultdict[str, float] = defaultdict(float)
-    # In an order of their own: sums of floats depend on it.
-    for chunk in sorted(candidates, key=lambda chunk: chunk.id):
+    matching: defaultdict[str, list[float]] = defaultdict(list)
+    cosines: defaultdict[str, list[float]] = defaultdict(list)
+    for chunk in candidates:
         score = terms.get(chunk.id, 0.0)
-        totals[chunk.path] += score if score >= _LEAST_MATCH else 0.0
-        nearest[chunk.path] = max(nearest[chunk.path], dense.get(chunk.id, 0.0))
-    roots = {path: sqrt(total) for path, total in totals.items()}
-    return dict.fromkeys(totals, 0.0) | relative(roots), nearest
+        matching[chunk.path].append(score if score >= _LEAST_MATCH else 0.0)
+        cosines[chunk.path].append(dense.get(chunk.id, 0.0))
+    # Exact sums, as others depend on the order.
+    roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
+    return dict.fromkeys(matching, 0.0) | relative(roots), {path: max(found) for path, found in cosines.items()}
 
 
 def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
@@ -142,10 +139,13 @@ def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
 _NO_NAME = (0.0, 0.0)
 
 
-def _name_features(question: Question, defines: Sequence[str]) -> tuple[float, float]:
+def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -> tuple[float, float]:
     """`ChunkFeatures.name` and `covered` of the name that agrees best."""
+    # To look for a word's root is far cheaper than to take names apart.
+    if chunk.said.isascii() and not any(map(chunk.said.__contains__, roots)):
+        return _NO_NAME
     best = _NO_NAME
-    for name in defines:
+    for name in chunk.defines:
         words = _name_words(name)
         if common := len(words & question.words):
             covered = common / len(words)
@@ -153,18 +153,12 @@ def _name_features(question: Question, defines: Sequence[str]) -> tuple[float, f
     return best
 
 
-def _names_that_may_agree(question: Question) -> Callable[[str], bool]:
-    """Tells whether one of some names can have a word of the question.
+def _roots(question: Question) -> list[str]:
+    """What the names that a word of the question is in have in lower case.
 
-    That is far cheaper than to take names apart. A stem is the beginning of its word, but for "queries", whose stem is
-    "query": without the y its root is, too.
+    A stem is the beginning of its word, but for "queries", whose stem is "query": without the y its root is, too.
     """
-    pattern = re.compile("|".join(re.escape(word.removesuffix("y")) for word in question.words) or "(?!)")
-
-    def may_agree(said: str) -> bool:
-        return pattern.search(said) is not None or not said.isascii()
-
-    return may_agree
+    return [word.removesuffix("y") for word in question.words]
 
 
 @lru_cache(maxsize=1 << 15)

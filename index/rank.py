@@ -15,7 +15,6 @@ from cqm.index.evidence import Candidate, Evidence
 from cqm.index.features import ChunkFeatures, FileFeatures, OfFile, features, relative
 from cqm.index.phrasing import sentence_likeness
 from cqm.index.question import read_question
-from cqm.index.roles import Role
 from cqm.index.weights import SENTENCE, TOPIC
 
 CHUNK_DEPTH = 100
@@ -36,38 +35,40 @@ costs .014 of the files that 2,000 tokens show."""
 _MOST_REPEATS = 6
 
 
-class Ranked(NamedTuple):
-    """A candidate with its score, and what that is the sum of.
-
-    Attributes:
-        own: the chunk's features, each times its weight.
-        of_file: its file's, likewise.
-        role: that holds the file down; None for none.
-        further: what was added to the score afterwards, by name.
-    """
-
-    candidate: Candidate
-    score: float
-    own: tuple[float, ...] = ()
-    of_file: tuple[float, ...] = ()
-    role: Role | None = None
-    further: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def parts(self) -> dict[str, float]:
-        """The named parts that sum up to the score, without those that are 0."""
-        of_chunk = zip(ChunkFeatures._fields, self.own, strict=False)
-        named = chain(of_chunk, zip(FileFeatures._fields, self.of_file, strict=False))
-        parts = {(self.role.name if self.role and name == "role" else name): part for name, part in named if part}
-        return parts | dict(self.further)
-
-
 class Weights(NamedTuple):
     """How much each feature counts, in the order of `ChunkFeatures` and `FileFeatures`, and what a repeat costs."""
 
     own: tuple[float, ...]
     of_file: tuple[float, ...]
     repeat: float = 0.0
+
+
+class Ranked(NamedTuple):
+    """A candidate with its score, and what that is the sum of.
+
+    Attributes:
+        own: the chunk's features.
+        of_file: its file's.
+        weights: what they were multiplied with.
+        further: what was added to the score afterwards, by name.
+    """
+
+    candidate: Candidate
+    score: float
+    own: ChunkFeatures
+    of_file: OfFile
+    weights: Weights
+    further: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The named parts that sum up to the score, without those that are 0."""
+        names = {name: name for name in (*ChunkFeatures._fields, *FileFeatures._fields)}
+        if role := self.of_file.role:
+            names["role"] = role.name
+        numbers = map(mul, chain(self.own, self.of_file.features), chain(self.weights.own, self.weights.of_file))
+        parts = {name: part for name, part in zip(names.values(), numbers, strict=True) if part}
+        return parts | dict(self.further)
 
 
 def weights_of(named: Mapping[str, float], repeat: float = 0.0) -> Weights:
@@ -116,31 +117,13 @@ def rank(question: str, evidence: Evidence, weights: Weights | None = None) -> t
     """
     weights = weights or weights_for(question)
     chunks, of_files = features(read_question(question), evidence)
-    weighted = {path: _weighted(found, weights) for path, found in of_files.items()}
+    totals = {path: sum(map(mul, found.features, weights.of_file)) for path, found in of_files.items()}
     scored = [
-        _scored(chunk, own, weighted[chunk.path], weights)
+        Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
     scored.sort(key=lambda entry: (-entry.score, entry.candidate.path, entry.candidate.start_line, entry.candidate.id))
     return tuple(_spread(_distinct(scored), weights.repeat))
-
-
-class _Weighted(NamedTuple):
-    """A file's features, each times its weight, and their sum."""
-
-    parts: tuple[float, ...]
-    total: float
-    role: Role | None
-
-
-def _weighted(found: OfFile, weights: Weights) -> _Weighted:
-    parts = tuple(map(mul, found.features, weights.of_file))
-    return _Weighted(parts, sum(parts), found.role)
-
-
-def _scored(chunk: Candidate, found: ChunkFeatures, of_file: _Weighted, weights: Weights) -> Ranked:
-    own = tuple(map(mul, found, weights.own))
-    return Ranked(chunk, sum(own) + of_file.total, own, of_file.parts, of_file.role)
 
 
 def _distinct(ranked: Iterable[Ranked]) -> list[Ranked]:

@@ -9,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.evidence import Candidate
-from cqm.index.rank import Ranked
+from cqm.index.features import ChunkFeatures, FileFeatures, OfFile
+from cqm.index.rank import Ranked, weights_of
 from cqm.index.rerank.order import reordered
 
 FINITE = st.floats(-1e6, 1e6)
 WEIGHTS = st.floats(0, 1)
+NO_FILE = OfFile(FileFeatures(), None)
+WEIGHTS_OF_TERMS = weights_of({"terms": 1.5})
 
 
 def ranked_of(scores: Sequence[float]) -> list[Ranked]:
     """Results with these scores, the larger half of each by its terms and a loss by the role of its file."""
     candidates = [Candidate(str(place), f"{place}.py", (), 1, 2) for place in range(len(scores))]
     return [
-        Ranked(candidate, score, own=(1.5 * score,), further=(("tests", -0.5 * score),))
+        Ranked(candidate, score, ChunkFeatures(terms=score), NO_FILE, WEIGHTS_OF_TERMS, (("tests", -0.5 * score),))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
 
