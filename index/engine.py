@@ -277,8 +277,8 @@ class Index:
     def _search(self, serving: Generation, query: Query) -> Answer:
         models, reranker = self._services.questions.of(serving), self._services.reranker
         # A server's searches cost this processor little, and may hang.
-        turn = self._turns if serving.store.in_folder else nullcontext()
-        page = find(Searching(serving, models, reranker, self.options.rerank, turn), query)
+        turns = self._turns if serving.store.in_folder else None
+        page = find(Searching(serving, models, reranker, self.options.rerank, turns), query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(

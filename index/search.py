@@ -1,7 +1,7 @@
 """From a query to an answer: filters, the store's searches, ranking, the page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from cqm.index.places import Place, alike, asked_place, searches_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
+from cqm.index.turns import Turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,14 +67,14 @@ class Searching:
         routes: the models that embed the question; None without any.
         reranker: None for the first stage's order.
         rerank: how much it decides.
-        turn: held while a search keeps the processor busy, not while it waits for a model.
+        turns: one is taken while a search keeps the processor busy, not while it waits for a model. None for none.
     """
 
     generation: Generation
     routes: Routes | None = None
     reranker: Reranker | None = None
     rerank: RerankOptions = field(default_factory=RerankOptions)
-    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
+    turns: Turns | None = None
 
 
 def find(searching: Searching, query: Query) -> Page:
@@ -84,10 +85,17 @@ def find(searching: Searching, query: Query) -> Page:
         StoreError, ManifestError: the index cannot be read.
     """
     offset = _checked_offset(query)
+    place = asked_place(searching.generation, query)
+    vectors, degraded = _vectors_at(place, query) if place else _embedded(searching, query)
+    with searching.turns or nullcontext():
+        return _page(searching, query, offset, place, vectors, degraded)
+
+
+def _page(
+    searching: Searching, query: Query, offset: int, place: Place | None, vectors: "Vectors", degraded: str
+) -> Page:
     generation = searching.generation
     keep = _point_filter(generation, query)
-    place = asked_place(generation, query)
-    vectors, degraded = _vectors_at(place, query) if place else _embedded(searching, query)
     mode = query.mode if vectors else SearchMode.LEXICAL
     for _ in range(_ATTEMPTS):
         commits = generation.manifest.commits
@@ -124,8 +132,7 @@ def _alike(
 
     def look(times: int) -> tuple[Sequence[rank.Ranked], int]:
         searches = searches_for(place, vectors, times * rank.CHUNK_DEPTH, keep, words=words)
-        with searching.turn:
-            return alike(searching.generation, place, searches)
+        return alike(searching.generation, place, searches)
 
     return _stepwise(look, wanted)
 
@@ -139,9 +146,8 @@ def _answering(
 
     def look(times: int) -> tuple[Sequence[rank.Ranked], int]:
         nonlocal is_whole, late
-        with searching.turn:
-            evidence, depth = _gather(searching.generation, query.text, mode, vectors, keep, times)
-            ranked: Sequence[rank.Ranked] = rank.rank(query.text, evidence, weights)
+        evidence, depth = _gather(searching.generation, query.text, mode, vectors, keep, times)
+        ranked: Sequence[rank.Ranked] = rank.rank(query.text, evidence, weights)
         if times == _DEPTHS[0]:
             ranked, late = _reranked(searching, query.text, ranked)
         if query.mode is not SearchMode.SEMANTIC:
@@ -186,7 +192,8 @@ def _reranked(searching: Searching, question: str, ranked: Sequence[rank.Ranked]
     payloads = searching.generation.store.payloads(head, _READ)
     texts = [_read_text(payloads.get(name, {})) for name in head]
     try:
-        scores = reranker.scores(question, texts, options.deadline_seconds)
+        with searching.turns.away() if searching.turns else nullcontext():
+            scores = reranker.scores(question, texts, options.deadline_seconds)
     except RerankError as error:
         return ranked, f"The results are not reranked: {error}"
     return reordered(ranked, scores, options.weight), ""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from scripted_server import Reply, ScriptedServer
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
+from cqm.index.model import Query, SearchMode
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
 
 NAMES = ("alpha", "beta", "gamma", "delta")
@@ -32,16 +33,17 @@ def options(tmp_path: Path) -> IndexOptions:
 
 
 @pytest.fixture
-def judge() -> Iterator[Callable[[str], tuple[str, Event]]]:
-    """Serve a reranker that prefers texts with a word; gives its address and what makes it answer."""
+def judge() -> Iterator[Callable[[str], tuple[str, Event, Event]]]:
+    """Serve a reranker that prefers texts with a word: its address, what lets it answer, what tells it was asked."""
     servers: list[tuple[HTTPServer, Event]] = []
 
-    def start(word: str) -> tuple[str, Event]:
-        answers = Event()
+    def start(word: str) -> tuple[str, Event, Event]:
+        answers, is_asked = Event(), Event()
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                is_asked.set()
                 answers.wait()
                 found = [
                     {"index": n, "relevance_score": float(word in text)} for n, text in enumerate(asked["documents"])
@@ -58,7 +60,7 @@ def judge() -> Iterator[Callable[[str], tuple[str, Event]]]:
         server = HTTPServer(("127.0.0.1", 0), Handler)
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         servers.append((server, answers))
-        return f"http://127.0.0.1:{server.server_port}/v1/rerank", answers
+        return f"http://127.0.0.1:{server.server_port}/v1/rerank", answers, is_asked
 
     yield start
     for server, answers in servers:
@@ -111,9 +113,9 @@ def test_an_answer_that_lacks_something_is_found_anew(
 
 
 def test_a_reranker_decides_the_order_as_much_as_it_is_let(
-    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event]]
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:
-    url, answers = judge("delta")
+    url, answers, _ = judge("delta")
     answers.set()
     chosen = RerankOptions("http", url, deadline_seconds=20.0, weight=1.0)
     for weight, first in ((1.0, "delta.py"), (0.0, "alpha.py")):
@@ -126,9 +128,9 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
 
 
 def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
-    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event]]
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:
-    url, answers = judge("delta")
+    url, answers, _ = judge("delta")
     answers.set()
     chosen = RerankOptions("http", url, deadline_seconds=20.0, weight=1.0, depth=1)
     with Index.open(tree, replace(options, rerank=chosen)) as index:
@@ -137,9 +139,9 @@ def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
 
 
 def test_when_a_reranker_is_late_the_order_stands_and_the_answer_says_so(
-    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event]]
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:
-    url, answers = judge("delta")
+    url, answers, _ = judge("delta")
     chosen = RerankOptions("http", url, deadline_seconds=0.2, weight=1.0)
     with Index.open(tree, options) as plain:
         plain.update()
@@ -152,10 +154,27 @@ def test_when_a_reranker_is_late_the_order_stands_and_the_answer_says_so(
         answers.set()
 
 
-def test_a_definition_that_is_asked_for_by_name_is_first_whatever_a_reranker_prefers(
-    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event]]
+def test_a_search_that_waits_for_a_reranker_keeps_no_other_waiting(
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:
-    url, answers = judge("delta")
+    url, answers, is_asked = judge("delta")
+    chosen = RerankOptions("http", url, deadline_seconds=30.0)
+    with Index.open(tree, replace(options, rerank=chosen)) as index, ThreadPoolExecutor(2) as pool:
+        index.update()
+        waiting = pool.submit(index.search, Query("weigh alpha"))
+        assert is_asked.wait(20.0)
+        # Nothing is found, so that there is nothing to rerank.
+        other = pool.submit(index.search, Query("zzzqqq", mode=SearchMode.LEXICAL))
+        assert not other.result(20.0).hits
+        assert not waiting.done()
+        answers.set()
+        assert not waiting.result(20.0).degraded
+
+
+def test_a_definition_that_is_asked_for_by_name_is_first_whatever_a_reranker_prefers(
+    tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
+) -> None:
+    url, answers, _ = judge("delta")
     answers.set()
     rerank = RerankOptions("http", url, weight=1.0)
     with Index.open(tree, replace(options, embedding=EmbeddingOptions("none"), rerank=rerank)) as index:

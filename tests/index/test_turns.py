@@ -22,29 +22,31 @@ def test_an_update_that_takes_long_keeps_no_search_waiting_until_its_end() -> No
         assert entered.wait(SOON)
 
 
-def test_two_searches_go_at_once_and_the_next_when_one_of_them_ends() -> None:
-    turns, going, may_end, third = Turns(), [Event(), Event()], [Event(), Event()], Event()
+def test_a_search_begins_when_the_one_before_it_ends_or_waits_for_something_else() -> None:
+    turns, going, may_wait, second, may_end = Turns(), Event(), Event(), Event(), Event()
 
-    def search(number: int) -> None:
+    def search() -> bool:
         with turns:
-            going[number].set()
-            may_end[number].wait(SOON)
+            going.set()
+            assert may_wait.wait(SOON)
+            assert not second.is_set(), "it began before the first had ended or waited"
+            with turns.away():
+                assert second.wait(SOON)
+                may_end.set()
+            return may_end.is_set()
 
-    def search_last() -> bool:
+    def search_meanwhile() -> None:
         with turns:
-            third.set()
-            return may_end[0].is_set()
+            second.set()
+            assert may_end.wait(SOON)
 
-    with ThreadPoolExecutor(3) as pool:
-        for number in range(2):
-            pool.submit(search, number)
-            assert going[number].wait(SOON)
-        last = pool.submit(search_last)
-        may_end[0].set()
-        assert third.wait(SOON)
-        assert last.result(), "it began before another had ended"
-        assert not may_end[1].is_set()
-        may_end[1].set()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(search)
+        assert going.wait(SOON)
+        other = pool.submit(search_meanwhile)
+        may_wait.set()
+        assert first.result(SOON)
+        other.result(SOON)
 
 
 def test_updates_back_to_back_leave_searches_their_turns(tree: Path, options: IndexOptions) -> None:
