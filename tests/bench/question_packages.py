@@ -1,7 +1,15 @@
 """The packages that question_set.py asks about: pinned in question_packages.tsv, fetched by their registries' clients.
 
-All are under open licences, and none is a repository of the development benchmark. Debian's are of its release 12; a
-package that was replaced there since is told of, and its row is to be renewed.
+All are under open licences, and none is a repository of the development benchmark. Debian's are of its release 12, of
+"debian-source" also of 13 (it wants "deb-src" among apt's sources); a package that was replaced there since is told of,
+and its row is to be renewed.
+
+The rule for those that were added to Java, JavaScript and TypeScript later: widely used libraries under permissive
+licences whose archive holds documented source as it was written (nothing bundled or compiled), and whose projects are
+not among training/packages.tsv, training/exclude.txt or the development repositories. They were listed before any of
+them was counted or asked, and all that the registries had were taken, whichever split they fell in; Java has a second
+list, since Debian's mirrors lacked half of the first, and TypeScript the first of a reserve, being below 500 held-out
+questions. Of an archive with several folders of source one is taken, without code of other projects.
 """
 
 import csv
