@@ -1,6 +1,7 @@
 """What the searches of a question found: the candidates for an answer, and what each search says of them."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 
@@ -43,6 +44,7 @@ class Evidence:
         dense: cosine by chunk id of the nearest chunks, in each space that holds vectors; a missing one counts as the
             least of them.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.
+        saying: the chunks that say the word which the question is, where they are few.
     """
 
     candidates: tuple[Candidate, ...]
@@ -50,3 +52,4 @@ class Evidence:
     dense: tuple[Mapping[str, float], ...]
     file_terms: Mapping[str, float]
     path_terms: Mapping[str, float]
+    saying: AbstractSet[str] = frozenset()

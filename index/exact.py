@@ -1,17 +1,23 @@
-"""A symbol asked for by its name alone: its definitions come before everything that only mentions it."""
+"""A question that is a name or a word alone: what defines it, then what says a rare one, come before all else.
+
+A vector says little of a word that no model has learned: an identifier, the code of an error.
+"""
 
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.evidence import Candidate
-from cqm.index.lexical import SparseTerms, label_term
+from cqm.index.lexical import SparseTerms, label_term, name_term
 from cqm.index.question import name_key
 from cqm.index.rank import Ranked
 
 DEPTH = 50
 """How many chunks that define a name are looked at."""
+FEW = 10
+"""In how many chunks, a page of results, a word stands at most that all of them come first."""
 PART = "exact"
 """The name of the part of a score."""
 
@@ -19,6 +25,7 @@ _WORD = r"[$@]?[^\W\d][\w$]*[?!=]?"
 _BETWEEN = r"\.|::|#|->|/|\\|:"
 # "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client".
 _ASKED = re.compile(rf"`?((?:{_WORD}(?:{_BETWEEN}))*{_WORD})(?:\(\))?`?")
+_ONE_WORD = re.compile(r"`?(\w+)`?")
 _SEPARATOR = re.compile(_BETWEEN)
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
 
@@ -44,28 +51,46 @@ def definition_query(text: str) -> SparseTerms | None:
     return label_term(key) if key else None
 
 
-def definitions_first(text: str, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """The results with the definitions first of the symbol that the question names; another question changes nothing.
+def word_query(text: str) -> SparseTerms | None:
+    """The term that finds all chunks which say the word that a question is; None for another question."""
+    found = _ONE_WORD.fullmatch(text.strip())
+    return name_term(found[1]) if found else None
 
-    They are told by the name as it is written; where none has it, in any spelling: `getUrl` is answered by `get_url`.
-    Of several, one that is no member of something else comes before one that is, unless that is asked for too, and one
-    in the file of that name before the others. What lifts a definition above the rest is a part of its score, so
-    large that none is below, once for each of these.
+
+def exact_first(text: str, ranked: Sequence[Ranked], saying: AbstractSet[str] = frozenset()) -> Sequence[Ranked]:
+    """The results with the definitions first of the symbol that the question names, then what says a rare word.
+
+    Definitions are told by the name as it is written; where none has it, in any spelling: `getUrl` is answered by
+    `get_url`. Of several, one that is no member of something else comes before one that is, unless that is asked for
+    too, and one in the file of that name before the others. What lifts a result above the rest is a part of its score,
+    so large that none is below, once for each of these.
 
     Parameters:
-        text: the question.
+        text: the question; one that is neither a name nor a word changes nothing.
         ranked: best first.
+        saying: the ids of chunks that say the word, if they are few.
     """
+    grades = _grades(text, ranked)
+    first = {name: grade + bool(saying) for name, grade in grades.items() if grade}
+    first = dict.fromkeys(saying, 1) | first
+    lifted = [entry.score for entry in ranked if entry.candidate.id in first]
+    if not lifted:
+        return ranked
+    # Not from the least score of all: which chunks were found last depends on ties.
+    apart = 1 + max(entry.score for entry in ranked) - min(lifted)
+    places = [first.get(entry.candidate.id, 0) for entry in ranked]
+    entries = [_lifted(entry, apart * place) for entry, place in zip(ranked, places, strict=True)]
+    return [entries[number] for number in sorted(range(len(entries)), key=lambda number: -places[number])]
+
+
+def _grades(text: str, ranked: Sequence[Ranked]) -> dict[str, int]:
+    """How well each result fits that shall define the name that a question is, by id; see `_grade`."""
     name = asked_name(text)
     for spelled in (str, _plain) if name else ():
         grades = {entry.candidate.id: _grade(entry.candidate, name, spelled) for entry in ranked}
         if any(grades.values()):
-            # Not from the least score of all: which chunks were found last depends on ties.
-            apart = 1 + max(entry.score for entry in ranked)
-            apart -= min(entry.score for entry in ranked if grades[entry.candidate.id])
-            lifted = [_lifted(entry, apart * grades[entry.candidate.id]) for entry in ranked]
-            return sorted(lifted, key=lambda entry: -grades[entry.candidate.id])
-    return ranked
+            return grades
+    return {}
 
 
 def _grade(chunk: Candidate, asked: str, spelled: Callable[[str], str]) -> int:

@@ -11,7 +11,7 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.errors import QueryError, RerankError
 from cqm.index.evidence import Evidence
 from cqm.index.exact import DEPTH as DEFINITIONS_DEPTH
-from cqm.index.exact import definition_query, definitions_first
+from cqm.index.exact import FEW, definition_query, exact_first, word_query
 from cqm.index.generation import Generation
 from cqm.index.globs import paths_matching, prefix_folder
 from cqm.index.lexical import SparseTerms, query_terms
@@ -151,7 +151,7 @@ def _answering(
         if times == _DEPTHS[0]:
             ranked, late = _reranked(searching, query.text, ranked)
         if query.mode is not SearchMode.SEMANTIC:
-            ranked = definitions_first(query.text, ranked)
+            ranked = exact_first(query.text, ranked, evidence.saying)
         is_whole = len(evidence.candidates) == len(set(chain(evidence.terms, *evidence.dense)))
         return ranked, depth
 
@@ -250,12 +250,13 @@ def _gather(
     dense = [Nearest(name, vector, times * rank.CHUNK_DEPTH, keep) for name, vector in vectors.items()]
     terms = query_terms(text)
     lexical = [] if mode is SearchMode.SEMANTIC else _lexical(terms, keep, times)
-    by_name = _by_name(text, mode, keep)
-    given = generation.store.search([*lexical, *dense, *by_name])
+    exact = [] if mode is SearchMode.SEMANTIC else _exact(text, keep)
+    given = generation.store.search([*lexical, *dense, *exact])
     depth = max(map(len, given[2 if lexical else 0 :]), default=0)
     searches = [*lexical, *dense]
-    found = [*map(_settled, given, searches), *given[len(searches) :]]
-    defining = found[len(lexical) + len(dense) :]
+    found = list(map(_settled, given, searches))
+    defining, saying = given[len(searches) :] or ({}, {})
+    saying = saying if len(saying) <= FEW else {}
     files, paths, chunks = found[: len(lexical)] or ({}, {}, {})
     cosines = tuple(filter(None, found[len(lexical) : len(lexical) + len(dense)]))
     files, paths = map(generation.candidates.paths, (files, paths))
@@ -266,10 +267,10 @@ def _gather(
         fill = Nearest(TERMS, terms, times * rank.FILL_DEPTH, within)
         (further,) = generation.store.search([fill])
         chunks |= _settled(further, fill)
-    # Of a chunk that only its label found nothing is known; it counts as 0.
-    chunks = dict.fromkeys(chain(*defining), 0.0) | chunks
+    # Of a chunk that only these found nothing is known; it counts as 0.
+    chunks = dict.fromkeys(chain(defining, saying), 0.0) | chunks
     ids = dict.fromkeys(chain(chunks, *cosines))
-    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks), depth
+    return replace(evidence, candidates=tuple(generation.candidates.of(ids)), terms=chunks, saying=saying.keys()), depth
 
 
 def _settled(scores: dict[str, float], search: Nearest) -> dict[str, float]:
@@ -288,10 +289,11 @@ def _lexical(terms: SparseTerms, keep: PointFilter | None, times: int) -> list[N
     return [*by_file, Nearest(TERMS, terms, times * rank.CHUNK_DEPTH, keep)]
 
 
-def _by_name(text: str, mode: SearchMode, keep: PointFilter | None) -> list[Nearest]:
-    """The search for the definitions of the symbol that a question names; none for another question."""
-    terms = None if mode is SearchMode.SEMANTIC else definition_query(text)
-    return [Nearest(TERMS, terms, DEFINITIONS_DEPTH, keep)] if terms else []
+def _exact(text: str, keep: PointFilter | None) -> list[Nearest]:
+    """The searches for the definitions of a name and for a rare word, if the question is one; what is none is empty."""
+    nothing = SparseTerms((), ())
+    defining, saying = definition_query(text) or nothing, word_query(text) or nothing
+    return [Nearest(TERMS, defining, DEFINITIONS_DEPTH, keep), Nearest(TERMS, saying, FEW + 1, keep)]
 
 
 def _embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:

@@ -22,7 +22,7 @@ from ranking import NAMES, Asked, for_sentences, for_topics, left_out, read
 
 from cqm.index.evaluation import MEASURES, Judged, Span, Topic, judge
 from cqm.index.evidence import Evidence
-from cqm.index.exact import definitions_first
+from cqm.index.exact import exact_first
 from cqm.index.rank import rank, weights_for
 
 Questions = Sequence[tuple[Topic, Evidence]]
@@ -43,7 +43,7 @@ def judged(questions: Questions, weights: Weighed) -> list[Judged]:
 
 
 def _found(text: str, evidence: Evidence, weights: Weighed) -> list[Span]:
-    ranked = definitions_first(text, rank(text, evidence, weights_for(text, *weights)))
+    ranked = exact_first(text, rank(text, evidence, weights_for(text, *weights)))
     places = (entry.candidate for entry in ranked[:RESULTS])
     return [Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in places]
 

@@ -30,7 +30,7 @@ from cqm.index import rank
 from cqm.index.engine import Index
 from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
 from cqm.index.evidence import Candidate, Evidence
-from cqm.index.exact import definitions_first
+from cqm.index.exact import exact_first
 from cqm.index.features import ChunkFeatures, FileFeatures
 from cqm.index.model import Query, SearchMode
 from cqm.index.options import IndexOptions
@@ -184,7 +184,7 @@ def by_rank(topic: Topic, evidence: Evidence, without: frozenset[str] = frozense
     own = [0.0 if name in without else it for name, it in zip(ChunkFeatures._fields, weights.own, strict=True)]
     of_file = [0.0 if name in without else it for name, it in zip(FileFeatures._fields, weights.of_file, strict=True)]
     left = rank.Weights(tuple(own), tuple(of_file), 0.0 if "repeat" in without else weights.repeat)
-    return [each.candidate for each in definitions_first(topic.text, rank.rank(topic.text, evidence, left))]
+    return [each.candidate for each in exact_first(topic.text, rank.rank(topic.text, evidence, left))]
 
 
 def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:

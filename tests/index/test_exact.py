@@ -153,3 +153,22 @@ def pages(index: Index, asked: Query, limit: int) -> list[str]:
         found += [hit.path for hit in answer.hits]
         if not (cursor := answer.next_cursor):
             return found
+
+
+def test_the_few_chunks_that_say_a_word_come_before_what_is_only_alike_in_meaning(tmp_path: Path) -> None:
+    """A word that one test alone said was not on the first page: tests are held down, and vectors found something."""
+    tree = tmp_path / "tree"
+    (tree / "tests").mkdir(parents=True)
+    for number in range(30):
+        (tree / f"part_{number}.py").write_text(f"def gather_{number}(value):\n    return value + {number}\n")
+        (tree / "tests" / f"test_{number}.py").write_text(f"def test_{number}():\n    assert {number}  # often said\n")
+    (tree / "tests" / "test_7.py").write_text("def test_7():\n    assert 7  # zqvugfwgmjalnf, E0308\n")
+    with Index.open(tree, IndexOptions(home=tmp_path / "home", workers=1)) as index:
+        index.update()
+        for word in ("zqvugfwgmjalnf", "`zqvugfwgmjalnf`", "E0308"):
+            hits = index.search(Query(word)).hits
+            assert hits[0].path == "tests/test_7.py", word
+            assert hits[0].score > hits[1].score
+            assert "exact" in hits[0].parts
+        assert "exact" not in index.search(Query("said")).hits[0].parts
+        assert "exact" not in index.search(Query("zqvugfwgmjalnf", mode=SearchMode.SEMANTIC)).hits[0].parts
