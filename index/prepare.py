@@ -73,6 +73,11 @@ class PreparedFile:
         return self.row.reason == SkipReason.VANISHED
 
     @property
+    def is_skipped(self) -> bool:
+        """Whether it is left out; also where it is gone."""
+        return self.row.state is FileState.SKIPPED
+
+    @property
     def is_chunked(self) -> bool:
         """Whether there are chunks to store; there may be none of them in a blank file."""
         return self.row.state is FileState.INDEXED and self.chunks is not None

@@ -262,7 +262,7 @@ def _rows(file: PreparedFile, placed: Mapping[str, _Placed]) -> Rows:
     """The manifest rows of a file; it failed when chunks lack the vector that they should have."""
     if not file.is_chunked:
         # A file that failed keeps the chunks it had: they are the last known good.
-        return file.row, () if file.row.state is FileState.SKIPPED else None
+        return file.row, None
     chunks = [placed[part.row.id] for part in file.chunks or ()]
     rows = tuple(it.row() for it in chunks)
     reasons = [it.problem for it in chunks if it.problem]

@@ -89,7 +89,7 @@ def run_update(
     tally = _Tally(unchanged=plan.unchanged)
     target, manifest = work.target, work.target.generation.manifest
     tally.deleted += remove_files(target, plan.vanished)
-    _skip(target, plan, tally)
+    tally.deleted += _skip(target, plan, plan.skipped)
     stopped = _store_all(work, plan, tally, report, cancelled)
     waiting = lacking(manifest, wanted_spaces(target.routes, manifest))
     manifest.set_facts({LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(target.routes)})
@@ -123,7 +123,7 @@ def _store_all(
     for batch in prepare_files(plan.todo, work.preparation, work.workers):
         tally.deleted += _take_out(work.target, plan, batch)
         try:
-            stored = store_files(work.target, [file for file in batch if not file.is_gone], cancelled)
+            stored = store_files(work.target, [file for file in batch if not file.is_skipped], cancelled)
         except StoppedError:
             return True
         tally.count(stored)
@@ -136,23 +136,21 @@ def _store_all(
 
 
 def _take_out(target: Target, plan: Plan, batch: Sequence[PreparedFile]) -> int:
-    """Take out what the index holds of files that are gone or not to be indexed; gives the number of their chunks.
-
-    Rows of the latter stay until others replace them: at no moment does the index know nothing of a file that is there.
-    """
+    """Take out what the index holds of files that are gone or not to be indexed; gives the number of their chunks."""
     gone = [file.row.path for file in batch if file.is_gone and plan.may_hold(file.row.path)]
-    skipped = [file.row for file in batch if file.row.state is FileState.SKIPPED and not file.is_gone]
-    return remove_files(target, gone) + _empty(target, plan, skipped)
+    skipped = [file.row for file in batch if file.is_skipped and not file.is_gone]
+    return remove_files(target, gone) + _skip(target, plan, skipped)
 
 
-def _empty(target: Target, plan: Plan, skipped: Sequence[FileRow]) -> int:
-    return delete_points(target, [row.path for row in skipped if plan.may_hold_chunks(row.path)])
+def _skip(target: Target, plan: Plan, rows: Sequence[FileRow]) -> int:
+    """Record files that are left out, and take out what the index held of them; gives the number of their chunks.
 
-
-def _skip(target: Target, plan: Plan, tally: _Tally) -> None:
-    """Record files that are now left out, and take out what the index held of them."""
-    tally.deleted += _empty(target, plan, plan.skipped)
-    target.generation.manifest.commit([(row, ()) for row in plan.skipped])
+    Their rows are replaced: at no moment does the index know nothing of a file that is there.
+    """
+    deleted = delete_points(target, [row.path for row in rows if plan.may_hold_chunks(row.path)])
+    if rows:
+        target.generation.manifest.commit([(row, ()) for row in rows])
+    return deleted
 
 
 def _count_files(rows: Iterable[Rows], plan: Plan, tally: _Tally) -> None:

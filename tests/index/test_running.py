@@ -189,3 +189,26 @@ def test_a_skipped_file_that_is_read_again_is_told_of_all_the_while(tree: Path, 
         while reading.is_alive():
             told.add(index.skipped())
     assert {tuple(problem.path for problem in skipped) for skipped in told} == {("logo.png",)}
+
+
+def test_a_file_that_became_binary_is_told_while_a_model_embeds_the_others(
+    tree: Path, options: IndexOptions, server: ScriptedServer
+) -> None:
+    """It counted as indexed until all files read with it were embedded, without anything to be found of it."""
+    model = EmbeddingOptions("openai", "tiny", f"{server.url}/v1", concurrency=1)
+    with Index.open(tree, replace(options, embedding=model)) as index:
+        index.update()
+        reached, opened = Event(), Event()
+        server.rule = _held("gather_anew", reached, opened)
+        (tree / "part_1.py").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+        (tree / "part_2.py").write_text("def gather_anew(value):\n    return value\n")
+        updating = Thread(target=index.update, daemon=True)
+        updating.start()
+        assert reached.wait(PATIENCE_SECONDS)
+        try:
+            assert [(problem.path, problem.reason) for problem in index.skipped()] == [("part_1.py", "binary")]
+            assert index.status().chunks == 2
+        finally:
+            opened.set()
+            updating.join(PATIENCE_SECONDS)
+        assert index.status().chunks == 2
