@@ -6,7 +6,7 @@ Whoever writes holds its lock until the disk has it. Searches wait neither for t
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -82,8 +82,9 @@ class Database:
 
     def sync(self) -> None:
         """Have all that is committed on the disk."""
-        # SQLite syncs its log before it takes anything over from it, and the database after that.
-        self.read("PRAGMA wal_checkpoint(PASSIVE)")
+        with self.lock, suppress(FileNotFoundError):
+            # No lock of SQLite is on its log, so that to close it again takes none away.
+            sync_file(self.path.with_name(f"{self.path.name}-wal"))
 
     def close(self) -> None:
         """Close it; committed work is on disk."""
@@ -135,10 +136,12 @@ class Database:
             self.writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self.writer.execute("COMMIT")
             except BaseException:
-                self.writer.execute("ROLLBACK")
+                # Where the disk is full SQLite has done so by itself.
+                if self.writer.in_transaction:
+                    self.writer.execute("ROLLBACK")
                 raise
-            self.writer.execute("COMMIT")
 
 
 def _connected(address: str) -> sqlite3.Connection:

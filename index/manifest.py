@@ -55,8 +55,7 @@ class Manifest:
         """
         manifest = cls(Database.open(path, partial(_prepare, path), read_only=read_only))
         if not read_only:
-            with translated(path):
-                manifest._facts, manifest._held_spaces = manifest._what_all_ask()
+            manifest._facts, manifest._held_spaces = manifest._what_all_ask()
         return manifest
 
     def check(self) -> None:
@@ -313,8 +312,8 @@ class Manifest:
 
     def _what_all_ask(self) -> tuple[dict[str, str], dict[str, str]]:
         """Facts and held spaces: every search and update asks for them ten times, so that they stay in memory."""
-        facts = self._db.execute("SELECT name, value FROM fact").fetchall()
-        return {name: str(value) for name, value in facts}, dict(self._db.execute(_HELD_SPACES).fetchall())
+        facts = self._database.read("SELECT name, value FROM fact")
+        return {name: str(value) for name, value in facts}, dict(self._database.read(_HELD_SPACES))
 
     @contextmanager
     def _transaction(self, *, is_synced: bool = False, is_seen: bool = True) -> Iterator[None]:
@@ -329,16 +328,16 @@ class Manifest:
                 with self._database.transaction(is_synced=is_synced):
                     yield
                     seen = self._what_all_ask() if is_seen else None
-                if seen:
-                    self._facts, self._held_spaces = seen
                 self._written_at.update(self._changed)
                 if self._chunk_count is not None:
                     self._chunk_count += self._change
                 self._ended_commits = self._commits
+                # Before `state` is another: what is remembered would be kept as an answer of the new one.
+                if seen:
+                    self._database.forget()
+                    self._facts, self._held_spaces = seen
             finally:
                 self._changed, self._change = {}, 0
-            if is_seen:
-                self._database.forget()
 
 
 def _prepare(path: Path, database: sqlite3.Connection) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.errors import StoreError
+from cqm.index.errors import ManifestError, StoreError
 from cqm.index.model import Query
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
 
@@ -196,6 +196,22 @@ def open_tree(tree: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.fault("read-only index")
+def test_a_manifest_that_is_full_in_the_middle_of_a_commit_is_told_as_that(tree: Path, options: IndexOptions) -> None:
+    """SQLite had taken the commit back by itself, so that to do so again hid what was wrong."""
+    with Index.open(tree, options) as index:
+        index.update()
+        database = index._lineage.serving.manifest._db
+        (pages,) = database.execute("PRAGMA page_count").fetchone()
+        database.execute(f"PRAGMA max_page_count={pages + 1}")
+        for number in range(200):
+            (tree / f"further_{number}.py").write_text(f"def further_{number}(value):\n    return value\n")
+        with pytest.raises(ManifestError, match="database or disk is full"):
+            index.update()
+        database.execute("PRAGMA max_page_count=1000000")
+        assert index.update().failed == ()
+        assert index.status().chunks >= 200
+
+
 def test_an_index_that_may_not_be_written_is_told_with_its_folder(open_tree: Path, options: IndexOptions) -> None:
     script = """
 with Index.open(tree, options) as index:
