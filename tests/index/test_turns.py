@@ -1,3 +1,5 @@
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -47,6 +49,27 @@ def test_a_search_begins_when_the_one_before_it_ends_or_waits_for_something_else
         may_wait.set()
         assert first.result(SOON)
         other.result(SOON)
+
+
+def test_searches_have_their_turns_in_the_order_in_which_they_came() -> None:
+    turns, began = Turns(), []
+    with ThreadPoolExecutor(8) as pool:
+
+        def search(number: int) -> None:
+            with turns:
+                began.append(number)
+
+        with turns:
+            for number in range(8):
+                pool.submit(search, number)
+                until(lambda number=number: len(turns._line) == number + 2)
+    assert began == list(range(8))
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < deadline
 
 
 def test_updates_back_to_back_leave_searches_their_turns(tree: Path, options: IndexOptions) -> None:
