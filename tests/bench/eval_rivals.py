@@ -25,7 +25,8 @@ from cqm.index.evidence import Candidate, Evidence
 
 _K = 60
 COLUMNS = (
-    ("file", "NDCG@10"), ("file", "Recall@10"), ("span", "NDCG@10"), ("span", "MRR@10"), ("span", "Recall@10"),
+    ("file", "NDCG@10"), ("file", "MRR@10"), ("file", "Recall@10"),
+    ("span", "NDCG@10"), ("span", "MRR@10"), ("span", "Recall@10"),
     ("span recall within tokens", "500"), ("span recall within tokens", "2000"), ("file recall within tokens", "2000"),
 )  # fmt: skip
 
