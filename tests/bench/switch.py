@@ -24,6 +24,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
+
 from clients import PROGRAM, WORDS, end_owner, write_tree
 from scripted_server import ScriptedServer
 
