@@ -54,7 +54,7 @@ def definition_query(text: str) -> SparseTerms | None:
 def word_query(text: str) -> SparseTerms | None:
     """The term that finds all chunks which say the word that a question is; None for another question."""
     found = _ONE_WORD.fullmatch(text.strip())
-    return name_term(found[1]) if found else None
+    return name_term(found[1]) if found and found[1].strip("_") else None
 
 
 def exact_first(text: str, ranked: Sequence[Ranked], saying: AbstractSet[str] = frozenset()) -> Sequence[Ranked]:

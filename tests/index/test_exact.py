@@ -172,3 +172,9 @@ def test_the_few_chunks_that_say_a_word_come_before_what_is_only_alike_in_meanin
             assert "exact" in hits[0].parts
         assert "exact" not in index.search(Query("said")).hits[0].parts
         assert "exact" not in index.search(Query("zqvugfwgmjalnf", mode=SearchMode.SEMANTIC)).hits[0].parts
+
+
+@pytest.mark.parametrize("text", ["_", "`__`", "`", "``", "٣"])
+def test_a_question_of_marks_alone_is_answered(index: Index, text: str) -> None:
+    """What has no word in it had no term to look for."""
+    assert isinstance(index.search(Query(text)), Answer)
