@@ -1,0 +1,166 @@
+"""Open files below a folder without leaving it: no link is followed and nothing but a regular file is read.
+
+A path is opened by one call where the kernel resolves it beneath a descriptor (`openat2(2)` of Linux 5.6), else folder
+by folder with O_NOFOLLOW. Both hold while others exchange folders for links. Windows has neither: there a path is
+resolved, compared and opened, which a race could beat.
+"""
+
+import ctypes
+import errno
+import os
+import stat
+import sys
+from functools import cache
+from pathlib import Path
+
+# No link at the end of the path, no wait for the other end of a pipe, no translated line ends on Windows.
+FILE_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+_OPENAT2 = 437
+"""The number of the call on every architecture: those since 2011 are the same."""
+_RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
+_RETRIES = 16
+"""How often a path is resolved again that changed meanwhile (EAGAIN)."""
+
+
+class NotRegularError(OSError):
+    """The path is a folder, link, pipe, socket or device where a regular file is wanted."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(errno.EINVAL, "not a regular file", str(path))
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: int = 0o600) -> int:
+    """Open a path below a folder, and return its descriptor.
+
+    Parameters:
+        folder: a descriptor, or the path of a folder whose own links were resolved by whoever chose it.
+        path: relative, with "/" between parts; no part may be "..".
+        flags: of `os.open`.
+        mode: of a new file.
+
+    Raises:
+        OSError: it cannot be opened. A link on the way is ELOOP; a path that leads out is EXDEV or ELOOP.
+    """
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    if ".." in parts or path.startswith("/") or "\0" in path:
+        raise OSError(errno.EXDEV, "the path leads out of its folder", path)
+    if isinstance(folder, Path):
+        if not _HAS_DESCRIPTORS:
+            return _opened_by_path(folder, parts, flags, mode)
+        opened = os.open(folder, FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))
+        try:
+            return open_beneath(opened, path, flags, mode)
+        finally:
+            os.close(opened)
+    if _has_openat2():
+        return _opened_by_kernel(folder, "/".join(parts) or ".", flags, mode)
+    return _opened_by_steps(folder, parts or ["."], flags, mode)
+
+
+def open_regular(folder: int | Path, path: str) -> int:
+    """Open a regular file below a folder for reading, and return its descriptor.
+
+    Raises:
+        NotRegularError: it is something else.
+        OSError: it cannot be opened; see `open_beneath`.
+    """
+    return _regular(open_beneath(folder, path), path)
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """Read a small file whose last part may not be a link: settings, ignore files, what git notes.
+
+    Parameters:
+        path: absolute; the folders above may be links.
+        most: bytes that are read at most; a larger file gives the first `most` + 1 of them.
+
+    Raises:
+        NotRegularError: it is no regular file; a device or a pipe is not read.
+        OSError: it cannot be opened or read. A link is ELOOP.
+    """
+    with os.fdopen(_regular(os.open(path, FILE_FLAGS), path), "rb") as file:
+        return file.read(most + 1)
+
+
+def read_small_beneath(folder: int | Path, path: str, most: int) -> bytes:
+    """The same for a file below a folder, without a link on the way; see `open_beneath`.
+
+    Raises:
+        NotRegularError, OSError: as `read_small`.
+    """
+    with os.fdopen(open_regular(folder, path), "rb") as file:
+        return file.read(most + 1)
+
+
+def _regular(descriptor: int, path: str | Path) -> int:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(path)
+    return descriptor
+
+
+def _opened_by_kernel(folder: int, path: str, flags: int, mode: int) -> int:
+    resolve = _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS
+    how = _OpenHow(flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, resolve)
+    for _ in range(_RETRIES):
+        opened: int = _libc().syscall(_OPENAT2, folder, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
+        if opened >= 0:
+            return opened
+        code = ctypes.get_errno()
+        if code not in {errno.EAGAIN, errno.EINTR}:
+            break
+    raise OSError(code, os.strerror(code), path)
+
+
+def _opened_by_steps(folder: int, parts: list[str], flags: int, mode: int) -> int:
+    here = os.dup(folder)
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, FOLDER_FLAGS, dir_fd=here)
+            os.close(here)
+            here = below
+        return os.open(parts[-1], flags, mode, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _opened_by_path(folder: Path, parts: list[str], flags: int, mode: int) -> int:
+    path = folder.joinpath(*parts)
+    if path.is_symlink() or not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return os.open(path, flags, mode)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+@cache
+def _has_openat2() -> bool:
+    """Whether the kernel has the call; a sandbox may refuse it with EPERM."""
+    if sys.platform != "linux":
+        return False
+    how = _OpenHow(os.O_RDONLY | os.O_CLOEXEC, 0, _RESOLVE_BENEATH)
+    root = os.open("/", FOLDER_FLAGS)
+    try:
+        opened: int = _libc().syscall(_OPENAT2, root, b".", ctypes.byref(how), ctypes.sizeof(how))
+    finally:
+        os.close(root)
+    if opened >= 0:
+        os.close(opened)
+    return opened >= 0

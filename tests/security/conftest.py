@@ -1,0 +1,113 @@
+"""A stranger's repository as it comes to a victim, and the victim: `cqm` as it is installed, in a home of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
+
+INNOCENT = 'def innocent_marker(value):\n    """A function that every search must find."""\n    return value\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """Somebody who runs `cqm` in a copy of a stranger's repository.
+
+    Attributes:
+        project: the copy; commands run in it.
+        home: the victim's own folder.
+        environment: of the processes, without any variable of ours that is not named here.
+    """
+
+    project: Path
+    home: Path
+    environment: dict[str, str]
+
+    def run(
+        self, *arguments: str, stdin: str = "", seconds: float = 120, **changes: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """The outcome of one command; `changes` are further variables."""
+        return subprocess.run(
+            [CQM, *arguments],
+            cwd=self.project,
+            env=self.environment | changes,
+            input=stdin,
+            capture_output=True,
+            check=False,
+            text=True,
+            encoding="utf-8",
+            timeout=seconds,
+        )
+
+    def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
+        """What one command prints with --json."""
+        done = self.run(*arguments, "--json", **changes)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout)
+
+    def paths(self, *arguments: str, **changes: str) -> list[str]:
+        """The paths of a search's results, best first."""
+        return [result["path"] for result in self.json("search", *arguments, **changes)["results"]]
+
+    def within(self, folder: str) -> "Victim":
+        """The same, in a folder of the project."""
+        return replace(self, project=self.project / folder)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Path:
+    """The folder in which a test builds the stranger's repository: one innocent file so far."""
+    folder = tmp_path / "stranger"
+    folder.mkdir()
+    (folder / "innocent.py").write_text(INNOCENT)
+    return folder
+
+
+@pytest.fixture
+def victim_of(tmp_path: Path) -> Callable[[Path, str], Victim]:
+    """Deliver the stranger's folder to a victim: by "git clone", "cp -r" or "archive" (tar)."""
+
+    def deliver(stranger: Path, way: str) -> Victim:
+        home, project = tmp_path / "home", tmp_path / "victim" / "project"
+        home.mkdir(exist_ok=True)
+        project.parent.mkdir(exist_ok=True)
+        if way == "git clone":
+            bare = tmp_path / "published.git"
+            _git(stranger, "init", "-q", "-b", "main")
+            _git(stranger, "add", "-A", "-f")
+            _git(stranger, "commit", "-q", "-m", "published")
+            _git(tmp_path, "clone", "-q", "--bare", str(stranger), str(bare))
+            _git(tmp_path, "clone", "-q", str(bare), str(project))
+        elif way == "cp -r":
+            subprocess.run(["cp", "-a", str(stranger), str(project)], check=True)
+        else:
+            project.mkdir()
+            packed = subprocess.run(["tar", "-C", str(stranger), "-cf", "-", "."], check=True, capture_output=True)
+            subprocess.run(["tar", "-C", str(project), "-xf", "-"], check=True, input=packed.stdout)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_", "GIT_"))}
+        environment |= {"HOME": str(home), "CQM_INDEX_IDLE_SECONDS": "1"}
+        return Victim(project.resolve(), home, environment)
+
+    return deliver
+
+
+@pytest.fixture(params=["git clone", "cp -r", "archive"])
+def delivered(request: pytest.FixtureRequest, victim_of: Callable[[Path, str], Victim]) -> Callable[[Path], Victim]:
+    """Deliver the stranger's folder in each of the three ways, a test for each."""
+    way: str = request.param
+    return lambda stranger: victim_of(stranger, way)
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=stranger", "-c", "user.email=stranger@example.invalid", "-c", "commit.gpgsign=false"]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, env=environment)
