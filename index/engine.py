@@ -52,6 +52,7 @@ from cqm.index.turns import Turns
 from cqm.index.updating import Updating
 from cqm.index.usages import find_usages
 from cqm.index.vectors import wanted_spaces
+from cqm.index.workers import Workers
 
 _USE_NOTED_EVERY_SECONDS = 60.0
 _READERS_SECONDS = 30.0
@@ -76,7 +77,8 @@ class Index:
         self._answers = AnswerCache(self._services.cache, options)
         self._lineage = Lineage(folder, options)
         self._turns = Turns()
-        self._updates = Updating(root, folder, options, self._lineage, self._services)
+        self._workers = Workers(options.workers, root)
+        self._updates = Updating(root, folder, options, self._lineage, self._services, self._workers)
         self._used_at = -math.inf
 
     @classmethod
@@ -97,8 +99,13 @@ class Index:
         index._lock.acquire()
         try:
             note_root(folder, root)
-            use_order(index._services.routes, index._lineage.open())
+            serving = index._lineage.open()
+            use_order(index._services.routes, serving)
+            if not serving.manifest.fact(COMPLETE_FACT):
+                # Files will be parsed: what forks workers loads meanwhile.
+                index._workers.warm()
         except BaseException:
+            index._workers.close()
             index._services.close()
             index._lock.release()
             raise
@@ -124,6 +131,7 @@ class Index:
             with ExitStack() as closing:
                 closing.callback(self._lock.release)
                 closing.callback(self._services.close)
+                closing.callback(self._workers.close)
                 if is_ours and has_obsolete:
                     closing.callback(generations.remove_others, self.folder, self.options)
                 for generation in opened:
@@ -232,7 +240,8 @@ class Index:
         is_open = partial(self._lineage.serves, serving)
         wanted = wanted_spaces(self._services.routes, serving.manifest)
         target, writer = self._updates.target_for(serving, frozenset()), self._services.writer
-        improving = Improving(target, self._updates.preparation(), writer, self._updating, is_open, wanted, cancelled)
+        preparation, workers = self._updates.preparation(), self._workers
+        improving = Improving(target, preparation, workers, writer, self._updating, is_open, wanted, cancelled)
         tasks = improving.tasks()
         done, embedded = improving.improve_all(tasks, tell)
         waiting = improving.note_lacking(otherwise=len(tasks) - done)
@@ -304,7 +313,7 @@ class Index:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_usages(serving, name, limit)
+            return find_usages(serving, self._workers, name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """What the index holds.

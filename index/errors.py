@@ -23,6 +23,10 @@ class VanishedFileError(UnreadableFileError):
     """A file that was found is gone, or something else is in its place, before it was read."""
 
 
+class WorkerError(CqmError):
+    """A process that parses files cannot be started, or did not survive what it was given."""
+
+
 class IndexInUseError(CqmError):
     """Another process has this index open."""
 

@@ -15,10 +15,11 @@ from cqm.index.plan import Plan
 from cqm.index.prepare import Preparation, PreparedChunk, PreparedFile, prepare_files
 from cqm.index.storing import with_held_notes
 from cqm.index.summary import Cost, Estimate
+from cqm.index.workers import Workers
 
 
 def estimate_update(
-    plan: Plan, manifest: Manifest, preparation: Preparation, options: IndexOptions, workers: int
+    plan: Plan, manifest: Manifest, preparation: Preparation, options: IndexOptions, workers: Workers
 ) -> Estimate:
     """Read and chunk what an update would, and add up what it would embed; nothing is stored or sent.
 
@@ -27,7 +28,7 @@ def estimate_update(
         manifest: what the index has already.
         preparation: how files are prepared.
         options: the models.
-        workers: processes that prepare.
+        workers: prepare them.
     """
     tokens: Counter[str] = Counter()
     texts: Counter[str] = Counter()

@@ -13,13 +13,14 @@ from functools import partial
 from cqm.index.contextual import ContextWriter
 from cqm.index.deadline import StoppedError, unless
 from cqm.index.manifest import Manifest
-from cqm.index.prepare import Preparation, PreparedFile, prepare_file, with_notes
+from cqm.index.prepare import Preparation, PreparedFile, prepare_files, with_notes
 from cqm.index.rows import ChunkRow
 from cqm.index.scan import scan
 from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of, space_fact
 from cqm.index.storing import NOTHING_STORED, Placement, Stored, Target, place_files, write_files
 from cqm.index.summary import Progress
 from cqm.index.vectors import Vectorizer
+from cqm.index.workers import Workers
 
 _UNKNOWN = "?"
 """No space has this name: with it, every chunk is elsewhere."""
@@ -49,6 +50,7 @@ class Improving:
     Attributes:
         target: where files go; what is pending there is looked up anew for each file.
         preparation: how they are prepared.
+        workers: prepare them.
         writer: of contexts; None for those by rules alone.
         lock: held by whoever writes to the target.
         is_open: whether the target is still there, asked with the lock held.
@@ -58,6 +60,7 @@ class Improving:
 
     target: Target
     preparation: Preparation
+    workers: Workers
     writer: ContextWriter | None
     lock: AbstractContextManager[object]
     is_open: Callable[[], bool]
@@ -117,7 +120,7 @@ class Improving:
         if found is None or found.skip is not None:
             return NOTHING_STORED
         # No lock from here on: models may take minutes.
-        file = prepare_file((found, ""), self.preparation)
+        [[file]] = prepare_files([(found, "")], self.preparation, self.workers)
         if not file.is_chunked:
             return NOTHING_STORED
         file = self._noted(file, held) if writes else file

@@ -6,9 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from cqm.index.errors import UnreadableFileError
 from cqm.index.generation import Generation
-from cqm.index.model import FileState
+from cqm.index.model import FileProblem, FileState
 from cqm.index.options import IndexOptions, ScanOptions
-from cqm.index.prepare import Task
+from cqm.index.prepare import Task, is_given_up
 from cqm.index.rows import FileRow
 from cqm.index.scan import FoundFile, read_file, scan
 
@@ -26,6 +26,7 @@ class Plan:
         skipped: manifest rows of files that are left out without being read.
         vanished: paths in the index that are no longer there or no longer in scope.
         unchanged: number of files that need nothing.
+        given_up: files that are as they were when their workers died of them.
         known: the manifest's rows of the paths in question.
         pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
     """
@@ -36,6 +37,7 @@ class Plan:
     unchanged: int
     known: Mapping[str, FileRow]
     pending: frozenset[str]
+    given_up: tuple[FileProblem, ...] = ()
 
     @property
     def moved(self) -> dict[str, str]:
@@ -68,6 +70,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
     todo: list[Task] = []
     skipped: list[FileRow] = []
     seen: set[str] = set()
+    given_up: list[FileProblem] = []
     unchanged = 0
     for found in scan(root, options.scan, below=below):
         seen.add(found.path)
@@ -78,18 +81,21 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
                 skipped.append(skip)
         elif row and below is None and found.path not in pending and _is_unchanged(found, row):
             unchanged += row.state is FileState.INDEXED
+            given_up += [FileProblem(row.path, row.reason)] if row.state is FileState.FAILED else []
         else:
             held = row.hash if row and row.state is FileState.INDEXED and found.path not in pending else ""
             todo.append((found, held))
     gone = (known.keys() | (pending if below is None else set())) - seen
     closed = {found.path for found, _ in todo if not found.size and (root / found.path).is_dir()}
     vanished = [path for path in gone if not any(str(above) in closed for above in PurePosixPath(path).parents)]
-    return Plan(tuple(todo), tuple(skipped), tuple(sorted(vanished)), unchanged, known, pending)
+    vanished.sort()
+    return Plan(tuple(todo), tuple(skipped), tuple(vanished), unchanged, known, pending, tuple(given_up))
 
 
 def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
     # A time ahead of the clock never settles: such a file is read at every comparison, as git does.
-    settled = row.state is not FileState.FAILED and max(row.mtime_ns, row.ctime_ns) < row.read_at_ns - _RACY_NS
+    is_final = row.state is not FileState.FAILED or is_given_up(row)
+    settled = is_final and max(row.mtime_ns, row.ctime_ns) < row.read_at_ns - _RACY_NS
     return settled and _is_same(found, row)
 
 

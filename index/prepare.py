@@ -1,4 +1,4 @@
-"""Files made ready for the store: read, chunked, their terms counted. Runs in worker processes on large updates."""
+"""Files made ready for the store: read, chunked, their terms counted. All of it runs in workers."""
 
 import hashlib
 import time
@@ -17,9 +17,10 @@ from cqm.index.exact import definition_terms
 from cqm.index.lexical import SparseTerms, with_labels
 from cqm.index.model import FileState, SkipReason
 from cqm.index.options import ScanOptions
-from cqm.index.processes import spread
 from cqm.index.rows import ChunkRow, FileRow
 from cqm.index.scan import FoundFile, read_file
+from cqm.index.workers import Job, Workers
+from cqm.index.workers.limits import MEMORY_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class Preparation:
     keep_source: bool = False
 
 
+_LOST = "not parsed: "
+
 Task = tuple[FoundFile, str]
 """A file to prepare, and the hash under which the index holds it already (empty for none)."""
 
@@ -113,6 +116,8 @@ def prepare_file(task: Task, preparation: Preparation) -> PreparedFile:
         return _prepare(found, known_hash, read_at, preparation)
     except VanishedFileError:
         return PreparedFile(FileRow(found.path, FileState.SKIPPED, SkipReason.VANISHED))
+    except MemoryError:
+        return _lost(task, f"parsing it needs more than {MEMORY_BYTES >> 20} MB")
     except Exception as error:  # noqa: BLE001 - one file of many: the rest of the tree goes on, and this is reported
         reason = str(error) or type(error).__name__
         return PreparedFile(replace(_failed(found, reason), read_at_ns=read_at))
@@ -198,16 +203,36 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: int) -> Iterator[list[PreparedFile]]:
-    """Prepare many files, in batches as they are ready; a file that kills its worker fails alone."""
+def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: Workers) -> Iterator[list[PreparedFile]]:
+    """Prepare files in workers, and give them in batches as they are ready.
+
+    A file that its worker does not survive fails alone.
+
+    Raises:
+        WorkerError: no worker can be started.
+    """
     work = partial(prepare_file, preparation=preparation)
-    return spread(tasks, lambda task: task[0].size, work, _lost, workers)
+    results = workers.run(Job(work, PreparedFile, lambda task: task[0].size, _lost), tasks)
+    done = iter(tasks)
+    for batch in results:
+        yield [_of_task(file, next(done)) for file in batch]
 
 
-def _lost(task: Task) -> PreparedFile:
+def _of_task(file: PreparedFile, task: Task) -> PreparedFile:
+    """Return a prepared file if it is what was asked for: a worker that was taken over cannot speak for other files."""
+    path = task[0].path
+    is_own = file.row.path == path and all(part.row.path == path for part in file.chunks or ())
+    return file if is_own else _lost(task, "its worker answered for another file")
+
+
+def is_given_up(row: FileRow) -> bool:
+    """Return whether a file's worker did not survive it: it is not tried again until it changes."""
+    return row.state is FileState.FAILED and row.reason.startswith(_LOST)
+
+
+def _lost(task: Task, reason: str) -> PreparedFile:
     found = task[0]
-    reason = "the process that parsed it died; please report the file"
-    return PreparedFile(replace(_failed(found, reason), read_at_ns=time.time_ns()))
+    return PreparedFile(replace(_failed(found, f"{_LOST}{reason}"), read_at_ns=time.time_ns()))
 
 
 def _failed(found: FoundFile, reason: str) -> FileRow:

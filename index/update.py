@@ -14,6 +14,7 @@ from cqm.index.status import LACKING_FACT, PROBLEMS_FACT, problems_of
 from cqm.index.storing import Rows, Stored, Target, delete_points, remove_files, store_files
 from cqm.index.summary import Progress, UpdateSummary
 from cqm.index.vectors import wanted_spaces
+from cqm.index.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,12 @@ class Work:
     Attributes:
         target: where files go.
         preparation: how they are prepared.
-        workers: processes that prepare.
+        workers: prepare them.
     """
 
     target: Target
     preparation: Preparation
-    workers: int
+    workers: Workers
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ def run_update(
     Raises:
         StoreError, ManifestError: the index cannot be written; what was committed stays.
     """
-    tally = _Tally(unchanged=plan.unchanged)
+    tally = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up))
     target, manifest = work.target, work.target.generation.manifest
     tally.deleted += remove_files(target, plan.vanished)
     tally.deleted += _skip(target, plan, plan.skipped)

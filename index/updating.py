@@ -1,6 +1,5 @@
 """Updates of an open index: of some paths or the whole tree, and what becomes of the generation that takes them."""
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from cqm.index.storing import Target
 from cqm.index.summary import Estimate, Progress, UpdateSummary
 from cqm.index.update import Work, run_update
 from cqm.index.vectors import wanted_spaces
+from cqm.index.workers import Workers
 
 _REBUILT = {
     DAMAGE_FACT: "The index was damaged and is rebuilt:",
@@ -40,6 +40,7 @@ class Updating:
         root, folder, options: of the index.
         lineage: its generations.
         services: its models.
+        workers: parse its files.
     """
 
     root: Path
@@ -47,6 +48,7 @@ class Updating:
     options: IndexOptions
     lineage: Lineage
     services: Services
+    workers: Workers
 
     def update(
         self,
@@ -96,7 +98,7 @@ class Updating:
     def estimate(self, target: Generation) -> Estimate:
         """What an update of the whole tree would ask models for."""
         plan = plan_update(self.root, target, self.options, None)
-        return estimate_update(plan, target.manifest, self.preparation(), self.options, self._workers())
+        return estimate_update(plan, target.manifest, self.preparation(), self.options, self.workers)
 
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
         """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
@@ -124,10 +126,7 @@ class Updating:
         if not anew:
             refuse_another(self.root, self.lineage.serving.manifest)
         place = replace(self.target_for(target, plan.pending), moved=plan.moved)
-        summary = run_update(plan, Work(place, self.preparation(), self._workers()), report=report, cancelled=cancelled)
+        summary = run_update(plan, Work(place, self.preparation(), self.workers), report=report, cancelled=cancelled)
         target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
         usage, fetched = self.services.used_since(before), self.services.cached() - cached
         return replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)
-
-    def _workers(self) -> int:
-        return self.options.workers or os.cpu_count() or 1

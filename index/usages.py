@@ -1,7 +1,7 @@
 """Where a symbol is defined, where it is called, and what it calls: told from the chunks when somebody asks.
 
-Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone: its syntax tells
-what each symbol calls, and the lines of that symbol that say the name, but for comments, are the calls.
+Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone, in a worker: its
+syntax tells what each symbol calls, and the lines of that symbol that say the name, but for comments, are the calls.
 """
 
 import re
@@ -19,6 +19,7 @@ from cqm.index.question import last_part
 from cqm.index.roles import role_of
 from cqm.index.rows import ChunkRow
 from cqm.index.store import TERMS, Nearest
+from cqm.index.workers import Job, Workers
 
 # How many chunks that say the name are looked at; each costs about a millisecond.
 _DEPTH = 400
@@ -35,24 +36,28 @@ _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
 _ARGUMENTS = r"\s*(?:<[^<>()]{0,80}>\s*)?!?\s*[(\[{`]"
 
 
-def find_usages(generation: Generation, name: str, limit: int) -> SymbolUses:
+def find_usages(generation: Generation, workers: Workers, name: str, limit: int) -> SymbolUses:
     """Tell of a symbol: its definitions, the calls of it, and the indexed symbols that it calls itself.
 
     Parameters:
+        generation: that answers.
+        workers: parse the chunks.
         name: plain or qualified. Of a qualified name the last part is looked for; definitions must match all of it.
         limit: calls at most, 1 to 100.
 
     Raises:
         QueryError: the name is no symbol's, or the limit is out of range.
         StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
     """
     plain = _checked(name, limit)
     calls: list[CallSite] = []
     definitions: list[Definition] = []
     called: dict[str, None] = {}
     said = list(_chunks_that_say(generation, plain))
-    for row, text in said:
-        facts = _facts(row, text)
+    parsed = workers.run(_PARSING, [Document(row.path, text, row.language) for row, text in said])
+    facts_of_all = [facts for batch in parsed for facts in batch]
+    for (row, text), facts in zip(said, facts_of_all, strict=True):
         own = [fact for fact in facts if _is_named(_qualified(row, fact.name), name)]
         definitions.extend(_definition(generation, row, fact) for fact in own)
         called.update((last_part(callee), None) for fact in own for callee in fact.calls if _OWN.match(callee))
@@ -85,10 +90,13 @@ def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[Chunk
             yield rows[name], str(payloads[name].get("text", ""))
 
 
-def _facts(row: ChunkRow, text: str) -> list[SymbolFacts]:
+def _facts(document: Document) -> tuple[SymbolFacts, ...]:
     """The facts of the symbols that begin in a chunk, their lines counted in the chunk."""
-    report = chunk(Document(row.path, text, row.language), ChunkOptions(details=True))
-    return [fact for part in report.chunks for fact in part.symbols]
+    report = chunk(document, ChunkOptions(details=True))
+    return tuple(fact for part in report.chunks for fact in part.symbols)
+
+
+_PARSING = Job(_facts, tuple[SymbolFacts, ...], lambda document: len(document.text), lambda _document, _reason: ())
 
 
 def _is_named(qualified: str, name: str) -> bool:

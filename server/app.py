@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 
+from cqm.index.workers import Workers
 from cqm.server import tools
 from cqm.server.guard import Guard, make_guard
 from cqm.server.http import serve_http
@@ -94,12 +95,13 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, settings, Workspace(settings))
+        served = Served(guard, settings, Workspace(settings), Workers(count=2))
         try:
             yield served
         finally:
             with anyio.CancelScope(shield=True):
                 await run_sync(served.workspace.close)
+                await run_sync(served.workers.close)
 
     server = MCPServer(
         "cqm",

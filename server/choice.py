@@ -75,9 +75,25 @@ def recommended_choice(document: Document, values: Mapping[str, object]) -> Choi
     return Choice(found.strategy, unusual | dict(values), f"{found.document_type}: {found.reason}")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class InForce:
+    """A choice with the settings in force.
+
+    Attributes:
+        strategy, values: as `options_of` takes them.
+        options: that they make, checked.
+        model: what embeds for them; None for a strategy that does not embed.
+    """
+
+    strategy: str
+    values: Mapping[str, object]
+    options: Options
+    model: object = None
+
+
 @contextmanager
-def options_in_force(choice: Choice, settings: Settings) -> Iterator[Options]:
-    """The options of a choice; what embeds for them is open as long as the context.
+def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
+    """Give the options of a choice; what embeds for them is open as long as the context.
 
     Raises:
         ChunkOptionError: there is no such strategy or option, or a value is not what it must be.
@@ -92,10 +108,10 @@ def options_in_force(choice: Choice, settings: Settings) -> Iterator[Options]:
     if choice.strategy == _BY_CONTENT:
         values = {"details": True, **settings.chunk.model_dump(), **values}
     if opened is None:
-        yield options_of(choice.strategy, values)
+        yield InForce(choice.strategy, values, options_of(choice.strategy, values))
         return
     with opened(settings) as model:
-        yield options_of(choice.strategy, values, **{name: model})
+        yield InForce(choice.strategy, values, options_of(choice.strategy, values, **{name: model}), model)
 
 
 def source_of(choice: Choice, settings: Settings) -> dict[str, str]:

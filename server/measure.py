@@ -12,8 +12,8 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.quality import Finding, gates
 from cqm.index.options import IndexOptions, ScanOptions
-from cqm.index.processes import spread
 from cqm.index.scan import FoundFile, ReadFile, read_file
+from cqm.index.workers import Job, Workers
 
 BREAKDOWNS: Mapping[str, Callable[[Chunk], str]] = {
     "source_type": lambda chunk: chunk.metadata.source_type,
@@ -57,25 +57,27 @@ class FileMeasure:
     findings: tuple[Finding, ...] = ()
 
 
-def measure(found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: int) -> Iterator[list[FileMeasure]]:
+def measure(
+    found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: Workers
+) -> Iterator[list[FileMeasure]]:
     """Chunk files and measure that, in batches as they are ready.
 
     Parameters:
         found: files of a scan, those that it leaves out included.
         root: what was scanned.
         options: of the scan and of chunking.
-        workers: processes.
+        workers: chunk them.
     """
     work = partial(_measure, root=root, scan=options.scan, chunking=options.chunk)
-    return spread(found, _size, work, _lost, workers)
+    yield from workers.run(Job(work, FileMeasure, _size, _lost), found)
 
 
 def _size(found: FoundFile) -> int:
     return 0 if found.skip else found.size
 
 
-def _lost(found: FoundFile) -> FileMeasure:
-    return FileMeasure(found.path, found.size, "the process that parsed it died; please report the file", failed=True)
+def _lost(found: FoundFile, reason: str) -> FileMeasure:
+    return FileMeasure(found.path, found.size, f"not parsed: {reason}", failed=True)
 
 
 def _measure(found: FoundFile, root: Path, scan: ScanOptions, chunking: ChunkOptions) -> FileMeasure:

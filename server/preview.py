@@ -1,14 +1,14 @@
-"""How a document would be chunked: no index."""
+"""How a document would be chunked: no index. Workers read and cut it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkReport, Document
-from cqm.chunkers.reading import read_text
 from cqm.chunkers.strategies.table import BY_NAME, Options
 from cqm.chunkers.tokens import count_exact
+from cqm.index.workers import Workers
 from cqm.server.choice import Choice, options_in_force, source_of
+from cqm.server.preview_work import cut_in_worker, read_in_worker
 from cqm.server.settings import Settings
 
 
@@ -45,45 +45,49 @@ class Preview:
         return sum(it.overlap_before for it in leaves) / total if total else 0.0
 
 
-def read_document(name: str, data: bytes) -> tuple[Document, tuple[str, ...]]:
-    """A file as a document, and warnings of its reading.
+def read_document(name: str, data: bytes, workers: Workers) -> tuple[Document, tuple[str, ...]]:
+    """Return a file as a document, and warnings of its reading.
 
     Parameters:
         name: the file's name or path, which tells the language.
         data: its bytes.
+        workers: one of them reads it.
 
     Raises:
         UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
+        WorkerError: its worker did not survive it.
     """
-    read = read_text(name, data)
-    return Document(name, read.text), tuple(read.warnings)
+    text, warnings = read_in_worker(name, data, workers)
+    return Document(name, text), warnings
 
 
-def preview(document: Document, choice: Choice, settings: Settings, *, model: str = "") -> Preview:
-    """The chunks of a document.
+def preview(document: Document, choice: Choice, settings: Settings, workers: Workers, *, model: str = "") -> Preview:
+    """Return the chunks of a document.
 
     Parameters:
         document: what to cut.
         choice: how.
         settings: sizes of chunks and the models to embed with.
+        workers: one of them cuts it.
         model: an OpenAI model or encoding whose tokens are to be counted; empty for none.
 
     Raises:
         ChunkOptionError: there is no such strategy, option or model, or a value is not what it must be.
         SettingsError: the strategy needs a model that is not configured.
         EmbeddingError: that model failed.
+        WorkerError: its worker did not survive it.
     """
-    with options_in_force(choice, settings) as options:
-        report = chunk(document, options)
+    with options_in_force(choice, settings) as in_force:
+        report = cut_in_worker(document, in_force, workers)
     exact = tuple(count_exact(it.text, model) for it in report.chunks) if model else ()
-    plain = _plain(options) | source_of(choice, settings) | _tokenizer(choice)
+    plain = _plain(in_force.options) | source_of(choice, settings) | _tokenizer(choice)
     return Preview(document, choice, plain, report, model, exact)
 
 
-def preview_file(name: str, data: bytes, choice: Choice, settings: Settings) -> Preview:
-    """The chunks of a file; see `read_document` and `preview`, also for what they raise."""
-    document, warnings = read_document(name, data)
-    return warned(preview(document, choice, settings), warnings)
+def preview_file(name: str, data: bytes, choice: Choice, settings: Settings, workers: Workers) -> Preview:
+    """Return the chunks of a file; see `read_document` and `preview`, also for what they raise."""
+    document, warnings = read_document(name, data, workers)
+    return warned(preview(document, choice, settings, workers), warnings)
 
 
 def warned(made: Preview, warnings: tuple[str, ...]) -> Preview:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqm.chunkers.model import Document
+from cqm.index.workers import Workers
 from cqm.server.choice import Choice, parse_choice, recommended_choice
 from cqm.server.console import emit, say, visible
 from cqm.server.objects import preview_object
@@ -36,11 +37,12 @@ def preview_command(name: str, data: bytes, settings: Settings, asked: Asked) ->
         settings: in force for it.
         asked: what to show, and how.
     """
-    document, warnings = read_document(name, data)
-    made = [
-        warned(preview(document, choice, settings, model=asked.tokens), warnings)
-        for choice in _choices(document, asked)
-    ]
+    with Workers(count=1) as workers:
+        document, warnings = read_document(name, data, workers)
+        made = [
+            warned(preview(document, choice, settings, workers, model=asked.tokens), warnings)
+            for choice in _choices(document, asked)
+        ]
     if asked.page:
         _write_page(asked.page, made)
     if asked.as_json:

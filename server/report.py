@@ -13,6 +13,7 @@ from cqm.index.model import FileProblem
 from cqm.index.options import IndexOptions
 from cqm.index.scan import scan
 from cqm.index.summary import Progress
+from cqm.index.workers import Workers
 from cqm.server.measure import BREAKDOWNS, FileMeasure, measure
 
 HISTOGRAM = (("0-128", 128), ("128-256", 256), ("256-512", 512))
@@ -102,14 +103,13 @@ class QualityReport:
 
 
 def quality_report(
-    root: Path, options: IndexOptions, workers: int, *, report: Callable[[Progress], None] = lambda _: None
+    root: Path, options: IndexOptions, *, report: Callable[[Progress], None] = lambda _: None
 ) -> QualityReport:
     """Chunk all files of a tree that an index of it would hold, and measure that; nothing is indexed.
 
     Parameters:
         root: a folder or file.
         options: of the scan and of chunking.
-        workers: processes.
         report: is told the progress.
 
     Raises:
@@ -120,10 +120,11 @@ def quality_report(
     found = list(scan(root, options.scan))
     measured: list[FileMeasure] = []
     chunks = 0
-    for batch in measure(found, root, options, workers):
-        measured += batch
-        chunks += sum(len(it.sizes) for it in batch)
-        report(Progress("measuring", len(measured), len(found), batch[-1].path, chunks))
+    with Workers(options.workers, root) as workers:
+        for batch in measure(found, root, options, workers):
+            measured += batch
+            chunks += sum(len(it.sizes) for it in batch)
+            report(Progress("measuring", len(measured), len(found), batch[-1].path, chunks))
     return _summed(str(root), measured, time.monotonic() - began)
 
 

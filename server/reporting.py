@@ -1,6 +1,5 @@
 """What `cqm report` does: measure, then say it as text, JSON or a page."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
     """
     options = settings.index_options(root)
     with progress_shown() as progress:
-        found = quality_report(root, options, options.workers or os.cpu_count() or 1, report=progress)
+        found = quality_report(root, options, report=progress)
     if page:
         page.write_text(report_page(found), encoding="utf-8", errors="backslashreplace", newline="\n")
     if as_json:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cqm.index.workers import Workers
 from cqm.server.guard import Guard
 from cqm.server.settings import Settings
 from cqm.server.workspace import OpenIndex, Workspace
@@ -17,11 +18,13 @@ class Served:
         guard: which paths clients may name.
         settings: those that hold without a project.
         workspace: the open indexes.
+        workers: read and cut what is previewed.
     """
 
     guard: Guard
     settings: Settings
     workspace: Workspace
+    workers: Workers
 
     def root_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, Path]:
         """The real path that a client means and the root whose index answers for it.

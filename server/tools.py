@@ -24,6 +24,7 @@ from cqm.index.model import Answer, Query, SearchMode
 from cqm.index.scan import scan
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Progress
+from cqm.index.workers import Workers
 from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
 from cqm.server.errors import PathRefusedError
@@ -202,11 +203,11 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     choice = Choice(strategy, options or {})
     if text is not None:
         settings = served.settings
-        made = await run_sync(preview, Document(name, text), choice, settings)
+        made = await run_sync(preview, Document(name, text), choice, settings, served.workers)
     else:
         real, root = await run_sync(served.root_of, path, named)
         settings = served.settings.for_root(root)
-        made = await run_sync(_preview_file, root, real, choice, settings)
+        made = await run_sync(_preview_file, root, real, choice, settings, served.workers)
     return preview_reply(made, with_text=with_text, budget=settings.server.token_budget)
 
 
@@ -287,7 +288,7 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
     return ""
 
 
-def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings) -> Preview:
+def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
     """The chunks of a file, if it is one that indexing reads: what is skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
@@ -297,7 +298,7 @@ def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings) ->
         raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
     if found.skip:
         raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
-    return preview_file(relative, path.read_bytes(), choice, settings)
+    return preview_file(relative, path.read_bytes(), choice, settings, workers)
 
 
 def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:

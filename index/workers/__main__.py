@@ -1,0 +1,74 @@
+"""`python -P -m cqm.index.workers DESCRIPTOR READABLE`: fork a worker for each one that the parent asks for.
+
+It has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory. It ends
+with its parent, and its workers with it.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+
+from cqm.index.workers.control import END, FORK, REPLY, REQUEST
+
+_LOADED = (
+    "cqm.index.prepare",
+    "cqm.index.workers.worker",
+    "tree_sitter",
+    "markdown_it",
+    "mdit_py_plugins.front_matter",
+    "charset_normalizer",
+)
+"""Imported before the first fork; other modules are loaded by the worker that needs them."""
+
+
+def serve(control: socket.socket) -> socket.socket | None:
+    """Fork workers until the parent is gone; return in a worker its connection, and at the end None."""
+    workers: set[int] = set()
+    while True:
+        request, descriptors, *_ = socket.recv_fds(control, REQUEST.size, 1)
+        if len(request) < REQUEST.size:
+            for pid in workers:
+                os.kill(pid, signal.SIGKILL)
+            return None
+        what, pid = REQUEST.unpack(request)
+        if what == FORK:
+            pid = os.fork()
+            if not pid:
+                control.close()
+                return socket.socket(fileno=descriptors[0])
+            os.close(descriptors[0])
+            workers.add(pid)
+            control.sendall(REPLY.pack(pid))
+        elif what == END and pid in workers:
+            workers.discard(pid)
+            # It is not waited for yet, so the number is still its own.
+            os.kill(pid, signal.SIGKILL)
+            control.sendall(REPLY.pack(os.waitpid(pid, 0)[1]))
+
+
+def main() -> None:
+    """Load what parses, and serve."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control = socket.socket(fileno=int(sys.argv[1]))
+    readable: list[str] = json.loads(sys.argv[2])
+    for name in _LOADED:
+        importlib.import_module(name)
+    # A collection in a worker would write to every object that it shares.
+    gc.collect()
+    gc.freeze()
+    connection = serve(control)
+    if connection is not None:
+        from cqm.index.workers.worker import work_until_closed
+
+        with contextlib.suppress(OSError):
+            work_until_closed(connection, readable)
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

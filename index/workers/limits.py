@@ -1,0 +1,183 @@
+"""Bounds of a worker: memory, processor time, and what it may reach.
+
+A worker parses what a stranger wrote, with parsers in C. So it may read the project and Python's own folders, write
+nothing, start nothing, and open no socket. The kernel enforces that: resource limits on every Unix; on Linux also
+seccomp (connections, programs) and, from 5.13 on, Landlock (files; see landlock(7)). What a kernel lacks is left out;
+`confine` says what holds.
+"""
+
+import ctypes
+import os
+import platform
+import signal
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
+
+MEMORY_BYTES = 400 << 20
+"""Address space that parsing may add to a worker's own. A megabyte of JavaScript takes 70 MB, measured."""
+_SECONDS = 4.0
+_SECONDS_PER_MEGABYTE = 0.5
+_MOST_DESCRIPTORS = 256
+
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 1, 38, 22, 2
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_LANDLOCK_RULE_PATH_BENEATH = 1
+_FS_READ_FILE, _FS_READ_DIR, _FS_EXECUTE = 1 << 2, 1 << 3, 1 << 0
+_FS_RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many rights on files an ABI knows: all of them are denied where no rule grants them."""
+_NET_ABI, _SCOPE_ABI = 4, 6
+
+# Numbers of system calls that a parser has no use for, on the two machines that CQM has wheels for.
+_DENIED = {
+    "x86_64": {
+        "socket": 41, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "socketpair": 53, "fork": 57, "vfork": 58,
+        "execve": 59, "kill": 62, "rename": 82, "mkdir": 83, "rmdir": 84, "creat": 85, "link": 86, "unlink": 87,
+        "symlink": 88, "chmod": 90, "chown": 92, "ptrace": 101, "mknod": 133, "mount": 165, "add_key": 248,
+        "request_key": 249, "keyctl": 250, "mkdirat": 258, "mknodat": 259, "unlinkat": 263, "renameat": 264,
+        "linkat": 265, "symlinkat": 266, "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "accept4": 288,
+        "process_vm_readv": 310, "process_vm_writev": 311, "renameat2": 316, "bpf": 321, "execveat": 322,
+        "userfaultfd": 323, "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426,
+        "io_uring_register": 427, "pidfd_getfd": 438,
+    },
+    "aarch64": {
+        "mknodat": 33, "mkdirat": 34, "unlinkat": 35, "symlinkat": 36, "linkat": 37, "renameat": 38, "mount": 40,
+        "fchmodat": 53, "unshare": 97, "ptrace": 117, "kill": 129, "socket": 198, "socketpair": 199, "bind": 200,
+        "listen": 201, "accept": 202, "connect": 203, "add_key": 217, "request_key": 218, "keyctl": 219, "execve": 221,
+        "perf_event_open": 241, "accept4": 242, "process_vm_readv": 270, "process_vm_writev": 271, "renameat2": 276,
+        "bpf": 280, "execveat": 281, "userfaultfd": 282, "pidfd_send_signal": 424, "io_uring_setup": 425,
+        "io_uring_enter": 426, "io_uring_register": 427, "pidfd_getfd": 438,
+    },
+}  # fmt: skip
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3, _CLONE_THREAD = 435, 0x10000
+_X32_BIT = 0x40000000
+_EPERM, _ENOSYS = 1, 38
+_LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _FAIL, _LACK, _KILL = 0x7FFF0000, 0x00050000 | _EPERM, 0x00050000 | _ENOSYS, 0x80000000
+
+
+def seconds_for(size: int) -> float:
+    """Return the processor time that a file may take: 4 s, and half a second more for each megabyte.
+
+    Parameters:
+        size: of the file in bytes.
+    """
+    return _SECONDS + _SECONDS_PER_MEGABYTE * size / 1_000_000
+
+
+def begin_timer(seconds: float) -> None:
+    """Have the system end this process after so much more processor time; 0 stops that.
+
+    The default action of SIGPROF ends a process also while C code runs that never returns to Python.
+    """
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def confine(readable: Sequence[str], memory: int = MEMORY_BYTES) -> tuple[str, ...]:
+    """Bound this process for good.
+
+    Parameters:
+        readable: files and folders that it may still read.
+        memory: bytes that its address space may grow by.
+
+    Returns:
+        The names of the bounds that hold: "limits", "seccomp", "landlock".
+    """
+    held: list[str] = []
+    if sys.platform != "win32":
+        _limit(memory)
+        held.append("limits")
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        # A worker never outlives the process that it was forked from.
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
+            held += ["landlock"] * _restrict_files(libc, readable)
+            held += ["seccomp"] * _filter_calls(libc)
+    return tuple(held)
+
+
+def _limit(memory: int) -> None:
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    for kind, most in ((resource.RLIMIT_AS, _address_space() + memory), (resource.RLIMIT_NOFILE, _MOST_DESCRIPTORS)):
+        _, hard = resource.getrlimit(kind)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def _address_space() -> int:
+    """Return the bytes of address space that this process has; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 1 << 30
+    return pages * resource.getpagesize()
+
+
+def _restrict_files(libc: ctypes.CDLL, readable: Sequence[str]) -> bool:
+    """Deny all access to files but reading some; whether the kernel can."""
+    abi = libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
+    if abi < 1:
+        return False
+    handled = (1 << _FS_RIGHTS_BY_ABI.get(abi, 16)) - 1
+    network = 0b11 if abi >= _NET_ABI else 0
+    scoped = 0b11 if abi >= _SCOPE_ABI else 0
+    attributes = struct.pack("<QQQ", handled, network, scoped)
+    size = 24 if abi >= _SCOPE_ABI else 16 if abi >= _NET_ABI else 8
+    ruleset = libc.syscall(_LANDLOCK_CREATE, attributes, size, 0)
+    if ruleset < 0:
+        return False
+    try:
+        for path in readable:
+            _allow_reading(libc, ruleset, path)
+        return bool(libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
+    try:
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - one call
+        rights = _FS_READ_FILE | (_FS_READ_DIR | _FS_EXECUTE if is_folder else 0)
+        rule = struct.pack("<Qi", rights, opened)
+        libc.syscall(_LANDLOCK_ADD, ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+    finally:
+        os.close(opened)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _filter_calls(libc: ctypes.CDLL) -> bool:
+    """Deny the system calls of `_DENIED`; whether the kernel and the machine can."""
+    machine = platform.machine()
+    numbers = sorted(_DENIED.get(machine, {}).values())
+    if not numbers:
+        return False
+    # Offsets in struct seccomp_data: 0 the call's number, 4 the architecture, 16 the first argument.
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    # Threads may be made, processes may not. The flags of clone3 cannot be seen; without it glibc takes clone.
+    steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _LACK), (_EQUAL, 0, 4, _CLONE[machine]), (_LOAD, 0, 0, 16)]
+    steps += [(_HAS_BITS, 1, 0, _CLONE_THREAD), (_RETURN, 0, 0, _FAIL), (_RETURN, 0, 0, _ALLOW)]
+    checks = [(_AT_LEAST, _X32_BIT), *((_EQUAL, number) for number in numbers)]
+    for left, (test, value) in zip(range(len(checks), 0, -1), checks, strict=True):
+        steps.append((test, left, 0, value))
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL)]
+    packed = b"".join(struct.pack("<HBBI", *step) for step in steps)
+    program = _Program(len(steps), packed)
+    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0)

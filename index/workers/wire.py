@@ -1,0 +1,157 @@
+"""Messages between a worker and its parent.
+
+What a parent sends is pickled: a worker trusts it. What a worker sends is not trusted, since a file may have taken the
+worker over: it holds tuples, lists, dictionaries, texts and numbers only, and unpickling it can name no class or
+function. `plain` makes that of dataclasses, `restored` makes dataclasses of it.
+"""
+
+import io
+import pickle
+import socket
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+
+_LENGTH = struct.Struct("<Q")
+_LONGEST = 512 << 20
+"""Bytes of a message; the chunks of a file take a few times its size."""
+
+Restore = Callable[[Any], Any]
+
+
+def send(connection: socket.socket, value: object) -> None:
+    """Send a value.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    connection.sendall(_LENGTH.pack(len(data)) + data)
+
+
+def receive_trusted(connection: socket.socket) -> Any:  # noqa: ANN401 - any picklable value
+    """Receive what a parent sent.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    return pickle.loads(_received(connection))  # noqa: S301 - see above
+
+
+def receive_plain(connection: socket.socket) -> Any:  # noqa: ANN401 - plain data
+    """Receive what a worker sent.
+
+    Raises:
+        OSError: the other side is gone.
+        pickle.UnpicklingError: it is no plain data.
+    """
+    return _PlainUnpickler(io.BytesIO(_received(connection))).load()
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> NoReturn:
+        """Refuse: without a class or function a pickle can do nothing."""
+        raise pickle.UnpicklingError(f"a worker named {module}.{name}")
+
+
+def _received(connection: socket.socket) -> bytearray:
+    (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
+    if length > _LONGEST:
+        raise OSError(f"a message of {length} bytes was announced")
+    return _exactly(connection, length)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytearray:
+    data = bytearray(size)
+    view = memoryview(data)
+    done = 0
+    while done < size:
+        count = connection.recv_into(view[done:])
+        if not count:
+            raise ConnectionResetError("the other side is gone")
+        done += count
+    return data
+
+
+def plain(value: object) -> object:
+    """Return a value as tuples, lists, dictionaries, texts and numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = _names(type(value))
+        values = attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),)
+        return tuple([it if type(it) in _LEAVES else plain(it) for it in values])
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple([it if type(it) in _LEAVES else plain(it) for it in value])
+    return value
+
+
+_LEAVES = frozenset({str, int, float, bool, NoneType, bytes})
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(it.name for it in fields(kind))
+
+
+def restored(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
+    """Return what `plain` made of a value of a type as such a value.
+
+    Parameters:
+        kind: a dataclass, an enumeration, or a tuple, mapping or union of such and of plain types.
+
+    Raises:
+        TypeError, ValueError: it is no such value.
+    """
+    restore = _restorer(kind)
+    return value if restore is None else restore(value)
+
+
+@cache
+def _restorer(kind: Any) -> Restore | None:  # noqa: ANN401 - a type
+    """A function that restores values of a type; None where they are plain."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _restorer_of_dataclass(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        [restore] = {_restorer(it) for it in arguments if it is not NoneType} or {None}
+        return restore and (lambda value: None if value is None else restore(value))
+    if origin is tuple:
+        return _restorer_of_tuple(arguments)
+    return None
+
+
+def _restorer_of_dataclass(kind: type) -> Restore:
+    hints = get_type_hints(kind)
+    places = [(place, restore) for place, name in enumerate(_names(kind)) if (restore := _restorer(hints[name]))]
+
+    def restore_all(values: Any) -> Any:  # noqa: ANN401 - plain data
+        if not places:
+            return kind(*values)
+        found = list(values)
+        for place, restore in places:
+            found[place] = restore(found[place])
+        return kind(*found)
+
+    return restore_all
+
+
+def _restorer_of_tuple(arguments: tuple[Any, ...]) -> Restore | None:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:  # noqa: PLR2004 - tuple[X, ...]
+        restore = _restorer(arguments[0])
+        return restore and (lambda values: tuple([restore(it) for it in values]))
+    restorers = [_restorer(it) for it in arguments]
+    if not any(restorers):
+        return None
+    return lambda values: tuple(
+        [it if restore is None else restore(it) for it, restore in zip(values, restorers, strict=True)]
+    )

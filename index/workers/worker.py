@@ -1,0 +1,80 @@
+"""The loop of a worker: a task, its result, until the parent closes the connection."""
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.workers.control import FAILURE, QUESTION, RESULT
+from cqm.index.workers.limits import begin_timer, confine
+from cqm.index.workers.wire import plain, receive_trusted, send
+
+
+class Assignment(NamedTuple):
+    """Tasks for a worker.
+
+    Attributes:
+        work: called with each of them; picklable.
+        tasks: in order.
+        seconds: of processor time that each may take.
+    """
+
+    work: Callable[[Any], Any]
+    tasks: Sequence[Any]
+    seconds: Sequence[float]
+
+
+_parent: socket.socket | None = None
+
+
+def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> None:
+    """Do what is assigned, and send the result of each task.
+
+    Parameters:
+        connection: to the parent.
+        readable: files and folders that this process may read; see `limits.confine`.
+
+    Raises:
+        OSError: the parent is gone.
+    """
+    global _parent  # noqa: PLW0603 - one connection a process, which `ask_parent` needs wherever it is called
+    _parent = connection
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - shorter
+        for stream in range(3):
+            os.dup2(nothing.fileno(), stream)
+    confine(readable)
+    while True:
+        assignment: Assignment = receive_trusted(connection)
+        for task, seconds in zip(assignment.tasks, assignment.seconds, strict=True):
+            begin_timer(seconds)
+            answer = _done(assignment.work, task)
+            begin_timer(0)
+            send(connection, answer)
+
+
+def _done(work: Callable[[Any], Any], task: object) -> object:
+    try:
+        return RESULT, plain(work(task))
+    except CqmError as error:
+        return FAILURE, type(error).__name__, error.message, error.remedy, error.retryable
+    except MemoryError:
+        return FAILURE, MemoryError.__name__, "", "", False
+    except Exception as error:  # noqa: BLE001 - the boundary of a worker: the parent raises it
+        return FAILURE, CqmError.__name__, f"Unexpected {type(error).__name__}: {error}.", "", False
+
+
+def ask_parent(question: object) -> Any:  # noqa: ANN401 - any picklable value
+    """Have the parent answer a question in the middle of a task.
+
+    Parameters:
+        question: plain data.
+
+    Raises:
+        OSError: the parent is gone.
+        RuntimeError: this process is no worker.
+    """
+    if _parent is None:
+        raise RuntimeError("only a worker has a parent to ask")
+    send(_parent, (QUESTION, plain(question)))
+    return receive_trusted(_parent)

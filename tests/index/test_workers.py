@@ -1,0 +1,157 @@
+"""Disposable workers: what they may reach and use, and what becomes of those that die."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import worker_actions
+from worker_actions import Task, work
+
+from cqm.chunkers.errors import ChunkOptionError
+from cqm.index.errors import WorkerError
+from cqm.index.model import FileState
+from cqm.index.rows import FileRow
+from cqm.index.workers import Job, Workers
+from cqm.index.workers.wire import plain, restored
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
+
+JOB = Job(work, str, lambda task: len(task.argument), lambda task, reason: f"{task.name}: {reason}")
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+    entries = [str(Path(worker_actions.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entries))
+    (tmp_path / "root").mkdir()
+    with Workers(2, tmp_path / "root") as opened:
+        yield opened
+
+
+def outcomes(workers: Workers, *tasks: Task) -> list[str]:
+    return [result for batch in workers.run(JOB, tasks) for result in batch]
+
+
+def test_results_come_in_the_order_of_the_tasks(workers: Workers) -> None:
+    tasks = [Task("say", "x" * (number * 37_000 % 90_000) + str(number)) for number in range(150)]
+    assert outcomes(workers, *tasks) == [task.argument for task in tasks]
+
+
+def test_only_the_task_that_kills_its_worker_is_lost(workers: Workers) -> None:
+    deadly = [Task("die", str(int(number))) for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL)]
+    tasks = [it for number, task in enumerate(deadly) for it in (Task("say", f"before {number}"), task)]
+    found = outcomes(workers, *tasks, Task("say", "after"))
+    assert [text for text in found if not text.startswith("die")] == ["before 0", "before 1", "before 2", "after"]
+    assert [text for text in found if text.startswith("die")] == [
+        "die: its parser crashed (SIGSEGV)",
+        "die: parsing it needed more than 400 MB, or its parser gave up",
+        "die: its parser did not answer for 60 s",
+    ]
+
+
+def test_a_task_without_end_is_ended_and_named(workers: Workers) -> None:
+    assert outcomes(workers, Task("spin"), Task("say", "next")) == ["spin: parsing it took longer than 4.0 s", "next"]
+
+
+def test_a_task_cannot_take_all_memory(workers: Workers) -> None:
+    found = outcomes(workers, Task("allocate", str(1 << 30)), Task("allocate", str(1 << 20)))
+    assert found == ["allocate: parsing it needs more than 400 MB", str(1 << 20)]
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task("connect"),
+        Task("socket"),
+        Task("run", "/bin/true"),
+        Task("fork"),
+        Task("read", "/etc/passwd"),
+        Task("list", "/"),
+        Task("list", str(Path.home())),
+        Task("write", "/tmp/cqm-worker-was-here"),
+        Task("kill parent", str(os.getpid())),
+    ],
+    ids=lambda task: task.name,
+)
+def test_a_worker_reaches_nothing_but_the_project(workers: Workers, task: Task) -> None:
+    [said] = outcomes(workers, task)
+    assert said.startswith(f"{task.name}: Unexpected "), said
+    assert "Permission" in said or "not permitted" in said, said
+
+
+@LINUX
+def test_a_worker_reads_the_project_and_changes_nothing_in_it(workers: Workers, tmp_path: Path) -> None:
+    file = tmp_path / "root" / "a.txt"
+    file.write_text("content")
+    (tmp_path / "beside.txt").write_text("not yours")
+    assert outcomes(workers, Task("read", str(file))) == ["content"]
+    for action in (Task("write", str(file)), Task("remove", str(file)), Task("read", str(tmp_path / "beside.txt"))):
+        assert "Permission" in outcomes(workers, action)[0] or "not permitted" in outcomes(workers, action)[0]
+    assert file.read_text() == "content"
+
+
+def test_a_worker_still_loads_modules_of_python(workers: Workers) -> None:
+    assert outcomes(workers, Task("import", "sqlite3"), Task("import", "pygments")) == ["sqlite3", "pygments"]
+
+
+def test_a_worker_has_no_keys_and_never_the_working_folder_on_its_path(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", os.environ["PYTHONPATH"]]))
+    monkeypatch.chdir(tmp_path)
+    assert outcomes(workers, Task("key", "OPENAI_API_KEY"), Task("where")) == ["none", "/ False"]
+
+
+def test_an_error_of_ours_arrives_as_it_was_raised(workers: Workers) -> None:
+    with pytest.raises(ChunkOptionError, match="a message") as raised:
+        workers.run_one(work, Task("refuse"), str, size=0)
+    assert raised.value.remedy == "A remedy."
+    assert outcomes(workers, Task("refuse")) == ["refuse: a message. A remedy."]
+
+
+def test_a_worker_asks_its_parent_in_the_middle_of_a_task(workers: Workers) -> None:
+    assert (
+        workers.run_one(work, Task("ask", "how much?"), str, size=0, answer=lambda text: f"{text} 3") == "how much? 3"
+    )
+
+
+def test_one_task_that_kills_its_worker_is_an_error_and_the_next_is_done(workers: Workers) -> None:
+    with pytest.raises(WorkerError, match=r"could not be parsed: its parser crashed \(SIGSEGV\)"):
+        workers.run_one(work, Task("die", str(int(signal.SIGSEGV))), str, size=0)
+    assert workers.run_one(work, Task("say", "well"), str, size=0) == "well"
+
+
+def test_workers_end_when_their_user_stops_early(workers: Workers) -> None:
+    tasks = [Task("say", "x" * 100_000) for _ in range(40)]
+    results = workers.run(JOB, tasks)
+    next(results)
+    results.close()
+    assert outcomes(workers, Task("say", "again")) == ["again"]
+
+
+def test_closed_workers_do_nothing_more(tmp_path: Path) -> None:
+    closed = Workers(1)
+    closed.close()
+    with pytest.raises(WorkerError):
+        outcomes(closed, Task("say"))
+
+
+def test_what_a_worker_sends_can_name_no_function(workers: Workers) -> None:
+    assert outcomes(workers, Task("forge"), Task("say", "next")) == [
+        "forge: its parser crashed (the process ended)",
+        "next",
+    ]
+
+
+def test_dataclasses_pass_as_plain_data() -> None:
+    row = FileRow("a.py", FileState.FAILED, "why", 3, 4, 5, "hash", "python", 6)
+    sent = plain((row, {"a": (1, [2.5, None])}))
+    assert sent == (("a.py", "failed", "why", 3, 4, 5, "hash", "python", 6), {"a": (1, (2.5, None))})
+    assert restored(tuple[FileRow, dict[str, object]], sent) == (row, {"a": (1, (2.5, None))})
