@@ -1,6 +1,7 @@
 """Where to take a symbol over the limit apart: at rows where few and small parts of the syntax are open."""
 
 import functools
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.cutting import Columns, Span, Unit, even_spans_of, line_units
@@ -87,8 +88,9 @@ def _costs(nodes: "list[Node]", first: int, end: int, offsets: list[int]) -> lis
         for node in siblings:
             # Most nodes are in one row, and points take four times as long to ask for as bytes.
             start = node.start_byte
-            while offsets[above + 1] <= start:
-                above += 1
+            if offsets[above + 1] <= start:
+                # Nested selectors and calls in a chain begin in one row and go on over thousands: no step for each.
+                above = bisect_right(offsets, start, above + 1) - 1
             if above >= end:
                 break
             if above >= first:

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import re
 import threading
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 2.0
 
 _READ_BYTES = 1 << 13
+_FIRST_BITS, _CONTINUES = 0xC0, 0x80
+"""A byte whose first two bits are 10 goes on with a character of UTF-8."""
+_STRAY = re.compile("[\udc80-\udcff]")
+"""Bytes that are no UTF-8, as "surrogateescape" decodes them."""
 
 
 class _Lent(threading.local):
@@ -49,6 +54,7 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
     """The syntax tree of UTF-8 text; None when parsing takes far more work than real files of the size do."""
     from tree_sitter import Parser
 
+    source = _well_formed(source)
     allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
     # A thread works no longer than the time that goes by, and asking for that takes a tenth of the time.
     earliest, deadline = monotonic() + allowed, thread_time() + allowed
@@ -58,7 +64,12 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
 
     def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner that looks ahead to the end again and again must find an end, since only `is_late` can end a parse.
-        return b"" if is_late(offset, point) else _view(source[offset : offset + _READ_BYTES])
+        if is_late(offset, point):
+            return b""
+        end = offset + _READ_BYTES
+        while end < len(source) and source[end] & _FIRST_BITS == _CONTINUES:
+            end -= 1
+        return _view(source[offset:end])
 
     # Only the form that reads through a function honours `progress_callback`. Never ask such a tree for `Node.text`.
     try:
@@ -67,6 +78,19 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
         return None
     # What was read when it was late is not the whole source.
     return None if is_late(0, None) else tree
+
+
+def _well_formed(source: bytes) -> bytes:
+    """The source with a "?" for each byte that is no UTF-8, such as those of a lone surrogate.
+
+    Where a part that was read ends within a character, or with such a byte, tree-sitter 0.26 reads again from there.
+    When that read gives nothing, because it is late, it decodes from a null pointer and crashes. So no part may end so.
+    """
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return _STRAY.sub("?", source.decode("utf-8", "surrogateescape")).encode()
+    return source
 
 
 def _view(part: bytes) -> memoryview:

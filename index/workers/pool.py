@@ -123,6 +123,13 @@ class Workers:
         if forking:
             forking.close()
 
+    def end_idle(self) -> None:
+        """End the workers that do nothing now; the next task has a new one."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            self._end(worker)
+
     def run(self, job: Job[Task, Result], tasks: Sequence[Task]) -> Iterator[list[Result]]:
         """Do tasks, and give their results in order, in batches as they are ready.
 

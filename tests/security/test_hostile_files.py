@@ -1,0 +1,108 @@
+"""Files that attack their parser: each alone fails, if any does; the index holds the others as if it were not there."""
+
+import json
+import shutil
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_files import hostile_files, pdf_bomb
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import TextContent
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import Document
+
+CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
+Deliver = Callable[[Path, str], Any]
+SAMPLE = 40
+"""Of the files that `tests/bench/hostile.py` indexes, a thousand of them."""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def hostile(stranger: Path) -> Path:
+    for file in hostile_files(SAMPLE):
+        path = stranger / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+    return stranger
+
+
+def test_hostile_files_stop_no_other_file(hostile: Path, victim_of: Deliver) -> None:
+    victim = victim_of(hostile, "cp -r")
+    done = victim.run("index", "--json", CQM_EMBEDDING_PROVIDER="none", CQM_INDEX_SHARED="0")
+    summary = json.loads(done.stdout)
+    named = {problem["path"] for problem in summary["failed"]}
+    assert summary["added"] + len(named) + sum(summary["skipped"].values()) == SAMPLE + 1
+    assert all(problem["reason"].startswith("not parsed: ") for problem in summary["failed"])
+    found = victim.json("search", "innocent_marker", "--no-update", CQM_EMBEDDING_PROVIDER="none", CQM_INDEX_SHARED="0")
+    assert found["results"][0]["path"] == "innocent.py"
+
+
+@pytest.mark.parametrize("operators", [b"(a) Tj ", b"1 0 0 1 0 0 cm "], ids=["text", "moves"])
+def test_a_pdf_bomb_fails_alone_by_name_and_is_not_tried_again(
+    stranger: Path, victim_of: Deliver, operators: bytes
+) -> None:
+    (stranger / "bomb.pdf").write_bytes(pdf_bomb(operators))
+    victim = victim_of(stranger, "cp -r")
+    settings = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
+    summary = victim.json("index", code=1 if operators.startswith(b"(") else 0, **settings)
+    assert summary["added"] == 1
+    if operators.startswith(b"("):
+        assert [it["path"] for it in summary["failed"]] == ["bomb.pdf"]
+        preview = victim.run("preview", "bomb.pdf")
+        assert preview.returncode == 1
+        assert "bomb.pdf" in preview.stderr or "could not be parsed" in preview.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *((f"a.{suffix}", "/*中\n" * 12_000) for suffix in ("js", "ts", "tsx", "java", "c", "cpp", "css", "lua", "m")),
+        ("a.swift", "/*中\n" * 12_000),
+        ("a.php", "<?php /*中\n" * 12_000),
+        ("a.scala", "/*\u2028\n" * 12_000),
+        ("a.js", "/*\ud800\n" * 12_000),
+    ],
+)
+def test_h4_a_late_parse_never_ends_within_a_character(name: str, text: str) -> None:
+    # Before, the grammar crashed: the test's own process would die here.
+    report = chunk(Document(name, text))
+    assert report.chunks[0].start == 0
+    assert report.chunks[-1].end == len(text.rstrip("\n")) or report.chunks[-1].end == len(text)
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.css", "a\n" * 60_000), ("a.ts", "`\n" * 60_000)])
+def test_m4_a_long_symbol_is_cut_within_the_time_that_a_file_may_take(
+    stranger: Path, victim_of: Deliver, name: str, text: str
+) -> None:
+    (stranger / name).write_text(text)
+    victim = victim_of(stranger, "cp -r")
+    summary = victim.json("index", CQM_EMBEDDING_PROVIDER="none", CQM_INDEX_SHARED="0", CQM_SCAN_INCLUDE_GENERATED="1")
+    assert (summary["added"], summary["failed"]) == (2, [])
+
+
+@pytest.mark.anyio
+async def test_a_file_that_kills_its_worker_is_an_error_over_mcp_and_the_server_lives(
+    stranger: Path, victim_of: Deliver
+) -> None:
+    (stranger / "bomb.pdf").write_bytes(pdf_bomb(b"(a) Tj "))
+    victim = victim_of(stranger, "cp -r")
+    server = StdioServerParameters(command=CQM, args=["serve"], env=victim.environment, cwd=victim.project)
+    async with Client(server) as client:
+        bomb = await client.call_tool("chunk_preview", {"path": "bomb.pdf"})
+        innocent = await client.call_tool("chunk_preview", {"path": "innocent.py"})
+    [told], [shown] = bomb.content, innocent.content
+    assert bomb.is_error
+    assert isinstance(told, TextContent)
+    assert "could not be parsed" in told.text
+    assert isinstance(shown, TextContent)
+    assert "innocent_marker" in shown.text
