@@ -62,10 +62,22 @@ class Commands(click.Group):
 
 def main() -> None:
     """Run the command line."""
+    _leave_working_folder_out()
     prepare_streams()
     # It warns of every request that is repeated, without a word on which.
     logging.getLogger("stamina").setLevel(logging.ERROR)
     app(prog_name="cqm")
+
+
+def _leave_working_folder_out() -> None:
+    """Import nothing more from the working folder, which may be a stranger's, though Python may have it on its path."""
+    here = Path.cwd().resolve()
+    sys.path[:] = [
+        entry
+        for entry in sys.path
+        # Unless CQM itself was loaded from there.
+        if Path(entry).is_absolute() and (Path(entry).resolve() != here or Path(__file__).is_relative_to(entry))
+    ]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
