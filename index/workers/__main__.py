@@ -1,7 +1,7 @@
-"""`python -P -m cqm.index.workers DESCRIPTOR READABLE`: fork a worker for each one that the parent asks for.
+"""`python -P -m cqm.index.workers fork|work DESCRIPTOR READABLE`: fork the workers that the parent asks for, or be one.
 
-It has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory. It ends
-with its parent, and its workers with it.
+What forks has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory.
+It ends with its parent, and its workers with it.
 """
 
 import contextlib
@@ -54,14 +54,18 @@ def serve(control: socket.socket) -> socket.socket | None:
 def main() -> None:
     """Load what parses, and serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    control = socket.socket(fileno=int(sys.argv[1]))
-    readable: list[str] = json.loads(sys.argv[2])
+    what, descriptor, folders = sys.argv[1:]
+    if sys.platform == "win32":
+        opened = socket.fromshare(sys.stdin.buffer.read())
+    else:
+        opened = socket.socket(fileno=int(descriptor))
+    readable: list[str] = json.loads(folders)
     for name in _LOADED:
         importlib.import_module(name)
     # A collection in a worker would write to every object that it shares.
     gc.collect()
     gc.freeze()
-    connection = serve(control)
+    connection = serve(opened) if what == "fork" else opened
     if connection is not None:
         from cqm.index.workers.worker import work_until_closed
 

@@ -1,4 +1,4 @@
-"""The process that forks workers, as its parent sees it."""
+"""Where workers come from: a process that forks them, or where there is no fork, each a process started anew."""
 
 import importlib.util
 import json
@@ -8,20 +8,51 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any, Protocol
 
 from cqm.index.errors import WorkerError
 from cqm.index.workers.control import END, FORK, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0
 """How long it may take over an answer; it loads what parses before the first one."""
-_PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "TZ")
+_PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
 """Variables that a worker gets. It gets no key."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
 
 
+class Source(Protocol):
+    """Gives workers, and ends them. One thread at a time uses it."""
+
+    def new(self) -> tuple[int, socket.socket]:
+        """Return the number of a new worker, and the connection to it.
+
+        Raises:
+            WorkerError: there can be none.
+        """
+
+    def end(self, pid: int) -> int:
+        """End a worker, and return the signal that it died of; 0 where it died of none, or that is not known."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+def source_of_workers(root: Path | None, *, forks: bool = hasattr(os, "fork")) -> Source:
+    """Return what gives workers.
+
+    Parameters:
+        root: a file or folder that they may read; None for none.
+        forks: whether they are forked from a process that has loaded what parses, which takes milliseconds.
+
+    Raises:
+        WorkerError: no process can be started.
+    """
+    return ForkServer(root) if forks else StartedAnew(root)
+
+
 class ForkServer:
-    """A process that forks workers, started by the constructor. One thread at a time uses it.
+    """A `Source`: a process that forks workers, started by the constructor; see `cqm.index.workers.__main__`.
 
     Parameters:
         root: a file or folder that the workers may read; None for none.
@@ -32,26 +63,15 @@ class ForkServer:
 
     def __init__(self, root: Path | None) -> None:
         self._control, theirs = socket.socketpair()
-        readable = json.dumps([*_python_folders(), *([str(root)] if root else [])])
-        # -P and "/": nothing is imported from the folder that this process works in, which is a stranger's.
-        command = [sys.executable, "-P", "-m", "cqm.index.workers", str(theirs.fileno()), readable]
-        nothing = subprocess.DEVNULL
         try:
-            with theirs:
-                self._process = subprocess.Popen(
-                    command, env=_environment(), cwd="/", stdin=nothing, stdout=nothing, pass_fds=[theirs.fileno()]
-                )
-        except OSError as error:
+            self._process = _started("fork", theirs, root)
+        except WorkerError:
             self._control.close()
-            raise WorkerError(f"No process can be started that parses files: {error}.") from error
+            raise
         self._control.settimeout(_PATIENCE_SECONDS)
 
-    def fork(self) -> tuple[int, socket.socket]:
-        """Return the number of a new worker, and the connection to it.
-
-        Raises:
-            WorkerError: the process that forks has ended.
-        """
+    def new(self) -> tuple[int, socket.socket]:
+        """See `Source.new`."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -63,16 +83,16 @@ class ForkServer:
             raise WorkerError(message, remedy="Run `cqm doctor`; close other programs if memory is short.") from error
 
     def end(self, pid: int) -> int:
-        """End a worker, and return the status with which it ended, as `os.waitpid` gives it; 0 if that is not known."""
+        """See `Source.end`."""
         try:
             self._control.sendall(REQUEST.pack(END, pid))
-            return self._reply()
+            return max(0, -os.waitstatus_to_exitcode(self._reply()))
         except OSError:
             # It is gone, and its workers with it.
             return 0
 
     def close(self) -> None:
-        """End the process and all workers."""
+        """See `Source.close`."""
         self._control.close()
         try:
             self._process.wait(_PATIENCE_SECONDS)
@@ -86,6 +106,61 @@ class ForkServer:
             raise ConnectionResetError("it closed its connection")
         (number,) = REPLY.unpack(data)
         return int(number)
+
+
+class StartedAnew:
+    """A `Source` where there is no fork, as on Windows: each worker loads for itself what parses, which takes .3 s.
+
+    Parameters:
+        root: as in `source_of_workers`.
+    """
+
+    def __init__(self, root: Path | None) -> None:
+        self._root = root
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def new(self) -> tuple[int, socket.socket]:
+        """See `Source.new`."""
+        ours, theirs = socket.socketpair()
+        try:
+            process = _started("work", theirs, self._root)
+        except WorkerError:
+            ours.close()
+            raise
+        self._processes[process.pid] = process
+        return process.pid, ours
+
+    def end(self, pid: int) -> int:
+        """See `Source.end`."""
+        process = self._processes.pop(pid, None)
+        if process is None:
+            return 0
+        process.kill()
+        return max(0, -process.wait())
+
+    def close(self) -> None:
+        """See `Source.close`."""
+        for pid in [*self._processes]:
+            self.end(pid)
+
+
+def _started(what: str, theirs: socket.socket, root: Path | None) -> "subprocess.Popen[bytes]":
+    """Start a process that forks workers, or is one, and hand it its end of a connection, which is closed here."""
+    readable = json.dumps([*_python_folders(), *([str(root)] if root else [])])
+    # -P and another folder: nothing is imported from where this process works, which is a stranger's.
+    command = [sys.executable, "-P", "-m", "cqm.index.workers", what, str(theirs.fileno()), readable]
+    given: dict[str, Any] = {"stdin": subprocess.PIPE} if sys.platform == "win32" else {"pass_fds": [theirs.fileno()]}
+    try:
+        with theirs:
+            process = subprocess.Popen(
+                command, env=_environment(), cwd=Path(sys.executable).anchor, stdout=subprocess.DEVNULL, **given
+            )
+            if sys.platform == "win32" and process.stdin:
+                with process.stdin:
+                    process.stdin.write(theirs.share(process.pid))
+    except OSError as error:
+        raise WorkerError(f"No process can be started that parses files: {error}.") from error
+    return process
 
 
 def _python_folders() -> list[str]:

@@ -18,7 +18,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.errors import WorkerError
 from cqm.index.workers import wire
 from cqm.index.workers.control import FAILURE, QUESTION, RESULT
-from cqm.index.workers.forking import ForkServer
+from cqm.index.workers.forking import Source, source_of_workers
 from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
 from cqm.index.workers.worker import Assignment
 
@@ -83,13 +83,15 @@ class Workers:
     Parameters:
         count: of workers at once; 0 for one a processor.
         root: a file or folder that they may read; None for none.
+        forks: as in `source_of_workers`.
     """
 
-    def __init__(self, count: int = 0, root: Path | None = None) -> None:
+    def __init__(self, count: int = 0, root: Path | None = None, *, forks: bool = hasattr(os, "fork")) -> None:
         self.count = count or os.cpu_count() or 1
         self._root = root
+        self._forks = forks
         self._lock = Lock()
-        self._forking: ForkServer | None = None
+        self._source: Source | None = None
         self._idle: list[_Worker] = []
         self._is_closed = False
 
@@ -110,18 +112,18 @@ class Workers:
             WorkerError: no process can be started.
         """
         with self._lock:
-            self._server()
+            self._given()
 
     def close(self) -> None:
         """End all workers. What still uses them fails."""
         with self._lock:
             self._is_closed = True
-            forking, self._forking = self._forking, None
+            source, self._source = self._source, None
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.connection.close()
-        if forking:
-            forking.close()
+        if source:
+            source.close()
 
     def end_idle(self) -> None:
         """End the workers that do nothing now; the next task has a new one."""
@@ -249,13 +251,13 @@ class Workers:
             if self._idle:
                 return self._idle.pop()
             try:
-                return _Worker(*self._server().fork())
+                return _Worker(*self._given().new())
             except WorkerError:
-                if self._is_closed or self._forking is None:
+                if self._is_closed or self._source is None:
                     raise
-                self._forking.close()
-                self._forking = None
-                return _Worker(*self._server().fork())
+                self._source.close()
+                self._source = None
+                return _Worker(*self._given().new())
 
     def _replace(self, worker: _Worker) -> None:
         self._end(worker)
@@ -274,33 +276,32 @@ class Workers:
         self._end(worker)
 
     def _end(self, worker: _Worker) -> int:
-        """End a worker; the status with which it ended, as `os.waitpid` gives it."""
+        """End a worker; the signal that it died of, 0 for none."""
         if worker.connection.fileno() < 0:
             return 0
         worker.connection.close()
         with self._lock:
-            return self._forking.end(worker.pid) if self._forking else 0
+            return self._source.end(worker.pid) if self._source else 0
 
     def _reason_of_end(self, worker: _Worker, size: int, error: Exception) -> str:
         """End a worker that failed, and say why it did."""
-        status = self._end(worker)
+        number = self._end(worker)
         if not isinstance(error, OSError | EOFError):
             return "it answered with what is no plain data"
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        if number == signal.SIGPROF:
-            return f"parsing it took longer than {seconds_for(size):.1f} s"
-        if number == signal.SIGKILL:
-            return f"its parser did not answer for {_WAIT_SECONDS:.0f} s"
-        if number == signal.SIGABRT:
-            return f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up"
-        return f"its parser crashed ({signal.Signals(number).name if number else 'the process ended'})"
+        name = signal.Signals(number).name if number else "the process ended"
+        reasons = {
+            "SIGPROF": f"parsing it took longer than {seconds_for(size):.1f} s",
+            "SIGKILL": f"its parser did not answer for {_WAIT_SECONDS:.0f} s",
+            "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
+        }
+        return reasons.get(name, f"its parser crashed ({name})")
 
-    def _server(self) -> ForkServer:
+    def _given(self) -> Source:
         if self._is_closed:
             raise WorkerError("The index is closed.")
-        if self._forking is None:
-            self._forking = ForkServer(self._root)
-        return self._forking
+        if self._source is None:
+            self._source = source_of_workers(self._root, forks=self._forks)
+        return self._source
 
 
 def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list[Task]]:

@@ -17,19 +17,17 @@ from cqm.index.rows import FileRow
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.wire import plain, restored
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
-
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
 
 JOB = Job(work, str, lambda task: len(task.argument), lambda task, reason: f"{task.name}: {reason}")
 
 
-@pytest.fixture
-def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+@pytest.fixture(params=[pytest.param(True, id="forked"), pytest.param(False, id="started anew")])
+def workers(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     entries = [str(Path(worker_actions.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entries))
     (tmp_path / "root").mkdir()
-    with Workers(2, tmp_path / "root") as opened:
+    with Workers(2, tmp_path / "root", forks=request.param) as opened:
         yield opened
 
 
