@@ -61,7 +61,7 @@ class Options(Section):
     server: ServerSettings = ServerSettings()
     watch: WatchSettings = WatchSettings()
     trusted_projects: tuple[Folder, ...] = ()
-    """Folders whose own cqm.yml may choose services, keys and models, the place of the index and the open roots."""
+    """Folders whose own cqm.yml may set every option, as yours may."""
 
     def sections(self) -> Iterator[tuple[Name, Section]]:
         """Every section with its place; the blocks under `providers` too."""
