@@ -19,6 +19,7 @@ from cqm.server.sources import (
     environment_layer,
     environment_variable,
     nearest,
+    problems_text,
     project_layer,
     user_layer,
 )
@@ -189,7 +190,7 @@ def _refuse_untrusted(project: _Source, sources: _Sources, folder: Path) -> None
     ordered = sorted(refused, key=lambda name: places.index(layer.place(name)))
     lines = [f'{layer.origin(name)}: "{".".join(name)}" is refused: {refused[name]}.' for name in ordered]
     raise SettingsError(
-        "\n".join(lines),
+        problems_text(lines, len(lines)),
         remedy=f"Set it in {sources.user_file}, or trust the project: list {folder} under trusted_projects there, or "
         f"set {TRUST_VARIABLE}=1.",
     )

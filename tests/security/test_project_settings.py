@@ -273,6 +273,38 @@ def test_nor_does_the_victims_own_file_hang(tmp_path: Path, make: Callable[[Path
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "search: {limit: 0x" + "f" * 50_000 + "}",
+        "search: {limit: 0b" + "1" * 50_000 + "}",
+        "search: {limit: 1" + ":59" * 20_000 + "}",
+        "watch: {poll_seconds: 1" + ":59" * 20_000 + ".5}",
+        "search: {limit: !!bool x}",
+        "search: {limit: !!int ''}",
+        "search: {mode: !!timestamp x}",
+        "search: {mode: !<%1b[31m> x}",
+        'search: {mode: "\\e[31m\\u202e\\u009b2J"}',
+        'search: {mode: "\\ud800"}',
+        '"lim\\e[31mit": 3',
+        '"limit\\n/home/me/cqm.yml": 3',
+        '"\\u202elimit": 3',
+        "search: {" + ",".join(f"a{number}: 1" for number in range(900)) + "}",
+        "search: {" + ",".join(f"a{number}: 1" for number in range(6_000)) + "}",
+        "scan: {exclude: [" + "1," * 30_000 + "]}",
+        "providers: {" + ",".join(f"a{number}: {{model: x}}" for number in range(400)) + "}",
+    ],
+    ids=range(17),
+)
+def test_odd_settings_are_a_short_and_printable_refusal(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cqm.yml").write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path, environment={}, user=tmp_path / "no.yml")
+    lines = caught.value.message.splitlines()
+    assert len(lines) <= 21
+    assert all(line.isprintable() and line.startswith((str(tmp_path), "... and ")) for line in lines)
+
+
+@pytest.mark.parametrize(
     ("own", "settings"),
     [
         ("", "chunk: {max_parse_bytes: 16000000}"),
