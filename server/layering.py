@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from cqm.server.errors import SettingsError
-from cqm.server.sources import ANY, Layer, Name, as_written, nearest
+from cqm.server.sources import ANY, MAX_PROBLEMS, Layer, Name, as_written, nearest, printable, problems_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -47,8 +48,10 @@ def validated(model: type[Model], layer: Layer) -> Model:
         names = list(option_names(model))
         places = list(layer.origins)
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
-        lines = [_problem(detail, layer, names) for detail in details]
-        raise SettingsError("\n".join(lines), remedy="README.md lists every option under Configuration.") from error
+        lines = islice((_problem(detail, layer, names) for detail in details), MAX_PROBLEMS)
+        raise SettingsError(
+            problems_text([*lines], len(details)), remedy="README.md lists every option under Configuration."
+        ) from error
 
 
 def given(model: BaseModel) -> dict[str, object]:
@@ -102,5 +105,5 @@ def _name(detail: ErrorDetails) -> Name:
 
 def _short(value: object) -> str:
     """A refused value; where it may be a secret, in an address, it is left out, as what stands for a variable is."""
-    text = _PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False))
+    text = printable(_PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False)))
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

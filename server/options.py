@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cqm.chunkers.model import ChunkOptions
+from cqm.index.embedding.presets import key_variable
 from cqm.index.options import (
     CacheOptions,
     ContextOptions,
@@ -61,7 +62,7 @@ class Options(Section):
     server: ServerSettings = ServerSettings()
     watch: WatchSettings = WatchSettings()
     trusted_projects: tuple[Folder, ...] = ()
-    """Folders whose own cqm.yml may choose services, keys and models, the place of the index and the open roots."""
+    """Folders whose own cqm.yml may set every option, as yours may."""
 
     def sections(self) -> Iterator[tuple[Name, Section]]:
         """Every section with its place; the blocks under `providers` too."""
@@ -101,7 +102,7 @@ class Options(Section):
 
     def context_options(self) -> ContextOptions:
         """Who writes contexts."""
-        return ContextOptions(**self.context.model_dump())
+        return ContextOptions(**self.context.model_dump() | {"api_key_env": _key_variable(self.context)})
 
     def rerank_options(self) -> RerankOptions:
         """Who looks again at results."""
@@ -121,4 +122,16 @@ class Options(Section):
 
 
 def _embedding_options(section: ProviderSettings) -> EmbeddingOptions:
-    return EmbeddingOptions(**{field.name: getattr(section, field.name) for field in fields(EmbeddingOptions)})
+    values = {field.name: getattr(section, field.name) for field in fields(EmbeddingOptions)}
+    return EmbeddingOptions(**values | {"api_key_env": _key_variable(section)})
+
+
+def _key_variable(section: ProviderSettings | ContextSettings) -> str:
+    """The variable of a service's key: who may name another address may have the provider's own key sent there.
+
+    An untrusted project may name neither; see trust.py. The layers below send that key to no address of their own
+    accord.
+    """
+    if section.api_key_env or section.api_key_file or not section.base_url:
+        return section.api_key_env
+    return key_variable(section.provider)

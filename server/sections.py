@@ -33,7 +33,7 @@ class ScanSettings(Section):
     use_gitignore: bool = True
     """Honour .gitignore files, .git/info/exclude and git's global ignore file; .cqmignore always counts."""
     exclude: tuple[str, ...] = ()
-    """Patterns in .gitignore syntax for what is never indexed."""
+    """Patterns in .gitignore syntax for what is never indexed; a project's are added to your own."""
     include_generated: bool = False
     """Index minified and generated files too."""
     include_vendored: bool = False

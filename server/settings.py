@@ -19,7 +19,9 @@ from cqm.server.sources import (
     environment_layer,
     environment_variable,
     nearest,
-    yaml_layer,
+    problems_text,
+    project_layer,
+    user_layer,
 )
 from cqm.server.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
 
@@ -39,7 +41,7 @@ class Settings(Options):
         Raises:
             SettingsError: that file is not valid, or decides what an untrusted project may not decide.
         """
-        sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),), os.environ)
+        sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),))
         return _settle(sources, root)
 
     def index_options(self, root: Path) -> IndexOptions:
@@ -77,14 +79,12 @@ class _Sources:
     Attributes:
         user: the user's file; `user_file` is its path.
         stronger: what wins over a project's file, weakest first.
-        environment: the variables of the process.
         trusts_all: whether every project may decide everything.
     """
 
     user: _Source
     user_file: Path
     stronger: tuple[_Source, ...]
-    environment: Mapping[str, str]
     trusts_all: bool = False
 
     def trusts(self, folder: Path) -> bool:
@@ -132,14 +132,13 @@ def load_settings(
     user = user_file() if user is None else user
     names = option_names(Options)
     overrides = overrides or {}
-    mine = _source(yaml_layer(user))
+    mine = _source(user_layer(user))
     others = (*OTHER_VARIABLES, *_secret_variables(mine.options, environment, overrides, names))
     stronger = (environment_layer(environment, names, others), command_line_layer(overrides, names))
     sources = _Sources(
         user=mine,
         user_file=user,
         stronger=tuple(map(_source, stronger)),
-        environment=environment,
         trusts_all=trusts_every_project(environment),
     )
     return _settle(sources, root)
@@ -161,7 +160,7 @@ def _secret_variables(
 
 def _settle(sources: _Sources, root: Path | None) -> Settings:
     folder = root.parent if root and not root.is_dir() else root
-    project = _source(_project_layer(folder) if folder else None)
+    project = _with_excludes(_source(project_layer(folder, FILE_NAME) if folder else None), sources.user.options)
     if folder and not sources.trusts(folder):
         _refuse_untrusted(project, sources, folder)
     settings = sources.merged(project)
@@ -173,28 +172,25 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
     return settings
 
 
-def _project_layer(folder: Path) -> Layer | None:
-    path = folder / FILE_NAME
-    if path.is_symlink() and outside(path, folder):
-        raise SettingsError(f"{path}: a link that leads out of the project.", remedy="Replace it by a file.")
-    return yaml_layer(path)
+def _with_excludes(project: _Source, user: Options) -> _Source:
+    """Keep what the user never wants indexed: the patterns of the project's file are added to those of the user's."""
+    scan = project.options.scan
+    if "exclude" not in scan.model_fields_set or not user.scan.exclude:
+        return project
+    patterns = tuple(dict.fromkeys((*user.scan.exclude, *scan.exclude)))
+    both = project.options.model_copy(update={"scan": scan.model_copy(update={"exclude": patterns})})
+    return _Source(both, project.layer)
 
 
 def _refuse_untrusted(project: _Source, sources: _Sources, folder: Path) -> None:
-    refused = refusals(
-        project.options,
-        folder,
-        settled=sources.merged(project),
-        without=sources.merged(),
-        environment=sources.environment,
-    )
+    refused = refusals(project.options, settled=sources.merged(project), without=sources.merged())
     if not refused or not project.layer:
         return
     layer, places = project.layer, list(project.layer.origins)
     ordered = sorted(refused, key=lambda name: places.index(layer.place(name)))
     lines = [f'{layer.origin(name)}: "{".".join(name)}" is refused: {refused[name]}.' for name in ordered]
     raise SettingsError(
-        "\n".join(lines),
+        problems_text(lines, len(lines)),
         remedy=f"Set it in {sources.user_file}, or trust the project: list {folder} under trusted_projects there, or "
         f"set {TRUST_VARIABLE}=1.",
     )

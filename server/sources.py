@@ -1,6 +1,9 @@
 """The places that configuration comes from: YAML files, environment variables and the command line, each as a layer."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import errno
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,6 +11,7 @@ from typing import cast
 
 import yaml
 
+from cqm.index.beneath import NotRegularError, read_small, read_small_beneath
 from cqm.server.errors import SettingsError
 
 Name = tuple[str, ...]
@@ -22,7 +26,15 @@ _ENVIRONMENT_PREFIX = "CQM_"
 _BESIDE = 0.54
 """How alike, by `difflib`, names in one section must be: as much as "base_url" and "url"."""
 _NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
+_MAX_OPTIONS = 1000
+"""In one file: as many as 40 models have. What is wrong with each of more would take minutes to tell."""
+_LONGEST_NAME = 100
+MAX_PROBLEMS = 20
+_UNREADABLE = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError)
+"""What the parser raises for values that are not what their tags say, such as `!!int ''`."""
 _NULL = "tag:yaml.org,2002:null"
+_OF_LINKS = frozenset({errno.ELOOP, errno.EMLINK, getattr(errno, "EFTYPE", errno.ELOOP)})
+"""The error of a link that may not be followed: of Linux and macOS, of FreeBSD, of NetBSD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +77,48 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
-def yaml_layer(path: Path) -> Layer | None:
-    """The options in a YAML file; None when there is no such file.
+def problems_text(lines: Sequence[str], count: int) -> str:
+    """Join problems, a line each, the first `MAX_PROBLEMS` of them.
+
+    Parameters:
+        lines: the problems; the first ones will do.
+        count: of all of them.
+    """
+    more = [f"... and {count - MAX_PROBLEMS} more."] if count > MAX_PROBLEMS else []
+    return "\n".join([*lines[:MAX_PROBLEMS], *more])
+
+
+def printable(text: str) -> str:
+    """A text with its control characters written out, so that no file writes to a terminal what it likes."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def user_layer(path: Path) -> Layer | None:
+    """Read the options of the user's own YAML file, which may be a link; None when there is no such file.
 
     A key without a value is left out, so the next source decides.
 
     Raises:
         SettingsError: the file cannot be read, is over 64 KiB, is not YAML, has an alias or the same key twice.
     """
-    text = _read(path)
+    return _yaml_layer(path, lambda: read_small(Path(os.path.realpath(path)), MAX_FILE_BYTES))
+
+
+def project_layer(folder: Path, name: str) -> Layer | None:
+    """Read the options of a project's YAML file, in the same way, but for links: a stranger chose where they lead.
+
+    Parameters:
+        folder: of the project.
+        name: of the file in it.
+
+    Raises:
+        SettingsError: as `user_layer`; or the file is a link.
+    """
+    return _yaml_layer(folder / name, lambda: read_small_beneath(folder, name, MAX_FILE_BYTES))
+
+
+def _yaml_layer(path: Path, read: Callable[[], bytes]) -> Layer | None:
+    text = _text(path, read)
     if text is None:
         return None
     try:
@@ -81,9 +126,11 @@ def yaml_layer(path: Path) -> Layer | None:
         values, origins = _unfold(node, path) if node and node.tag != _NULL else ({}, {})
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise SettingsError(f"{path}:{line}: not valid YAML: {error.problem}.") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise SettingsError(f"{path}: not valid YAML: {error}.") from error
+        raise SettingsError(f"{path}:{line}: not valid YAML: {printable(str(error.problem))}.") from error
+    except _UNREADABLE as error:
+        raise SettingsError(f"{path}: not valid YAML: {printable(str(error))}.") from error
+    if len(origins) > _MAX_OPTIONS:
+        raise SettingsError(f"{path}: more than {_MAX_OPTIONS} options.")
     return Layer(values, origins, path.parent, typed=True)
 
 
@@ -164,16 +211,21 @@ def _listed(text: str, origin: str) -> object:
         raise SettingsError(f"{origin}: not a list as in YAML: {text}", remedy="Write it as [a, b].") from error
 
 
-def _read(path: Path) -> str | None:
+def _text(path: Path, read: Callable[[], bytes]) -> str | None:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read()
         if len(data) > MAX_FILE_BYTES:
             raise SettingsError(f"{path}: larger than {MAX_FILE_BYTES // 1024} KiB.")
         return data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegularError as error:
+        message = f"{path}: cannot be read: it is no regular file."
+        raise SettingsError(message, remedy="Replace it by a file.") from error
     except OSError as error:
+        if error.errno in _OF_LINKS:
+            message = f"{path}: cannot be read: it is a link."
+            raise SettingsError(message, remedy="Replace it by a file.") from error
         raise SettingsError(f"{path}: cannot be read: {error.strerror}.", remedy="Mend its permissions.") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8.", remedy="Save the file as UTF-8.") from error
@@ -217,7 +269,7 @@ def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]
     for key_node, value in node.value:
         line = key_node.start_mark.line + 1
         key = key_node.value if isinstance(key_node, yaml.ScalarNode) else ""
-        if not key:
+        if not key or not key.isprintable() or len(key) > _LONGEST_NAME:
             raise SettingsError(f"{path}:{line}: an option's name must be a word.")
         if key in seen:
             raise SettingsError(f'{path}:{line}: "{key}" is already set in line {seen[key]}.')
@@ -227,4 +279,6 @@ def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]
 
 def _plain(node: yaml.Node) -> object:
     constructor = yaml.constructor.SafeConstructor()
-    return constructor.construct_document(node)
+    value: object = constructor.construct_document(node)
+    json.dumps(value, default=str)  # refuses numbers of more digits than can be written down
+    return value

@@ -1,36 +1,129 @@
-"""What a project's own cqm.yml may not decide.
+"""Which options a project's own cqm.yml may set, and in which direction it may move them.
 
-A cloned repository must not send code away, choose the secrets that are sent, widen what is readable, write outside of
-itself, have models loaded that came with it, or spend the user's money.
+The file comes with a clone, so a stranger wrote it. It may say which of the project's own files are indexed, how they
+are cut and how they are searched. It may not reach for the network, keys, money, other folders or other projects, and
+it may not make this machine work harder. Every option that is not in `ALLOWED` is refused, also one that is new.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from cqm.index.embedding.addresses import is_loopback, ollama_url
-from cqm.index.embedding.presets import PRESETS
+from cqm.index.model import SearchMode
 from cqm.server.errors import SettingsError
+from cqm.server.layering import given
 from cqm.server.options import Options
-from cqm.server.services import (
-    CacheSettings,
-    ContextSettings,
-    EmbeddingSettings,
-    LateSettings,
-    ProviderSettings,
-    RerankSettings,
-)
-from cqm.server.sources import Name
-from cqm.server.values import Section
+from cqm.server.sources import ANY, Name
 
 TRUST_VARIABLE = "CQM_TRUST_PROJECT"
 
-_NO_SERVICE = frozenset({"embedded", "rules", "none"})
-_SECRETS = frozenset({"api_key_env", "api_key_file", "redis_password_env"})
-_ADDRESSES = ("base_url", "url", "redis_url", "encoder", "provider", "shape", "model")
-"""Options that decide where a section sends text, the most telling first."""
-_PAID = (EmbeddingSettings, ContextSettings)
-"""Sections with a limit of what a process may spend."""
+_ABSENT = object()
+"""In place of the value of an option in a block that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A kind of change that a project's file may make to an option.
+
+    Attributes:
+        admits: tells from the value without the project and the value with it whether the change is allowed.
+        refusal: says why another change is refused; `{}` stands for the value without the project.
+    """
+
+    admits: Callable[[Any, Any], bool]
+    refusal: str
+
+
+def _only(*, value: object, why: str) -> Change:
+    return Change(lambda _, new: bool(new == value), f"{why}: a project may only set it to {str(value).lower()}")
+
+
+_SERVICE = "it sends your code to a service that you did not configure"
+_WIDER = "it would index files that you keep out"
+_MACHINE = "it decides how much work this machine does"
+
+_FREELY = Change(lambda _old, _new: True, "")
+_LOWER = Change(lambda old, new: bool(new < old), "a project may only lower it, and it is {} without this file")
+_HIGHER = Change(lambda old, new: bool(new > old), "a project may only raise it, and it is {} without this file")
+_NOT_FROM_LEXICAL = Change(
+    lambda old, _: old is not SearchMode.LEXICAL,
+    "your questions are not sent to a model, and a project cannot change it",
+)
+
+ALLOWED: Mapping[Name, Change] = {
+    # Which of its own files are indexed. No project lets in more than the user does, by size or by ignore rules:
+    # .gitignore, .git/info/exclude and the global ignore file keep the user's own notes and secrets out.
+    ("scan", "max_file_bytes"): _LOWER,
+    ("scan", "use_gitignore"): _only(value=True, why=_WIDER),
+    ("scan", "exclude"): _FREELY,  # added to the patterns of the user's file, see settings.py
+    ("scan", "include_generated"): _FREELY,
+    ("scan", "include_vendored"): _FREELY,
+    ("scan", "include_lock_files"): _FREELY,
+    # How they are cut. Sections bound the sizes; parsing costs memory in proportion to the file.
+    ("chunk", "max_tokens"): _FREELY,
+    ("chunk", "min_tokens"): _FREELY,
+    ("chunk", "overlap_percent"): _FREELY,
+    ("chunk", "apart"): _FREELY,
+    ("chunk", "max_parse_bytes"): _LOWER,
+    ("context", "place"): _FREELY,
+    # How they are searched.
+    ("search", "limit"): _FREELY,
+    ("search", "mode"): _NOT_FROM_LEXICAL,
+    # Less is sent: a project may opt out of a service, never into one.
+    ("embedding", "provider"): _only(value="none", why=_SERVICE),
+    ("context", "provider"): _only(value="rules", why=_SERVICE),
+    ("rerank", "provider"): _only(value="none", why=_SERVICE),
+    # How soon changes are noticed: only less work than the user asked for.
+    ("watch", "enabled"): _only(value=False, why=_MACHINE),
+    ("watch", "debounce_ms"): _HIGHER,
+    ("watch", "reconcile_seconds"): _HIGHER,
+    ("watch", "poll_seconds"): _HIGHER,
+}
+"""The options that an untrusted project may set, and how it may change them."""
+
+_SECRET = "it chooses which of your secrets is sent"  # noqa: S105 - no password
+_MONEY = "it decides what of your money is spent"
+_ELSEWHERE = "it could write outside of the project"
+
+_REASONS: Mapping[Name, str] = {
+    ("index", "home"): _ELSEWHERE,
+    ("index", "in_project"): "where your indexes are kept is your choice",
+    ("index", "disk_mb"): "it could delete your other indexes",
+    ("index",): _MACHINE,
+    ("cache", "folder"): _ELSEWHERE,
+    ("cache", "redis_url"): _SERVICE,
+    ("cache",): "your other projects share the cache",
+    ("store",): "it decides where the index of your code is kept",
+    ("server", "roots"): "it decides which folders are open to clients",
+    ("server", "http"): "it opens a port of this machine",
+    ("server",): "it holds for all projects that are served",
+    ("trusted_projects",): "no project can trust itself",
+    ("rerank", "folder"): "a model that came with a project is not safe to load",
+    ("watch",): _MACHINE,
+    (ANY, "api_key_env"): _SECRET,
+    (ANY, "api_key_file"): _SECRET,
+    (ANY, "redis_password_env"): _SECRET,
+    (ANY, "provider"): _SERVICE,
+    (ANY, "base_url"): _SERVICE,
+    ("rerank", "url"): _SERVICE,
+    (ANY, "shape"): _SERVICE,
+    (ANY, "encoder"): _SERVICE,
+    (ANY, "fallback"): "it sends your code to a service that you did not choose to embed it",
+    (ANY, "prose"): "it sends your code to a service that you did not choose to embed it",
+    (ANY, "pull"): "it downloads a model",
+    (ANY, "budget_usd"): _MONEY,
+    (ANY, "usd_per_million_tokens"): _MONEY,
+    (ANY, "usd_per_million_input"): _MONEY,
+    (ANY, "usd_per_million_output"): _MONEY,
+    ("embedding",): "it decides how your models are used",
+    ("providers",): "it decides how your models are used",
+    ("context",): "it decides how your models are used",
+    ("rerank",): "it decides how your models are used",
+    ("late",): "it decides how your models are used",
+}
+"""Why an option is refused: of the option itself, else of its name in any section, else of its section."""
+_NOT_ALLOWED = "only you may set it"
 
 
 def trusts_every_project(environment: Mapping[str, str]) -> bool:
@@ -45,193 +138,51 @@ def trusts_every_project(environment: Mapping[str, str]) -> bool:
     return word in {"1", "true", "yes"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What there is to judge.
-
-    Attributes:
-        project: what the project's file gives.
-        root: the project's folder.
-        settled, without: all sources together, and all but the project's file.
-        environment: variables that name the default address of a service.
-    """
-
-    project: Options
-    root: Path
-    settled: Options
-    without: Options
-    environment: Mapping[str, str]
-
-
-def refusals(
-    project: Options, root: Path, *, settled: Options, without: Options, environment: Mapping[str, str]
-) -> dict[Name, str]:
-    """The options of an untrusted project's file that cannot be taken from it, each with the reason.
-
-    Parameters:
-        project: what the file gives.
-        root: the project's folder.
-        settled, without: all sources together, and all but the project's file.
-        environment: variables that name the default address of a service.
-    """
-    case = _Case(project, root, settled, without, environment)
-    return {name: why for refused, why in _RULES for name in refused(case)}
-
-
-def destination(section: Section, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The service away from this machine that a section has text sent to, as it is configured; empty for none."""
-    match section:
-        case ProviderSettings() | ContextSettings() if _sends_away(section, environment):
-            return (section.provider, section.base_url)
-        case RerankSettings(provider="http", url=url, shape=shape) if (url or shape) and not is_loopback(url):
-            return (shape, url)
-        case LateSettings(encoder=encoder) if is_elsewhere(encoder):
-            return (encoder,)
-        case CacheSettings(redis_url=url) if url and not url.startswith("unix:") and not is_loopback(url):
-            return (url,)
-        case _:
-            return ()
-
-
-def is_elsewhere(place: str) -> bool:
-    """Whether a folder or URL is a URL that leads away from this machine."""
-    return place.startswith(("http://", "https://")) and not is_loopback(place)
-
-
 def outside(path: Path, root: Path) -> bool:
     """Whether `path` is not in `root` once links are followed."""
     return not path.resolve().is_relative_to(root.resolve())
 
 
-def _sends_away(section: ProviderSettings | ContextSettings, environment: Mapping[str, str]) -> bool:
-    """Whether text for a model leaves this machine: a service that is not on a loopback address, or Ollama's cloud."""
-    if section.provider in _NO_SERVICE:
-        return False
-    if section.provider == "ollama" and section.model.endswith(("-cloud", ":cloud")):
-        return True
-    return not is_loopback(_url_of(section, environment))
+def refusals(project: Options, *, settled: Options, without: Options) -> dict[Name, str]:
+    """Find the options that an untrusted project's file changes and may not change, each with the reason.
+
+    An option that has the same value without the file is not changed: stating a default is no attack.
+
+    Parameters:
+        project: what the file gives.
+        settled: all sources together.
+        without: all sources but the project's file.
+    """
+    after, before = settled.model_dump(), without.model_dump()
+    found = {}
+    for name in _names(given(project)):
+        old, new = _value(before, name), _value(after, name)
+        if old != new and (reason := _reason(name, old, new)):
+            found[name] = reason
+    return found
 
 
-def _url_of(section: ProviderSettings | ContextSettings, environment: Mapping[str, str]) -> str:
-    """Where a service is; empty when that is not known, which counts as away."""
-    if section.provider == "ollama":
-        return ollama_url(section.base_url, environment)
-    preset = PRESETS.get(section.provider)
-    return preset.at(section.base_url, environment) if preset else section.base_url
+def _reason(name: Name, old: object, new: object) -> str:
+    """Why a change is refused; empty if it is allowed."""
+    if (change := ALLOWED.get(name)) and old is not _ABSENT:
+        return "" if change.admits(old, new) else change.refusal.format(old)
+    patterns = (name, (ANY, name[-1]), name[:1])
+    return next((_REASONS[pattern] for pattern in patterns if pattern in _REASONS), _NOT_ALLOWED)
 
 
-def _home(case: _Case) -> Iterator[Name]:
-    if case.project.index.home is not None:
-        yield ("index", "home")
-    if case.project.cache.folder is not None:
-        yield ("cache", "folder")
+def _names(values: Mapping[str, object], above: Name = ()) -> Iterator[Name]:
+    """The options of nested sections and blocks."""
+    for key, value in values.items():
+        name = (*above, key)
+        if isinstance(value, dict):
+            yield from _names(value, name)
+        else:
+            yield name
 
 
-def _room(case: _Case) -> Iterator[Name]:
-    given = case.project.index
-    if "disk_mb" in given.model_fields_set and given.disk_mb != case.without.index.disk_mb:
-        yield ("index", "disk_mb")
-
-
-def _roots(case: _Case) -> Iterator[Name]:
-    if any(outside(folder, case.root) for folder in case.project.server.roots):
-        yield ("server", "roots")
-
-
-def _port(case: _Case) -> Iterator[Name]:
-    if case.project.server.http:
-        yield ("server", "http")
-
-
-def _trust(case: _Case) -> Iterator[Name]:
-    if case.project.trusted_projects:
-        yield ("trusted_projects",)
-
-
-def _secrets(case: _Case) -> Iterator[Name]:
-    for place, section in case.project.sections():
-        yield from ((*place, key) for key, value in section if key in _SECRETS and value)
-
-
-def _services(case: _Case) -> Iterator[Name]:
-    """Sections and blocks that lead to a service away from here which they would not lead to without the project."""
-    settled, without = dict(case.settled.sections()), dict(case.without.sections())
-    for place, section in case.project.sections():
-        leads_to = destination(settled[place], case.environment)
-        if leads_to and leads_to != destination(without.get(place, Section()), case.environment):
-            given = [key for key in _ADDRESSES if key in section.model_fields_set]
-            yield (*place, given[0])
-
-
-def _routes(case: _Case) -> Iterator[Name]:
-    """Blocks of services away from here that only the project has embed its text."""
-    own, asked = case.without.embedding, case.project.embedding
-    for key, names in (("fallback", asked.fallback), ("prose", (asked.prose,))):
-        added = set(names) - {*own.fallback, own.prose}
-        blocks = (block for name, block in case.settled.providers.items() if name in added)
-        if any(destination(block, case.environment) for block in blocks):
-            yield ("embedding", key)
-
-
-def _store(case: _Case) -> Iterator[Name]:
-    """All of the section: it takes the index away from where the user keeps it, or fills the user's server."""
-    without = case.without.store
-    for key in sorted(case.project.store.model_fields_set):
-        if key not in _SECRETS and getattr(case.settled.store, key) != getattr(without, key):
-            yield ("store", key)
-
-
-def _models(case: _Case) -> Iterator[Name]:
-    if case.project.rerank.folder:
-        yield ("rerank", "folder")
-    encoder = case.project.late.encoder
-    if encoder and not encoder.startswith(("http://", "https://")):
-        yield ("late", "encoder")
-
-
-def _downloads(case: _Case) -> Iterator[Name]:
-    """Leave to download, and another model where the user gives that leave."""
-    settled, without = dict(case.settled.sections()), dict(case.without.sections())
-    for place, section in case.project.sections():
-        if not isinstance(section, ProviderSettings):
-            continue
-        if section.pull:
-            yield (*place, "pull")
-        elif "model" in section.model_fields_set and _pulled(settled[place]) != _pulled(without.get(place)):
-            yield (*place, "model")
-
-
-def _pulled(section: Section | None) -> str:
-    """The model that a section has fetched; empty for none."""
-    return section.model if isinstance(section, ProviderSettings) and section.pull else ""
-
-
-def _money(case: _Case) -> Iterator[Name]:
-    """A limit that is raised or lifted, and prices, which could make any limit large enough."""
-    limits = {key: section.budget_usd for (key, *_), section in case.without.sections() if isinstance(section, _PAID)}
-    for place, section in case.project.sections():
-        if isinstance(section, _PAID) and "budget_usd" in section.model_fields_set:
-            limit = limits[place[0]]
-            if limit and not 0 < section.budget_usd <= limit:
-                yield (*place, "budget_usd")
-        if any(limits.values()):
-            yield from ((*place, key) for key in sorted(section.model_fields_set) if key.startswith("usd_per_million"))
-
-
-_Rule = Callable[[_Case], Iterator[Name]]
-
-_RULES: tuple[tuple[_Rule, str], ...] = (
-    (_home, "it could write outside of the project"),
-    (_room, "it could delete your other indexes"),
-    (_roots, "it opens folders outside of the project"),
-    (_port, "it opens a port of this machine"),
-    (_trust, "no project can trust itself"),
-    (_secrets, "it chooses which of your secrets is sent"),
-    (_services, "it sends your code to a service that you did not configure"),
-    (_routes, "it sends your code to a service that you did not choose to embed it"),
-    (_store, "it decides where the index of your code is kept"),
-    (_models, "a model that came with a project is not safe to load"),
-    (_downloads, "it downloads a model"),
-    (_money, "it spends more than the limit that you set"),
-)
-"""What finds refused options, and why they are refused."""
+def _value(values: object, name: Name) -> object:
+    for part in name:
+        if not isinstance(values, dict) or part not in values:
+            return _ABSENT
+        values = values[part]
+    return values

@@ -8,14 +8,13 @@ from cqm.index.contextual.connection import Connection
 from cqm.index.contextual.models import OPENAI_URL, endpoint_url, model_of
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.embedding.openai_client import OpenAIServer, connect_openai
+from cqm.index.embedding.presets import PRESETS
 from cqm.index.embedding.purposes import CONTEXTS
 from cqm.index.errors import ContextError
 from cqm.index.options import ContextOptions
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
-
-_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 class OpenAIChat:
@@ -77,7 +76,7 @@ def _reply(completion: "ChatCompletion") -> Reply:
 
 
 def _connect(options: ContextOptions) -> _Writer:
-    server = connect_openai(options, endpoint_url(options), _KEY_VARIABLE, CONTEXTS, needs_key=True)
+    server = connect_openai(options, endpoint_url(options), PRESETS["openai"], CONTEXTS, needs_key=True)
     if not model_of(options):
         server.close()
         raise ContextError(f"No model is named for {server.endpoint}.", remedy="Set context.model.")

@@ -3,12 +3,37 @@
 import os
 import stat
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cqm.index.errors import EmbeddingError
 
 _NOT_THE_OWNERS = stat.S_IRWXG | stat.S_IRWXO
 _LONGEST = 8192
 """Bytes of a key file."""
+
+
+def variable_for(convention: str, own_url: str, *, named: str, base_url: str) -> str:
+    """Choose the environment variable that holds a key; empty for none.
+
+    The variable that a provider's own programs read holds the key of that provider. It is no key for another address
+    that the options name: then the options name the variable, too.
+
+    Parameters:
+        convention: the variable of the provider; empty for none.
+        own_url: where the provider is.
+        named: the variable that the options name; empty for none.
+        base_url: the address that the options name; empty where provider or environment decide.
+    """
+    return named or (convention if not base_url or is_same_origin(base_url, own_url) else "")
+
+
+def is_same_origin(url: str, other: str) -> bool:
+    """Tell whether two addresses have the same scheme, host and port."""
+    try:
+        (one, its_port), (two, other_port) = ((parts := urlsplit(it), parts.port) for it in (url, other))
+    except ValueError:
+        return False
+    return (one.scheme, one.hostname, its_port) == (two.scheme, two.hostname, other_port)
 
 
 def read_key(variable: str, file: str) -> str:

@@ -11,7 +11,8 @@ from cqm.index.embedding.addresses import OLLAMA_VARIABLE, ollama_url
 from cqm.index.embedding.base import RefusedInputError
 from cqm.index.embedding.bodies import bounded
 from cqm.index.embedding.endpoint import Endpoint
-from cqm.index.embedding.keys import read_key
+from cqm.index.embedding.keys import read_key, variable_for
+from cqm.index.embedding.presets import OLLAMA_CLOUD, OLLAMA_KEY_VARIABLE
 from cqm.index.embedding.purposes import Purpose
 from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
 from cqm.index.errors import EmbeddingError
@@ -20,7 +21,6 @@ from cqm.index.options import ContextOptions, EmbeddingOptions
 if TYPE_CHECKING:
     import ollama
 
-_KEY_VARIABLE = "OLLAMA_API_KEY"
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 _TOO_LONG = re.compile(r"(context|input) length", re.IGNORECASE)
 _NOT_FOUND, _SERVER_FAULT = 404, 500
@@ -112,7 +112,8 @@ def connect_ollama(options: EmbeddingOptions | ContextOptions, model: str, purpo
         EmbeddingError: the file of its key cannot be used.
         CqmError: its address is not valid.
     """
-    key = read_key(options.api_key_env or _KEY_VARIABLE, options.api_key_file)
+    variable = variable_for(OLLAMA_KEY_VARIABLE, OLLAMA_CLOUD, named=options.api_key_env, base_url=options.base_url)
+    key = read_key(variable, options.api_key_file)
     try:
         endpoint = Endpoint(ollama_url(options.base_url), key)
         client = ollama_client(endpoint, options.timeout_seconds)
@@ -138,6 +139,11 @@ def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = Tr
     import httpx
     import ollama
 
+    def without_foreign_key(request: httpx.Request) -> None:
+        # The client sends what OLLAMA_API_KEY holds to every address that it has no key for.
+        if not endpoint.key and request.headers.get("Authorization", "").startswith("Bearer "):
+            del request.headers["Authorization"]
+
     bound = bounded(httpx.SyncByteStream, lambda: httpx.ReadTimeout("the answer did not end"), timeout)
     return ollama.Client(
         endpoint.url,
@@ -146,7 +152,7 @@ def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = Tr
         # What goes to this machine must not leave it by a redirect or a proxy.
         follow_redirects=False,
         trust_env=not endpoint.is_loopback,
-        event_hooks={"response": [bound]} if whole_answer else {},
+        event_hooks={"request": [without_foreign_key], "response": [bound] if whole_answer else []},
     )
 
 

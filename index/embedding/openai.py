@@ -114,7 +114,7 @@ def _find(options: EmbeddingOptions, retries: RetryPolicy) -> _ServedModel:
     """Meet the endpoint: which model it has and how much it takes."""
     preset = PRESETS[options.provider]
     url = preset.at(options.base_url)
-    server = connect_openai(options, url, preset.key_variable, EMBEDDING, needs_key=preset.is_hosted)
+    server = connect_openai(options, url, preset, EMBEDDING, needs_key=preset.is_hosted)
 
     def told_now() -> Told:
         return with_retries(lambda: _told(server, options, preset), retries.brief())

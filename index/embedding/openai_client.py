@@ -13,7 +13,8 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.embedding.base import RefusedInputError
 from cqm.index.embedding.bodies import bounded
 from cqm.index.embedding.endpoint import Endpoint
-from cqm.index.embedding.keys import read_key
+from cqm.index.embedding.keys import is_same_origin, read_key, variable_for
+from cqm.index.embedding.presets import PRESETS, Preset
 from cqm.index.embedding.purposes import Purpose
 from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
 from cqm.index.errors import EmbeddingError
@@ -27,6 +28,9 @@ _TOO_LONG = re.compile(
 )
 _UNAUTHORIZED, _PAYMENT_REQUIRED, _FORBIDDEN, _NOT_FOUND = 401, 402, 403, 404
 _SERVER_FAULT, _NOT_IMPLEMENTED = 500, 501
+_OF_HTTP = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
+"""Headers without which a request is another one."""
+_OPENAI = PRESETS["openai"]
 _PAY = "Check the plan and the billing details of the account."
 
 
@@ -128,14 +132,14 @@ class OpenAIServer:
 
 
 def connect_openai(
-    options: EmbeddingOptions | ContextOptions, url: str, variable: str, purpose: Purpose, *, needs_key: bool
+    options: EmbeddingOptions | ContextOptions, url: str, preset: Preset, purpose: Purpose, *, needs_key: bool
 ) -> OpenAIServer:
     """An endpoint; contacts nothing.
 
     Parameters:
         options: time-out, where the key is.
         url: of the endpoint.
-        variable: the environment variable of its key unless the options name another.
+        preset: its kind. The key in its variable goes to its own host, or where the environment says that this is.
         purpose: what it is used for.
         needs_key: whether there must be a key if it is not on this machine.
 
@@ -143,7 +147,8 @@ def connect_openai(
         EmbeddingError: the key's file cannot be used.
         CqmError: the address is not valid, or there is no key.
     """
-    variable, section = options.api_key_env or variable, purpose.section
+    section = purpose.section
+    variable = variable_for(preset.key_variable, preset.url, named=options.api_key_env, base_url=options.base_url)
     key = read_key(variable, options.api_key_file)
     try:
         endpoint = Endpoint(url.rstrip("/"), key)
@@ -151,13 +156,21 @@ def connect_openai(
         remedy = f"Correct {section}.base_url, or the environment variable that names the address."
         raise purpose.error(error.message, remedy=remedy) from error
     if needs_key and not endpoint.key and not endpoint.is_loopback:
+        if not variable:
+            message = f"There is no key for {endpoint}: no environment variable is named for this address."
+            remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
+            raise purpose.error(message, remedy=remedy)
         message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
         remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
         raise purpose.error(message, remedy=remedy)
     place = f"the environment variable {variable}" + ("" if key else ", which is not set")
+    if not variable:
+        place = f"the environment variable that {section}.api_key_env names, which names none"
     if options.api_key_file and not os.environ.get(variable, "").strip():
         place = f"the file {options.api_key_file}"
-    return OpenAIServer(_client(endpoint, options.timeout_seconds), endpoint, place, purpose)
+    is_openais = variable == _OPENAI.key_variable or is_same_origin(url, _OPENAI.url)
+    client = _client(endpoint, options.timeout_seconds, is_openais=is_openais)
+    return OpenAIServer(client, endpoint, place, purpose)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -191,18 +204,47 @@ def _said(error: "openai.APIStatusError") -> str:
     return str(message or error.message)
 
 
-def _client(endpoint: Endpoint, timeout: float) -> "openai.OpenAI":
+def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.OpenAI":
+    """The official client.
+
+    Parameters:
+        endpoint: where it is.
+        timeout: seconds, of a request.
+        is_openais: whether what else the environment says for OpenAI (organization, project, further headers) is for
+            this endpoint: where OpenAI itself is, or where its key goes.
+    """
     import httpx2
     import openai
 
     bound = bounded(httpx2.SyncByteStream, lambda: httpx2.ReadTimeout("the answer did not end"), timeout)
+    key = endpoint.key or "none"
+    names = frozenset() if is_openais else _openais_headers(os.environ.get("OPENAI_CUSTOM_HEADERS", ""))
+
+    def without_openais(request: httpx2.Request) -> None:
+        for name in names:
+            request.headers.pop(name, None)
+        if "authorization" in names:
+            request.headers["Authorization"] = f"Bearer {key}"
+
     return openai.OpenAI(
         base_url=endpoint.url,
-        api_key=endpoint.key or "none",
+        api_key=key,
         timeout=timeout,
         max_retries=0,
         # What goes to this machine must not leave it by a redirect or a proxy.
         http_client=openai.DefaultHttpxClient(
-            follow_redirects=False, trust_env=not endpoint.is_loopback, event_hooks={"response": [bound]}
+            follow_redirects=False,
+            trust_env=not endpoint.is_loopback,
+            event_hooks={"request": [without_openais], "response": [bound]},
         ),
     )
+
+
+def _openais_headers(custom: str) -> frozenset[str]:
+    """The headers that the client adds by variables of the environment, lower case.
+
+    Parameters:
+        custom: the value of OPENAI_CUSTOM_HEADERS: lines of "name: value".
+    """
+    named = {line.partition(":")[0].strip().lower() for line in custom.split("\n") if ":" in line}
+    return frozenset({"openai-organization", "openai-project"} | named - _OF_HTTP)

@@ -114,11 +114,21 @@ PRESETS: Mapping[str, Preset] = {
 }
 """The endpoints by the provider's name in the settings."""
 
+OLLAMA_KEY_VARIABLE = "OLLAMA_API_KEY"
+OLLAMA_CLOUD = "https://ollama.com"
+"""The host that the key in that variable is for."""
 OLLAMA_MODEL = "nomic-embed-text"
 """What Ollama is asked for unless the options name a model."""
-_OLLAMA_CLOUD = "ollama.com"
 _IN_PROCESS = frozenset({"embedded", "none"})
 _STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
+
+
+def key_variable(provider: str) -> str:
+    """The environment variable that holds a provider's key by its own convention; empty for none."""
+    if provider == "ollama":
+        return OLLAMA_KEY_VARIABLE
+    preset = PRESETS.get(provider)
+    return preset.key_variable if preset else ""
 
 
 def known_facts(options: EmbeddingOptions) -> ModelFacts:
@@ -177,4 +187,4 @@ def facts_at_ollama(model: str, url: str) -> ModelFacts:
 
 def _is_in_cloud(model: str, url: str) -> bool:
     """Whether Ollama has its cloud run a model, wherever Ollama itself is."""
-    return model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == _OLLAMA_CLOUD
+    return model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == urlsplit(OLLAMA_CLOUD).hostname

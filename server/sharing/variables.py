@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 
-from cqm.index.embedding.presets import PRESETS
-from cqm.index.options import IndexOptions
-from cqm.index.rerank.shapes import SHAPES
+from cqm.index.embedding.addresses import OLLAMA_VARIABLE
+from cqm.index.embedding.presets import PRESETS, key_variable
+from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RerankOptions
+from cqm.index.rerank.shapes import SHAPES, shape_by_url
 
 _IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})
 """Providers that are no services."""
-_OF_CLIENTS = ("OLLAMA_HOST", "OLLAMA_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
-"""What the packages that speak to services read by themselves."""
+_OF_OPENAI = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
+"""Variables that OpenAI's package reads by itself."""
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _OF_THE_WAY = (*_PROXIES, *map(str.upper, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What httpx reads: the way to a service that is not on this machine, and whom to trust there."""
@@ -60,14 +61,33 @@ def restored_on_error() -> Iterator[None]:
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
-    """The variables that the options name; if they use a service, also those of its own convention and of the way."""
+    """The variables that the options name; for each service in use, its own by convention; and those of the way."""
     yield from filter(None, _values(options, "_env"))
     if _IN_PROCESS.issuperset(_values(options, "provider")):
         return
-    for preset in PRESETS.values():
-        yield from filter(None, (preset.key_variable, preset.url_variable))
-    yield from filter(None, (shape.key_variable for shape in SHAPES.values()))
-    yield from (*_OF_CLIENTS, *_OF_THE_WAY)
+    routes = options.routes
+    prose = () if routes.prose is None else (routes.prose,)
+    for service in (options.embedding, *routes.fallback, *prose, options.context):
+        yield from filter(None, _of_model(service))
+    yield from filter(None, _of_reranker(options.rerank))
+    yield from _OF_THE_WAY
+
+
+def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
+    """What a provider reads by convention; the key's variable only where the options name no other."""
+    preset = PRESETS.get(options.provider)
+    if not options.api_key_env:
+        yield key_variable(options.provider)
+    if not options.base_url:
+        yield preset.url_variable if preset else OLLAMA_VARIABLE if options.provider == "ollama" else ""
+    if options.provider == "openai":
+        yield from _OF_OPENAI
+
+
+def _of_reranker(options: RerankOptions) -> Iterator[str]:
+    if options.provider == "http" and not options.api_key_env:
+        shape = SHAPES.get(options.shape or shape_by_url(options.url))
+        yield shape.key_variable if shape else ""
 
 
 def _values(options: object, suffix: str) -> Iterator[str]:

@@ -178,7 +178,7 @@ def test_force_reads_everything_again_and_the_old_generation_goes(cqm: "Cqm") ->
 def test_a_rebuild_that_finds_no_model_leaves_the_old_index(cqm: "Cqm", server: ScriptedServer) -> None:
     settings = f"embedding: {{provider: openai, model: tiny, base_url: '{server.url}/v1'}}\ncache: {{enabled: false}}\n"
     (cqm.project / "cqm.yml").write_text(settings)
-    well = {"CQM_EMBEDDING_PROVIDER": "openai"}
+    well = {"CQM_EMBEDDING_PROVIDER": "openai", "CQM_TRUST_PROJECT": "1"}
     cqm.run("index", **well)
     before, vectors = generations(cqm), cqm.json("status", **well)["coverage"]
     server.rule = lambda _: Reply(401, '{"error": {"message": "no"}}')

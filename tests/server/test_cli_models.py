@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("shared")
 
 def configure(cqm: "Cqm", server: ScriptedServer, fallback: str = "") -> None:
     cqm.environment.pop("CQM_EMBEDDING_PROVIDER", None)
+    cqm.environment["CQM_TRUST_PROJECT"] = "1"
     (cqm.project / "cqm.yml").write_text(
         f"""
 embedding:

@@ -41,6 +41,7 @@ class Gate:
 def modelled(cqm: "Cqm", server: ScriptedServer) -> "Cqm":
     """A project whose texts a server embeds, one request at a time."""
     cqm.environment.pop("CQM_EMBEDDING_PROVIDER", None)
+    cqm.environment["CQM_TRUST_PROJECT"] = "1"
     (cqm.project / "cqm.yml").write_text(
         f"""
 embedding: {{provider: openai, model: tiny, base_url: "{server.url}/v1", retry_seconds: 1, concurrency: 1}}

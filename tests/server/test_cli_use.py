@@ -34,7 +34,7 @@ def test_any_option_can_be_set_on_the_command_line(cqm: "Cqm") -> None:
 
 
 def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
-    (cqm.project / "cqm.yml").write_text("index: {in_project: true}\n")
+    cqm.environment["CQM_INDEX_IN_PROJECT"] = "1"
     cqm.run("index")
     assert (cqm.project / ".cqm").is_dir()
     assert Path(cqm.json("status")["location"]).is_relative_to(cqm.project / ".cqm")

@@ -116,7 +116,7 @@ def test_the_model_of_late_chunking_is_a_folder_beside_the_file_that_names_it_or
 def test_a_relative_folder_starts_at_the_file_that_names_it(home: Path, project: Path) -> None:
     (home / "cqm.yml").write_text("index: {home: indexes}\n")
     (project / "cqm.yml").write_text("server: {roots: [src, ./docs/..]}\n")
-    settings = load(home, project)
+    settings = load(home, project, {"CQM_TRUST_PROJECT": "1"})
     assert settings.index.home == home / "indexes"
     assert settings.server.roots == (project / "src", project)
 

@@ -187,7 +187,7 @@ def test_layers_add_to_a_block_option_by_option(tmp_path: Path) -> None:
     (project / "cqm.yml").write_text("providers:\n  a: {model: y, batch_size:}\n  b: {provider: embedded}\n")
     settings = load_settings(
         project,
-        environment={},
+        environment={"CQM_TRUST_PROJECT": "1"},
         overrides={"providers.a.dimensions": "16", "embedding.fallback": "[a, b]"},
         user=tmp_path / "cqm.yml",
     )

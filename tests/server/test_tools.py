@@ -620,7 +620,8 @@ async def test_files_are_not_followed_when_the_settings_say_so(
 async def test_files_are_compared_again_and_again_when_the_settings_say_so(
     settings: Settings, project: Path, tmp_path: Path
 ) -> None:
-    (project / "cqm.yml").write_text("watch:\n  mode: poll\n  poll_seconds: 0.1\n")
+    polling = settings.watch.model_copy(update={"mode": "poll", "poll_seconds": 0.1})
+    settings = Settings.model_validate(settings.model_dump() | {"watch": polling})
     async with Client(make_server(settings, make_guard([project]))) as client:
         await call(client, "index_path")
         await until_called(client, "index_status", lambda reply: "watch: Changes are not watched" in reply)

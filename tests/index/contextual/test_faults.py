@@ -285,6 +285,17 @@ def test_the_key_of_a_file_is_sent_and_never_told(
     assert "sk-secret" not in problem + repr(writer)
 
 
+def test_an_address_among_the_options_gets_no_key_that_the_options_do_not_name(
+    server: "ChatServer", connect: Connect, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OLLAMA_API_KEY"):
+        monkeypatch.setenv(variable, "secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: secret")
+    assert connect(provider=provider).write("pump.md", TEXT, CHUNKS).problem == ""
+    assert server.requests
+    assert "secret" not in str([request.headers for request in server.requests])
+
+
 @pytest.mark.parametrize("status", [401, 429, 500])
 @pytest.mark.parametrize("body", ["[]", "null", '"words"', '{"error": null}', '{"error": ["a"]}', ""])
 def test_an_odd_body_is_told_whatever_its_status(
