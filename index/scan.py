@@ -15,7 +15,7 @@ from cqm.chunkers.decode import HEAD_BYTES
 from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
 from cqm.chunkers.reading import PDF_SUFFIX, is_readable, read_text
 from cqm.index.errors import ScanError, UnreadableFileError, VanishedFileError
-from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
+from cqm.index.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
 from cqm.index.model import SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.rules import rules_of
@@ -25,6 +25,8 @@ _HASH_BYTES = 16
 
 # No link at the end of the path, no waiting for the other end of a pipe, no translated line ends on Windows.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+_READABLE = "Give the path of a folder or file that you may read."
 
 _PDF_FACTOR = 20
 """Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB have about 1 MB of text."""
@@ -100,14 +102,16 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
     root = _real(root)
     if root.is_file():
         return iter([_found(root.name, root.stat(), options)])
-    names_of = names_reader(root)
-    rules = rules_of(root, options)
+    folders, rules = Folders(root), rules_of(root, options)
     tops = [""] if below is None else [_normal(path) for path in below]
-    if "" in tops:
-        listing = list_tree(rules, names_of)
-    else:
-        listing = list_below(rules, names_of, [top for top in tops if not _is_outside(top)])
-    return _classified(root, listing, names_of, options)
+    try:
+        if "" in tops:
+            listing = list_tree(rules, folders)
+        else:
+            listing = list_below(rules, folders, [top for top in tops if not _is_outside(top)])
+    except OSError as error:
+        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=_READABLE) from error
+    return _classified(root, listing, folders.names_of, options)
 
 
 def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
@@ -137,15 +141,14 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
 
 
 def _real(root: Path) -> Path:
-    remedy = "Give the path of a folder or file that you may read."
     try:
         real = root.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=remedy) from error
+        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=_READABLE) from error
     if not real.is_dir() and not real.is_file():
-        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=remedy)
+        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=_READABLE)
     if not _may_list(real) and real.is_dir():
-        raise ScanError(f"{root} cannot be read: permission denied.", remedy=remedy)
+        raise ScanError(f"{root} cannot be read: permission denied.", remedy=_READABLE)
     return real
 
 
