@@ -36,4 +36,3 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
             in_scope.add(path)
             if path == below or not below or path.startswith(f"{below}/"):
                 yield root / path
-

@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +14,12 @@ _HEAD = 12
 _HASH_SIZES = (20, 32)
 """Of SHA-1 and SHA-256. Nothing in the file says which one it is; only with the right one do the entries fit."""
 _STAT_BYTES = 40
-_MODE_AT = 24
-_EXTENDED = 0x4000
-_NAME_MASK = 0xFFF
+_EXTENDED = 0x40
+"""In the first byte of an entry's flags: two more bytes of flags follow."""
 _ALIGNED = 8
+_PLAIN_VERSION = 2
 _PREFIXED_VERSION = 4
-_VERSIONS = (2, 3, _PREFIXED_VERSION)
+_VERSIONS = (_PLAIN_VERSION, 3, _PREFIXED_VERSION)
 _SHARED = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -92,13 +91,14 @@ def _padded(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], in
     paths = []
     at = _HEAD
     flags_at = _STAT_BYTES + hash_size
+    may_be_extended = content[7] > _PLAIN_VERSION
     last = len(content) - hash_size
     for _ in range(count):
-        flags = int.from_bytes(content[at + flags_at : at + flags_at + 2], "big")
-        name = at + flags_at + (4 if flags & _EXTENDED else 2)
-        length = flags & _NAME_MASK
-        end = content.find(b"\0", name) if length == _NAME_MASK else name + length
-        if end < 0 or end >= last or content[end] or not _is_mode(content, at):
+        name = at + flags_at + 2
+        if may_be_extended and content[at + flags_at : name] and content[at + flags_at] & _EXTENDED:
+            name += 2
+        end = content.find(0, name, last)
+        if end < 0:
             raise _DamagedError
         paths.append(content[name:end])
         at += (end - at + _ALIGNED) & -_ALIGNED
@@ -112,10 +112,12 @@ def _prefixed(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], 
     flags_at = _STAT_BYTES + hash_size
     path = b""
     for _ in range(count):
-        flags = int.from_bytes(content[at + flags_at : at + flags_at + 2], "big")
-        cut, name = _variable_number(content, at + flags_at + (4 if flags & _EXTENDED else 2))
+        if at + flags_at >= len(content):
+            raise _DamagedError
+        is_extended = content[at + flags_at] & _EXTENDED
+        cut, name = _variable_number(content, at + flags_at + (4 if is_extended else 2))
         end = content.find(b"\0", name, name + _MOST_PATH_BYTES + 1)
-        if end < 0 or cut > len(path) or not _is_mode(content, at):
+        if end < 0 or cut > len(path):
             raise _DamagedError
         path = path[: len(path) - cut] + content[name:end]
         total += len(path)
@@ -124,12 +126,6 @@ def _prefixed(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], 
         paths.append(path)
         at = end + 1
     return paths, at
-
-
-def _is_mode(content: bytes, at: int) -> bool:
-    mode = int.from_bytes(content[at + _MODE_AT : at + _MODE_AT + 4], "big")
-    # The last is a submodule.
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode) or mode == 0o160000
 
 
 def _variable_number(content: bytes, at: int) -> tuple[int, int]:

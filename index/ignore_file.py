@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -33,15 +33,6 @@ class _Globs:
     paths: frozenset[str] = frozenset()
     path: re.Pattern[str] | None = None
 
-    def match(self, path: str, name: str) -> bool:
-        return (
-            name in self.names
-            or (self.endings != () and name.endswith(self.endings))
-            or (self.name is not None and self.name.fullmatch(name) is not None)
-            or path in self.paths
-            or (self.path is not None and self.path.fullmatch(path) is not None)
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class _Run:
@@ -58,10 +49,12 @@ class IgnoreFile:
 
     Attributes:
         runs: the last lines of the file first.
+        every: the globs of all lines.
         weight: characters of the globs that have to be tried on every path.
     """
 
     runs: tuple[_Run, ...] = ()
+    every: _Globs = _Globs()
     weight: int = 0
 
     def verdict(self, path: str, name: str, *, is_folder: bool) -> bool | None:
@@ -75,9 +68,42 @@ class IgnoreFile:
         if _FOLDS_CASE:
             path, name = path.lower(), name.lower()
         for run in self.runs:
-            if (run.of_folders if is_folder else run.of_files).match(path, name):
+            globs = run.of_folders if is_folder else run.of_files
+            if (
+                name in globs.names
+                or path in globs.paths
+                or (globs.endings and name.endswith(globs.endings))
+                or (globs.name and globs.name.fullmatch(name))
+                or (globs.path and globs.path.fullmatch(path))
+            ):
                 return run.ignores
         return None
+
+    def suspects(self, folder: str, names: Collection[str]) -> Iterable[str]:
+        """The names in a folder that a line may be about; for the others `verdict` is None. It saves time.
+
+        Parameters:
+            folder: relative to the folder of the file, with "/" at its end; empty for that folder itself.
+            names: of what is in it, all of them ASCII.
+        """
+        if _FOLDS_CASE:
+            return names
+        every = self.every
+        found = set(every.names.intersection(names))
+        if every.endings:
+            found.update([name for name in names if name.endswith(every.endings)])
+        if every.name:
+            found.update(filter(every.name.fullmatch, names))
+        if every.paths:
+            found.update([name for name in names if folder + name in every.paths])
+        if every.path:
+            matches = every.path.fullmatch
+            found.update([name for name in names if matches(folder + name)])
+        return found
+
+
+NOTHING = IgnoreFile()
+"""An ignore file without a line."""
 
 
 @dataclass(slots=True)
@@ -99,7 +125,7 @@ class _Parts:
 def parse_ignore_file(content: bytes) -> IgnoreFile:
     """Read the content of an ignore file. What is malformed matches nothing, as for git."""
     if len(content) > MOST_BYTES:
-        return IgnoreFile()
+        return NOTHING
     return _parsed_small(content) if len(content) <= _MOST_CACHED_BYTES else _parsed(content)
 
 
@@ -153,6 +179,7 @@ def _without_spaces_at_end(text: str) -> str:
 
 def _made(lines: Sequence[Line]) -> IgnoreFile:
     runs: list[tuple[bool, _Parts, _Parts]] = []
+    every = _Parts()
     weight = 0
     for glob, is_for_folders, ignores in lines:
         if not runs or runs[-1][0] is not ignores:
@@ -160,10 +187,10 @@ def _made(lines: Sequence[Line]) -> IgnoreFile:
         _, of_files, of_folders = runs[-1]
         weight += len(glob) if plain_length(glob) < len(glob) else 0
         if weight <= _MOST_GLOB_CHARACTERS:
-            for parts in (of_folders,) if is_for_folders else (of_files, of_folders):
+            for parts in (every, of_folders) if is_for_folders else (every, of_files, of_folders):
                 _add(parts, glob.lower() if _FOLDS_CASE else glob)
     made = tuple(_Run(ignores, of_files.made(), of_folders.made()) for ignores, of_files, of_folders in reversed(runs))
-    return IgnoreFile(made, weight)
+    return IgnoreFile(made, every.made(), weight)
 
 
 def _add(parts: _Parts, glob: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from cqm.index.beneath import opened_folder, opened_root
 from cqm.index.git_folder import git_folder_at
 from cqm.index.git_index import Tracked, tracked_by
-from cqm.index.rules import Rules, Standing, TreeRules, WorkTree, rules_in, standing_of
+from cqm.index.rules import Rules, Standing, TreeRules, WorkTree, rules_in, standing_of, suspects_in
 from cqm.index.skip import NEVER_LISTED
 
 Listing = dict[str, os.stat_result]
@@ -31,18 +31,20 @@ class Folders:
         root: a real path.
         names: the names in each folder that was read.
         tracked: what git tracks, by the top of the work tree.
+        unreadable: folders in scope that could not be read.
     """
 
     root: Path
     names: dict[str, frozenset[str]] = field(default_factory=dict)
     tracked: dict[Path, Tracked] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
     def names_of(self, folder: str) -> frozenset[str]:
         """Return the names in a folder; none when it cannot be read."""
         if folder not in self.names:
             try:
                 with opened_root(self.root) as root, opened_folder(root, folder) as opened:
-                    self.names[folder] = frozenset(os.listdir(opened))
+                    self.names[folder] = _names_in(opened)
             except OSError:
                 self.names[folder] = frozenset()
         return self.names[folder]
@@ -96,17 +98,20 @@ def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, 
                 entries = list(found)
                 names = folders.names[folder] = frozenset([entry.name for entry in entries])
                 here = rules_in(of_folder, rules, folder, opened, names)
+                suspects = suspects_in(here, rules, folder, names)
                 for entry in entries:
-                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    name = entry.name
+                    path = f"{folder}/{name}" if folder else name
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    inner = _rules_of_entry(here, rules, folders, path, entry.name, is_folder=is_folder)
-                    if inner and (status := _status(entry)):
-                        listing[path] = status
-                        if is_folder and entry.name not in rules.pruned:
-                            waiting.append((path, inner))
+                    inner: Rules | None = here
+                    if name in suspects or name in NEVER_LISTED:
+                        inner = _rules_of_entry(here, rules, folders, path, name, is_folder=is_folder)
+                    if inner and _add(listing, path, entry) and is_folder and name not in rules.pruned:
+                        waiting.append((path, inner))
         except OSError:
-            # The folder cannot be read or has just vanished; it came as an entry before this.
+            # It came as an entry before this: it has just vanished, or is listed as one that cannot be read.
             folders.names.setdefault(folder, frozenset())
+            folders.unreadable.add(folder)
 
 
 def _reach(
@@ -127,7 +132,7 @@ def _reach(
         try:
             with opened_folder(root, folder) as opened:
                 if folder not in inside:
-                    names = folders.names[folder] = frozenset(os.listdir(opened))
+                    names = folders.names[folder] = _names_in(opened)
                     inside[folder] = rules_in(of_folder, rules, folder, opened, names)
                 status = _status_in(opened, part)
         except OSError:
@@ -151,7 +156,7 @@ def _rules_of_entry(
     """The rules that hold for an entry of a folder; None when it is not in scope."""
     if name in NEVER_LISTED:
         return None
-    standing = standing_of(here, rules, path, is_folder=is_folder)
+    standing = standing_of(here, rules, path, name, is_folder=is_folder)
     if standing is Standing.IN:
         return here
     if standing is Standing.OUT or here.work_tree is None:
@@ -170,12 +175,17 @@ def _tracked(folders: Folders, work_tree: WorkTree) -> Tracked:
     return known[work_tree.top]
 
 
-def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _add(listing: Listing, path: str, entry: "os.DirEntry[str]") -> bool:
     try:
-        return entry.stat(follow_symlinks=False)
-    except OSError:
-        # It has vanished, or its folder may not be entered, which is reported of the folder.
-        return None
+        listing[path] = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _names_in(folder: int | Path) -> frozenset[str]:
+    with os.scandir(folder) as found:
+        return frozenset([entry.name for entry in found])
 
 
 def _status_in(folder: int | Path, name: str) -> os.stat_result:

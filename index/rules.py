@@ -14,7 +14,7 @@ files in the same syntax, which win over git's and may bring back ("!pattern") w
 """
 
 import os
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -23,7 +23,7 @@ from cqm.index import git
 from cqm.index.beneath import read_small, read_small_beneath
 from cqm.index.errors import ScanError
 from cqm.index.git_folder import git_folder_at
-from cqm.index.ignore_file import MOST_BYTES, IgnoreFile, parse_excludes, parse_ignore_file
+from cqm.index.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, parse_excludes, parse_ignore_file
 from cqm.index.options import ScanOptions
 from cqm.index.skip import pruned_names
 from cqm.index.wildmatch import GlobError, bytewise
@@ -105,7 +105,7 @@ class TreeRules:
     root: Path
     above: Rules
     uses_git: bool
-    excludes: IgnoreFile = IgnoreFile()
+    excludes: IgnoreFile = NOTHING
     pruned: frozenset[str] = frozenset()
 
 
@@ -150,27 +150,53 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
     return rules
 
 
-def standing_of(rules: Rules, tree: TreeRules, path: str, *, is_folder: bool) -> Standing:
-    """Tell whether a path is in scope by the rules for what is in its folder."""
-    spelled = path if path.isascii() else bytewise(path)
-    if tree.excludes.runs and tree.excludes.verdict(spelled, spelled.rpartition("/")[2], is_folder=is_folder):
+def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folder: bool) -> Standing:
+    """Tell whether a path is in scope by the rules for what is in its folder.
+
+    Parameters:
+        rules: for what is in its folder.
+        tree: that it is in.
+        path: relative to the root, with "/" between parts.
+        name: its last part.
+        is_folder: whether it is a folder, and no link to one.
+    """
+    if not path.isascii():
+        name = bytewise(name)
+    if tree.excludes.runs and tree.excludes.verdict(bytewise(path), name, is_folder=is_folder):
         return Standing.OUT
-    own = _verdict(rules.own, path, spelled, is_folder=is_folder) if rules.own else None
+    own = _verdict(rules.own, path, name, is_folder=is_folder) if rules.own else None
     if own:
         return Standing.OUT
     if rules.only_tracked:
         return Standing.IF_TRACKED
-    if own is None and rules.git and _verdict(rules.git, path, spelled, is_folder=is_folder):
+    if own is None and rules.git and _verdict(rules.git, path, name, is_folder=is_folder):
         return Standing.IF_TRACKED if rules.work_tree else Standing.OUT
     return Standing.IN
 
 
-def _verdict(files: tuple[Placed, ...], path: str, spelled: str, *, is_folder: bool) -> bool | None:
+def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
+    """The names in a folder that a rule may be about: the others are in scope.
+
+    Parameters:
+        rules: for what is in the folder.
+        tree: that it is in.
+        folder: relative to the root.
+        names: of what is in it.
+    """
+    inner = f"{folder}/" if folder else ""
+    if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
+        return names
+    found = set(tree.excludes.suspects(inner, names)) if tree.excludes.runs else set()
+    for placed in (*rules.own, *rules.git):
+        found.update(placed.file.suspects(placed.prefix + inner[placed.cut :], names))
+    return found
+
+
+def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool) -> bool | None:
     """Whether the first of some ignore files that is about a path ignores it; None when none is about it."""
-    name = spelled.rpartition("/")[2]
     for placed in files:
-        below = spelled[placed.cut :] if spelled is path else bytewise(path[placed.cut :])
-        said = placed.file.verdict(placed.prefix + below, name, is_folder=is_folder)
+        from_file = placed.prefix + bytewise(path[placed.cut :] if placed.cut else path)
+        said = placed.file.verdict(from_file, name, is_folder=is_folder)
         if said is not None:
             return said
     return None
@@ -181,10 +207,10 @@ def _above(root: Path, top: Path) -> Rules | None:
     tree = TreeRules(top, Rules(), uses_git=True)
     rules = Rules(_of_work_tree(root, top, 0), _own_above(top), WorkTree(top))
     parts = root.relative_to(top).parts
-    for depth in range(len(parts)):
+    for depth, name in enumerate(parts):
         folder = "/".join(parts[:depth])
         rules = rules_in(rules, tree, folder, top / folder, _BOTH)
-        if standing_of(rules, tree, "/".join(parts[: depth + 1]), is_folder=True) is not Standing.IN:
+        if standing_of(rules, tree, "/".join(parts[: depth + 1]), name, is_folder=True) is not Standing.IN:
             return None
     path = "".join(f"{part}/" for part in parts)
     own, from_git = (
