@@ -59,10 +59,9 @@ def is_busy(folder: Path) -> bool:
     """Whether git is writing to the work tree of a folder just now."""
     place = git_folder_of(folder)
     try:
-        lock = place and (place.own / "index.lock").lstat()
+        return place is not None and time.time() - (place.own / "index.lock").lstat().st_mtime < _LONGEST_LOCK_SECONDS
     except OSError:
         return False
-    return lock is not None and time.time() - lock.st_mtime < _LONGEST_LOCK_SECONDS
 
 
 def _value(place: GitFolder, ref: str) -> str:

@@ -2,10 +2,11 @@
 
 A repository's settings can name programs, files to read and servers to ask, so git is never run inside of one. What is
 tracked, ignored and checked out is read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git is asked
-two things:
+for no more than this:
 
 - which ignore file the user has for all repositories: outside of any repository;
-- how many commits lie between two: in an empty repository of ours, which borrows the objects of the other one.
+- how many commits lie between two: in an empty repository of ours, which borrows the objects of the other one;
+- its version, for `cqm doctor`.
 
 Without git, or where it refuses, hangs or dies, there is no answer.
 """
@@ -100,6 +101,12 @@ def user_ignore_file(project: Path) -> Path | None:
     return _user_ignore_file(program("git", project), *(os.environ.get(name) for name in _PASSED))
 
 
+def version(project: Path) -> str | None:
+    """Return what git says of its version; None when it is not installed or does not answer."""
+    said = _said(program("git", project), ["version"], {"GIT_DIR": os.devnull})
+    return said.decode("utf-8", "replace").strip() if said else None
+
+
 @lru_cache(maxsize=64)
 def commits_between(folder: Path, old: str, new: str) -> int | None:
     """Count the commits that the second has and the first has not.
@@ -150,7 +157,7 @@ def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> 
     if git is None:
         return None
     off = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
-    environment = {name: os.environ[name] for name in _PASSED if name in os.environ} | _SET | own
+    environment = {name: os.environ[name] for name in _PASSED if name in os.environ} | _SET | dict(own)
     try:
         with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(
