@@ -11,8 +11,9 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from cqm.index import reftable
 from cqm.index.beneath import NotRegularError, read_small
-from cqm.index.git_folder import GitFolder, git_folder_of, read_line
+from cqm.index.git_folder import git_folder_of, read_line
 
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
@@ -21,8 +22,8 @@ _OWN_REFS = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 """Refs that each work tree has for itself."""
 _MOST_LINKS = 5
 """Refs that name refs: as many as git follows."""
-_NO_REF = "refs/heads/.invalid"
-"""What HEAD names where refs are no files."""
+_IN_TABLES = "ref: refs/heads/.invalid"
+"""What the file HEAD says where refs are no files."""
 _MOST_PACKED_BYTES = 64 << 20
 _LONGEST_LOCK_SECONDS = 60.0
 """A lock older than this was left behind by a git that died."""
@@ -41,13 +42,17 @@ def head(folder: Path) -> str | None:
         return ""
     try:
         name = read_line(place.own / "HEAD")
+        has_tables = name == _IN_TABLES
+        if has_tables:
+            name = reftable.value_in(place.own / "reftable", "HEAD")
         for _ in range(_MOST_LINKS):
             if not name.startswith("ref:"):
                 return name if _COMMIT.fullmatch(name) else None
             ref = name[4:].strip()
             if not _REF.fullmatch(ref):
                 return None
-            name = _value(place, ref)
+            folder = place.own if ref.startswith(_OWN_REFS) else place.common
+            name = reftable.value_in(folder / "reftable", ref) if has_tables else _value(folder, ref)
             if not name:
                 return ""
     except (OSError, ValueError):
@@ -64,9 +69,8 @@ def is_busy(folder: Path) -> bool:
         return False
 
 
-def _value(place: GitFolder, ref: str) -> str:
+def _value(folder: Path, ref: str) -> str:
     """What a ref holds; empty where it does not exist."""
-    folder = place.own if ref.startswith(_OWN_REFS) else place.common
     try:
         return read_line(folder / ref)
     except (FileNotFoundError, NotADirectoryError, NotRegularError):

@@ -12,6 +12,8 @@ MOST_BYTES = 1 << 20
 """Of an ignore file; a longer one does not count."""
 _MOST_GLOB_CHARACTERS = 64 << 10
 """Of all globs with special characters in a file, each of which is tried on every path; further ones do not count."""
+_CHARACTERS_OF_RUN = 64
+"""What a change from lines that ignore to lines that bring back, or the other way, weighs."""
 _MOST_CACHED_BYTES = 32 << 10
 _MOST_CHOICES = 256
 """Globs that one with `{a,b}` may stand for."""
@@ -50,7 +52,7 @@ class IgnoreFile:
     Attributes:
         runs: the last lines of the file first.
         every: the globs of all lines.
-        weight: characters of the globs that have to be tried on every path.
+        weight: characters of the globs that have to be tried on every path, which is what a verdict costs.
     """
 
     runs: tuple[_Run, ...] = ()
@@ -182,13 +184,16 @@ def _made(lines: Sequence[Line]) -> IgnoreFile:
     every = _Parts()
     weight = 0
     for glob, is_for_folders, ignores in lines:
-        if not runs or runs[-1][0] is not ignores:
+        is_new_run = not runs or runs[-1][0] is not ignores
+        costs = (len(glob) if plain_length(glob) < len(glob) else 0) + is_new_run * _CHARACTERS_OF_RUN
+        if weight + costs > _MOST_GLOB_CHARACTERS:
+            continue
+        weight += costs
+        if is_new_run:
             runs.append((ignores, _Parts(), _Parts()))
         _, of_files, of_folders = runs[-1]
-        weight += len(glob) if plain_length(glob) < len(glob) else 0
-        if weight <= _MOST_GLOB_CHARACTERS:
-            for parts in (every, of_folders) if is_for_folders else (every, of_files, of_folders):
-                _add(parts, glob.lower() if _FOLDS_CASE else glob)
+        for parts in (every, of_folders) if is_for_folders else (every, of_files, of_folders):
+            _add(parts, glob.lower() if _FOLDS_CASE else glob)
     made = tuple(_Run(ignores, of_files.made(), of_folders.made()) for ignores, of_files, of_folders in reversed(runs))
     return IgnoreFile(made, every.made(), weight)
 

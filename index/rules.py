@@ -10,12 +10,13 @@ files in the same syntax, which win over git's and may bring back ("!pattern") w
 - Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope whatever git's rules
   say of it.
 - An ignore file counts only if it is a regular file of at most 1 MB, and in the tree no link, as for git. Above the
-  root, where the user's own files are, it may be a link to one.
+  root, where the user's own files are, it may be a link to one. Bounds that no real tree comes near keep globs from
+  taking for ever: see `IgnoreFile.weight`.
 """
 
 import os
 from collections.abc import Collection, Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -32,7 +33,9 @@ GIT_FILE = ".gitignore"
 IGNORE_FILE = ".cqmignore"
 _BOTH = frozenset({GIT_FILE, IGNORE_FILE})
 _MOST_WEIGHT = 512 << 10
-"""Characters of all globs that hold in one folder; the files of deeper folders do not count any more."""
+"""Of the ignore files that hold in one folder; those of deeper folders do not count any more."""
+_MOST_WEIGHT_OF_TREE = 4 << 20
+"""Of all ignore files in a tree, each of which takes time to read; further ones do not count."""
 
 
 class Standing(Enum):
@@ -90,6 +93,13 @@ class Rules:
     only_tracked: bool = False
 
 
+@dataclass(slots=True)
+class Budget:
+    """What the ignore files of a tree that are still to be read may weigh."""
+
+    left: int = _MOST_WEIGHT_OF_TREE
+
+
 @dataclass(frozen=True, slots=True)
 class TreeRules:
     """What holds in a tree.
@@ -100,6 +110,7 @@ class TreeRules:
         uses_git: whether git's rules count at all.
         excludes: `ScanOptions.exclude`.
         pruned: names of folders in which nothing is in scope.
+        budget: for the ignore files of the tree.
     """
 
     root: Path
@@ -107,6 +118,7 @@ class TreeRules:
     uses_git: bool
     excludes: IgnoreFile = NOTHING
     pruned: frozenset[str] = frozenset()
+    budget: Budget = field(default_factory=Budget)
 
 
 def rules_of(root: Path, options: ScanOptions) -> TreeRules:
@@ -144,9 +156,9 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
         top = tree.root / folder
         rules = Rules(_of_work_tree(tree.root, top, cut), rules.own, WorkTree(top, cut=cut))
     if tree.uses_git and GIT_FILE in names and not rules.only_tracked:
-        rules = replace(rules, git=_with(rules.git, _read(opened, GIT_FILE), cut=cut))
+        rules = replace(rules, git=_with(rules.git, _read(tree, opened, GIT_FILE), cut=cut))
     if IGNORE_FILE in names:
-        rules = replace(rules, own=_with(rules.own, _read(opened, IGNORE_FILE), cut=cut))
+        rules = replace(rules, own=_with(rules.own, _read(tree, opened, IGNORE_FILE), cut=cut))
     return rules
 
 
@@ -224,7 +236,7 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
         prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
-        files = _with(files, _read_user(folder / IGNORE_FILE), prefix)
+        files = _with(files, parse_ignore_file(_read_user(folder / IGNORE_FILE)), prefix)
     return files
 
 
@@ -232,32 +244,37 @@ def _of_work_tree(project: Path, top: Path, cut: int) -> tuple[Placed, ...]:
     """The rules that hold in all of a work tree: its `info/exclude`, then the user's own file."""
     place = git_folder_at(top)
     users = _users((), project, cut)
-    return _with(users, _read_user(place.common / "info" / "exclude"), cut=cut) if place else users
+    if place is None:
+        return users
+    return _with(users, parse_ignore_file(_read_user(place.common / "info" / "exclude")), cut=cut)
 
 
 def _users(files: tuple[Placed, ...], project: Path, cut: int = 0) -> tuple[Placed, ...]:
     path = git.user_ignore_file(project)
-    return _with(files, _read_user(path), cut=cut) if path else files
+    return _with(files, parse_ignore_file(_read_user(path)), cut=cut) if path else files
 
 
-def _with(files: tuple[Placed, ...], content: bytes, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
+def _with(files: tuple[Placed, ...], file: IgnoreFile, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
     """The files with one in front of them."""
-    file = parse_ignore_file(content)
     if not file.runs or file.weight + sum(placed.file.weight for placed in files) > _MOST_WEIGHT:
         return files
     return (Placed(file, prefix, cut), *files)
 
 
-def _read(opened: int | Path, name: str) -> bytes:
-    """What an ignore file of the tree says; nothing where it cannot be read, or is a link or no file."""
+def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
+    """Read an ignore file of the tree; it says nothing where it cannot be read, or is a link or no file."""
+    if tree.budget.left <= 0:
+        return NOTHING
     try:
-        return read_small_beneath(opened, name, MOST_BYTES)
+        file = parse_ignore_file(read_small_beneath(opened, name, MOST_BYTES))
     except OSError:
-        return b""
+        return NOTHING
+    tree.budget.left -= file.weight
+    return file
 
 
 def _read_user(path: Path) -> bytes:
-    """The same of a file that may be a link, as the user's own settings often are."""
+    """The content of an ignore file that may be a link, as the user's own settings often are."""
     try:
         return read_small(path.resolve(), MOST_BYTES)
     except (OSError, RuntimeError, ValueError):

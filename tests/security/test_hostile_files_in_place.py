@@ -162,7 +162,7 @@ def test_settings_of_git_that_name_files_are_not_followed(repository: Path, vict
     (repository / ".git/objects/info/alternates").write_text(f"{tmp_path}/pipe\n/dev\n")
     victim = victim_of(repository, "cp -r")
     answers(victim)
-    assert "foreign" not in victim.run("search", "foreign_marker", "--json", **WORDS_ONLY).stdout
+    assert "foreign.py" not in victim.run("search", "foreign_marker", "--json", **WORDS_ONLY).stdout
 
 
 @pytest.mark.parametrize(
@@ -200,3 +200,13 @@ def test_a_folder_that_is_exchanged_for_a_link_is_never_read_through(tmp_path: P
     assert outcome.leaks == ()
     assert outcome.turned
     assert outcome.read
+
+
+@pytest.mark.parametrize("kind", [pipe, endless_device])
+def test_a_preview_of_what_is_no_file_is_refused(
+    stranger: Path, victim_of: Deliver, kind: Callable[[Path], None]
+) -> None:
+    kind(stranger / "app.py")
+    done = victim_of(stranger, "cp -r").run("preview", "app.py", seconds=SECONDS)
+    assert done.returncode == 2
+    assert "no regular file" in done.stderr
