@@ -10,6 +10,8 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -71,6 +73,46 @@ def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: i
     return _opened_by_steps(folder, parts or ["."], flags, mode)
 
 
+@contextmanager
+def opened_root(root: Path) -> Iterator[int | Path]:
+    """Open a folder by its real path for as long as a block runs, and give its descriptor.
+
+    Where the kernel can tell, no part of the path may have become a link since it was resolved. Where there are no
+    descriptors the path itself is given.
+
+    Raises:
+        OSError: it cannot be opened; see `open_beneath`.
+    """
+    if not _HAS_DESCRIPTORS:
+        yield root
+        return
+    if _has_openat2():
+        opened = open_beneath(Path(root.anchor), root.relative_to(root.anchor).as_posix(), FOLDER_FLAGS)
+    else:
+        opened = os.open(root, FOLDER_FLAGS)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def opened_folder(root: int | Path, path: str) -> Iterator[int | Path]:
+    """Open a folder below one for as long as a block runs, and give its descriptor, or its path as `opened_root` does.
+
+    Raises:
+        OSError: it cannot be opened; see `open_beneath`.
+    """
+    if isinstance(root, Path):
+        yield root / path
+        return
+    opened = open_beneath(root, path, FOLDER_FLAGS)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
 def open_regular(folder: int | Path, path: str) -> int:
     """Open a regular file below a folder for reading, and return its descriptor.
 
@@ -130,12 +172,22 @@ def _opened_by_steps(folder: int, parts: list[str], flags: int, mode: int) -> in
     here = os.dup(folder)
     try:
         for part in parts[:-1]:
-            below = os.open(part, FOLDER_FLAGS, dir_fd=here)
+            below = _opened_step(part, here)
             os.close(here)
             here = below
         return os.open(parts[-1], flags, mode, dir_fd=here)
     finally:
         os.close(here)
+
+
+def _opened_step(name: str, folder: int) -> int:
+    try:
+        return os.open(name, FOLDER_FLAGS, dir_fd=folder)
+    except NotADirectoryError as error:
+        # Linux says so of a link as well.
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
+        raise
 
 
 def _opened_by_path(folder: Path, parts: list[str], flags: int, mode: int) -> int:

@@ -4,9 +4,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from cqm.index.listing import Listing, list_below, names_reader, parent_of
+from cqm.index.listing import Folders, list_below, list_tree, parent_of
 from cqm.index.options import ScanOptions
-from cqm.index.rules import IgnoreRules, rules_of, walk
+from cqm.index.rules import rules_of
 from cqm.index.skip import NEVER_LISTED, reason_of_folder
 
 
@@ -21,9 +21,9 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
     Raises:
         ScanError: a pattern of the options is malformed.
     """
-    rules, names_of = rules_of(root, options), names_reader(root)
+    rules, known = rules_of(root, options), Folders(root)
     below = top.relative_to(root).as_posix() if top != root else ""
-    listing = list_below(rules, names_of, [below]) if below else _listed(rules)
+    listing = list_below(rules, known, [below]) if below else list_tree(rules, known)
     if not below:
         yield root
     in_scope = {""}
@@ -32,17 +32,7 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
         name = path.rpartition("/")[2]
         if parent not in in_scope or name in NEVER_LISTED:
             continue
-        if reason_of_folder(name, names_of(path), names_of(parent), options) is None:
+        if reason_of_folder(name, known.names_of(path), known.names_of(parent), options) is None:
             in_scope.add(path)
             if path == below or not below or path.startswith(f"{below}/"):
                 yield root / path
-
-
-def _listed(rules: IgnoreRules) -> Listing:
-    listing: Listing = {}
-    for path in walk(rules):
-        try:
-            listing[path] = (rules.root / path).lstat()
-        except OSError:
-            continue
-    return listing

@@ -1,19 +1,19 @@
-"""Which paths of a tree are in scope: by git where nothing but git's rules hold, else by a walk, with the same result.
+"""Which paths of a tree are in scope, found by walking it by descriptors.
 
-A tracked file is in scope even where a .gitignore names it. Two things only git knows: an ignore file that is named in
-a repository's own settings (`core.excludesFile`), and, so also where git is not installed, which files are tracked.
-What is neither a file nor a link nor a folder is listed by the walk only.
+A folder is opened below the root without following a link, so that nothing outside of the tree is listed, even while
+somebody exchanges folders for links.
 """
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
-from functools import cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cqm.index import git
-from cqm.index.rules import IGNORE_FILE, IgnoreRules, walk
+from cqm.index.beneath import opened_folder, opened_root
+from cqm.index.git_folder import git_folder_at
+from cqm.index.git_index import Tracked, tracked_by
+from cqm.index.rules import Rules, Standing, TreeRules, WorkTree, rules_in, standing_of, suspects_in
 from cqm.index.skip import NEVER_LISTED
 
 Listing = dict[str, os.stat_result]
@@ -23,18 +23,31 @@ NamesOf = Callable[[str], frozenset[str]]
 """The names in a folder of the tree; none when it cannot be read."""
 
 
-def names_reader(root: Path) -> NamesOf:
-    """A function that reads the names in a folder, each folder once."""
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """What is known of the folders of a tree; each is read once.
 
-    @cache
-    def names_of(folder: str) -> frozenset[str]:
-        try:
-            with os.scandir(root / folder) as entries:
-                return frozenset(entry.name for entry in entries)
-        except OSError:
-            return frozenset()
+    Attributes:
+        root: a real path.
+        names: the names in each folder that was read.
+        tracked: what git tracks, by the top of the work tree.
+        unreadable: folders in scope that could not be read.
+    """
 
-    return names_of
+    root: Path
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    tracked: dict[Path, Tracked] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+
+    def names_of(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder; none when it cannot be read."""
+        if folder not in self.names:
+            try:
+                with opened_root(self.root) as root, opened_folder(root, folder) as opened:
+                    self.names[folder] = _names_in(opened)
+            except OSError:
+                self.names[folder] = frozenset()
+        return self.names[folder]
 
 
 def parent_of(path: str) -> str:
@@ -42,151 +55,140 @@ def parent_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def list_tree(rules: IgnoreRules, names_of: NamesOf) -> Listing:
-    """All files and links in scope; folders too where they were walked."""
-    listing = _listed_by_git(rules, names_of)
-    return _listed_by_walk(rules, names_of) if listing is None else listing
+def list_tree(rules: TreeRules, folders: Folders) -> Listing:
+    """All that is in scope: files, links, folders, and what is none of these.
+
+    Raises:
+        OSError: the root cannot be read any more.
+    """
+    listing: Listing = {}
+    with opened_root(rules.root) as root:
+        _walk(rules, folders, root, ("", rules.above), listing)
+    return listing
 
 
-def list_below(rules: IgnoreRules, names_of: NamesOf, below: Iterable[str]) -> Listing:
+def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> Listing:
     """Like `list_tree` for some paths and the folders above them, at a cost that does not grow with the tree.
 
     Parameters:
         rules: of the tree.
-        names_of: of the same tree.
+        folders: of the same tree.
         below: files and folders relative to the root, with "/" between parts; they may have vanished.
+
+    Raises:
+        OSError: the root cannot be read any more.
     """
-    if not rules.heeds_parents:
-        # A walk that begins below the root would not know the rules of the folders above it.
-        tops = tuple(below)
-        whole = _listed_by_walk(rules, names_of)
-        return {path: it for path, it in whole.items() if any(_is_related(path, it, top) for top in tops)}
     listing: Listing = {}
-    children_of = _children_reader(rules, by_git=True)
-    for path in below:
-        reached = _reached(rules, path, children_of)
-        listing |= reached
-        if path not in reached:
-            listing |= _tracked_below(rules, path, reached)
-        elif stat.S_ISDIR(reached[path].st_mode):
-            listing |= _walked_with_tracked(rules, names_of, path)
+    inside: dict[str, Rules] = {}
+    with opened_root(rules.root) as root:
+        for path in below:
+            reached = _reach(rules, folders, root, path, inside, listing)
+            if reached:
+                _walk(rules, folders, root, (path, reached), listing)
     return listing
 
 
-def _is_related(path: str, status: os.stat_result, top: str) -> bool:
-    # A file in the place of a folder is not what was asked for; see `_reached`.
-    is_above = top.startswith(f"{path}/") and not stat.S_ISREG(status.st_mode)
-    return path == top or path.startswith(f"{top}/") or is_above
-
-
-def _listed_by_git(rules: IgnoreRules, names_of: NamesOf) -> Listing | None:
-    if not _holds_git_alone(rules):
-        return None
-    listing: Listing = {}
-    repositories = {""}
-    waiting = [""]
+def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, Rules], listing: Listing) -> None:
+    """Add what is in scope below a folder, which comes with the rules of the folder above it."""
+    waiting = [top]
     while waiting:
-        repository = waiting.pop()
-        paths = git.files_in_scope(rules.root / repository)
-        if paths is None:
-            return None
-        for path, status in _looked_at(rules, (_joined(repository, path.rstrip("/")) for path in paths)):
-            if not stat.S_ISDIR(status.st_mode):
-                listing[path] = status
-            elif ".git" in names_of(path):
-                repositories.add(path)
-                waiting.append(path)
-    return None if _has_other_rules(listing, repositories, names_of) else listing
+        folder, of_folder = waiting.pop()
+        try:
+            with opened_folder(root, folder) as opened, os.scandir(opened) as found:
+                entries = list(found)
+                names = folders.names[folder] = frozenset([entry.name for entry in entries])
+                here = rules_in(of_folder, rules, folder, opened, names)
+                suspects = suspects_in(here, rules, folder, names)
+                for entry in entries:
+                    name = entry.name
+                    path = f"{folder}/{name}" if folder else name
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    inner: Rules | None = here
+                    if name in suspects or name in NEVER_LISTED:
+                        inner = _rules_of_entry(here, rules, folders, path, name, is_folder=is_folder)
+                    if inner and _add(listing, path, entry) and is_folder and name not in rules.pruned:
+                        waiting.append((path, inner))
+        except OSError:
+            # It came as an entry before this: it has just vanished, or is listed as one that cannot be read.
+            folders.names.setdefault(folder, frozenset())
+            folders.unreadable.add(folder)
 
 
-def _has_other_rules(listing: Listing, repositories: AbstractSet[str], names_of: NamesOf) -> bool:
-    """Whether a folder has a `.cqmignore`, or a repository begins there that is none for git: it has no commit yet."""
-    folders = {parent_of(path) for path in listing}
-    folders |= {above for folder in folders for above in _folders_above(folder)}
-    has_rules = any(IGNORE_FILE in names_of(folder) for folder in folders)
-    return has_rules or any(".git" in names_of(folder) for folder in folders - repositories)
+def _reach(
+    rules: TreeRules, folders: Folders, root: int | Path, path: str, inside: dict[str, Rules], listing: Listing
+) -> Rules | None:
+    """Add the folders above a path, from the top, and the path, as far as they are in scope and no link.
 
+    Parameters:
+        rules, folders, root, listing: of the tree.
+        path: relative to the root.
+        inside: the rules for what is in each folder, as far as they are known.
 
-def _holds_git_alone(rules: IgnoreRules) -> bool:
-    above = (rules.root, *rules.root.parents)
-    has_own = rules.has_excludes or any((folder / IGNORE_FILE).exists() for folder in above)
-    return rules.repository is not None and rules.uses_git and not has_own
-
-
-def _listed_by_walk(rules: IgnoreRules, names_of: NamesOf) -> Listing:
-    return _walked_with_tracked(rules, names_of, "")
-
-
-def _walked_with_tracked(rules: IgnoreRules, names_of: NamesOf, top: str) -> Listing:
-    listing = dict(_looked_at(rules, walk(rules, top)))
-    if not rules.uses_git:
-        return listing
-    folders = (path for path, status in listing.items() if stat.S_ISDIR(status.st_mode))
-    repositories = [folder for folder in folders if ".git" in names_of(folder)]
-    if rules.repository is not None or top:
-        repositories.append(top)
-    children_of = _children_reader(rules, by_git=False)
-    for repository in repositories:
-        for path in git.tracked_but_ignored(rules.root / repository):
-            listing |= _reached(rules, _joined(repository, path), children_of)
-    return listing
-
-
-def _tracked_below(rules: IgnoreRules, path: str, reached: Listing) -> Listing:
-    """What is tracked of a path that the walk did not reach."""
-    if not rules.uses_git or not os.path.lexists(rules.root / path):
-        return {}
-    owners = (folder for folder in _folders_above(path) if (rules.root / folder / ".git").exists())
-    owner = next(owners, "" if rules.repository else None)
-    if owner is None or (owner and owner not in reached):
-        return {}
-    children_of = _children_reader(rules, by_git=False)
-    listing: Listing = {}
-    for tracked in git.tracked(rules.root / owner, [path[len(owner) :].lstrip("/")]):
-        listing |= _reached(rules, _joined(owner, tracked), children_of)
-    return listing
-
-
-def _children_reader(rules: IgnoreRules, *, by_git: bool) -> Callable[[str], frozenset[str]]:
-    return cache(lambda folder: frozenset(walk(rules, folder, depth=1, by_git=by_git)))
-
-
-def _reached(rules: IgnoreRules, path: str, children_of: Callable[[str], frozenset[str]]) -> Listing:
-    """The folders above a path, from the top, and the path, as far as they are in scope and no link."""
-    reached: Listing = {}
-    parent = ""
+    Returns:
+        The rules that hold for the path when it is a folder to be walked.
+    """
+    folder, of_folder = "", rules.above
     for part in path.split("/"):
-        here = _joined(parent, part)
-        if here not in children_of(parent):
-            break
-        status = dict(_looked_at(rules, [here])).get(here)
+        try:
+            with opened_folder(root, folder) as opened:
+                if folder not in inside:
+                    names = folders.names[folder] = _names_in(opened)
+                    inside[folder] = rules_in(of_folder, rules, folder, opened, names)
+                status = _status_in(opened, part)
+        except OSError:
+            return None
+        here = f"{folder}/{part}" if folder else part
+        is_folder = stat.S_ISDIR(status.st_mode)
+        inner = _rules_of_entry(inside[folder], rules, folders, here, part, is_folder=is_folder)
         # A file in the place of a folder is not what was asked for, but a link is why nothing below it is in scope.
-        if status is None or (stat.S_ISREG(status.st_mode) and here != path):
-            break
-        reached[here] = status
-        if not stat.S_ISDIR(status.st_mode):
-            break
-        parent = here
-    return reached
+        if inner is None or (stat.S_ISREG(status.st_mode) and here != path):
+            return None
+        listing[here] = status
+        if not is_folder or part in rules.pruned:
+            return None
+        folder, of_folder = here, inner
+    return of_folder
 
 
-def _looked_at(rules: IgnoreRules, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    root = str(rules.root)
-    for path in paths:
-        if NEVER_LISTED.isdisjoint(path.split("/")):
-            try:
-                yield path, os.lstat(f"{root}/{path}")
-            except OSError:
-                # It has vanished, or its folder may not be entered, which is reported of the folder.
-                continue
+def _rules_of_entry(
+    here: Rules, rules: TreeRules, folders: Folders, path: str, name: str, *, is_folder: bool
+) -> Rules | None:
+    """The rules that hold for an entry of a folder; None when it is not in scope."""
+    if name in NEVER_LISTED:
+        return None
+    standing = standing_of(here, rules, path, name, is_folder=is_folder)
+    if standing is Standing.IN:
+        return here
+    if standing is Standing.OUT or here.work_tree is None:
+        return None
+    tracked = _tracked(folders, here.work_tree)
+    in_work_tree = here.work_tree.prefix + path[here.work_tree.cut :]
+    is_tracked = tracked.has(in_work_tree) or (is_folder and tracked.has_below(in_work_tree))
+    return replace(here, only_tracked=True) if is_tracked else None
 
 
-def _joined(folder: str, path: str) -> str:
-    return f"{folder}/{path}" if folder else path
+def _tracked(folders: Folders, work_tree: WorkTree) -> Tracked:
+    known = folders.tracked
+    if work_tree.top not in known:
+        place = git_folder_at(work_tree.top)
+        known[work_tree.top] = (place and tracked_by(place.own)) or Tracked()
+    return known[work_tree.top]
 
 
-def _folders_above(path: str) -> Iterator[str]:
-    """The folders that hold a path, the nearest first, and at last the root."""
-    while path:
-        path = parent_of(path)
-        yield path
+def _add(listing: Listing, path: str, entry: "os.DirEntry[str]") -> bool:
+    try:
+        listing[path] = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _names_in(folder: int | Path) -> frozenset[str]:
+    with os.scandir(folder) as found:
+        return frozenset([entry.name for entry in found])
+
+
+def _status_in(folder: int | Path, name: str) -> os.stat_result:
+    if isinstance(folder, Path):
+        return (folder / name).lstat()
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)

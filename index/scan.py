@@ -4,6 +4,7 @@ A folder that is left out as a whole is one entry. Links are never followed, so 
 A file whose name is not valid Unicode is skipped as undecodable, under its name with the odd bytes written out.
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -14,8 +15,9 @@ from pathlib import Path
 from cqm.chunkers.decode import HEAD_BYTES
 from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
 from cqm.chunkers.reading import PDF_SUFFIX, is_readable, read_text
+from cqm.index.beneath import NotRegularError, open_regular, opened_root
 from cqm.index.errors import ScanError, UnreadableFileError, VanishedFileError
-from cqm.index.listing import Listing, NamesOf, list_below, list_tree, names_reader, parent_of
+from cqm.index.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
 from cqm.index.model import SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.rules import rules_of
@@ -23,8 +25,10 @@ from cqm.index.skip import reason_by_name, reason_by_text, reason_of_folder
 
 _HASH_BYTES = 16
 
-# No link at the end of the path, no waiting for the other end of a pipe, no translated line ends on Windows.
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
+"""A link on the way, or a path that leads out of the tree. FreeBSD says EMLINK of a link."""
+
+_READABLE = "Give the path of a folder or file that you may read."
 
 _PDF_FACTOR = 20
 """Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB have about 1 MB of text."""
@@ -64,6 +68,23 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FileBytes:
+    """The content of a file; none when there is a reason to skip it.
+
+    Attributes:
+        data: the bytes.
+        size, mtime_ns, ctime_ns: as they were before the reading, so that a later change is seen.
+        skip: why it is left out.
+    """
+
+    data: bytes
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    skip: SkipReason | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadFile:
     """What was read of a file; without text and hash when its content is a reason to skip it.
 
@@ -100,23 +121,23 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
     root = _real(root)
     if root.is_file():
         return iter([_found(root.name, root.stat(), options)])
-    names_of = names_reader(root)
-    rules = rules_of(root, options)
+    folders, rules = Folders(root), rules_of(root, options)
     tops = [""] if below is None else [_normal(path) for path in below]
-    if "" in tops:
-        listing = list_tree(rules, names_of)
-    else:
-        listing = list_below(rules, names_of, [top for top in tops if not _is_outside(top)])
-    return _classified(root, listing, names_of, options)
+    try:
+        if "" in tops:
+            listing = list_tree(rules, folders)
+        else:
+            listing = list_below(rules, folders, [top for top in tops if not _is_outside(top)])
+    except OSError as error:
+        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=_READABLE) from error
+    return _classified(folders, listing, options)
 
 
 def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     """Read and decode one file that `scan` found, or find in its content the reason to skip it.
 
-    The file is opened once, never through a link, and read up to the size limit however it grows.
-
     Parameters:
-        root: what was scanned.
+        root: the real path of what was scanned.
         path: relative to the root, as `scan` gave it.
         options: those of the scan.
 
@@ -124,12 +145,32 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
         VanishedFileError: it is not there any more.
         UnreadableFileError: there is no permission, or the disk fails.
     """
-    file = root if root.is_file() else root / path
+    return _decoded(read_bytes(root, path, options), path, options)
+
+
+def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
+    """Read one file of a tree, whatever becomes of the tree meanwhile.
+
+    The file is opened once, below the root and through no link, and read up to the size limit however it grows. A pipe
+    or a device is not read. Whether an ignore rule leaves the path out is for `scan` to say.
+
+    Parameters:
+        root: the real path of what was scanned: a folder, or a single file.
+        path: relative to the root; the name of the root when that is a file.
+        options: how large it may be.
+
+    Raises:
+        VanishedFileError: it is not there any more.
+        UnreadableFileError: there is no permission, or the disk fails.
+    """
+    # A root that is itself no folder any more has no files: a link there is not followed either.
+    folder, below = (root, path) if root.is_dir() else (root.parent, root.name)
     try:
-        return _read(root, file, path, options)
+        with opened_root(folder) as opened:
+            return _read(opened, below, options)
     except OSError as error:
         # Where its folder is gone too, so may be the disk: that it is still wanted is for the next scan to say.
-        if isinstance(error, FileNotFoundError) and file.parent.is_dir():
+        if isinstance(error, FileNotFoundError) and (folder / below).parent.is_dir():
             raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
         remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
         message = f"{path} cannot be read: {error.strerror or error}."
@@ -137,15 +178,14 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
 
 
 def _real(root: Path) -> Path:
-    remedy = "Give the path of a folder or file that you may read."
     try:
         real = root.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=remedy) from error
+        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=_READABLE) from error
     if not real.is_dir() and not real.is_file():
-        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=remedy)
+        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=_READABLE)
     if not _may_list(real) and real.is_dir():
-        raise ScanError(f"{root} cannot be read: permission denied.", remedy=remedy)
+        raise ScanError(f"{root} cannot be read: permission denied.", remedy=_READABLE)
     return real
 
 
@@ -158,8 +198,8 @@ def _is_outside(path: str) -> bool:
     return Path(path).is_absolute() or path.partition("/")[0] == ".."
 
 
-def _classified(root: Path, listing: Listing, names_of: NamesOf, options: ScanOptions) -> Iterator[FoundFile]:
-    closing_of = _closing_reader(names_of, options)
+def _classified(folders: Folders, listing: Listing, options: ScanOptions) -> Iterator[FoundFile]:
+    closing_of = _closing_reader(folders.names_of, options)
     reported = set()
     for path, status in sorted(listing.items()):
         is_folder = stat.S_ISDIR(status.st_mode)
@@ -167,11 +207,11 @@ def _classified(root: Path, listing: Listing, names_of: NamesOf, options: ScanOp
         if closing is None:
             if not is_folder:
                 yield _found(path, status, options)
-            elif not _may_list(root / path):
-                yield _folder(root, path, None)
+            elif path in folders.unreadable:
+                yield _folder(listing, path, None)
         elif closing not in reported:
             reported.add(closing)
-            yield _folder(root, *closing)
+            yield _folder(listing, *closing)
 
 
 def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], Closing | None]:
@@ -218,12 +258,8 @@ def _most_bytes(path: str, options: ScanOptions) -> int:
     return options.max_file_bytes * (_PDF_FACTOR if path.lower().endswith(PDF_SUFFIX) else 1)
 
 
-def _folder(root: Path, path: str, reason: SkipReason | None) -> FoundFile:
-    try:
-        mtime_ns = os.lstat(root / path).st_mtime_ns
-    except OSError:
-        mtime_ns = 0
-    return FoundFile(_readable(path), 0, mtime_ns, reason)
+def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:
+    return FoundFile(_readable(path), 0, listing[path].st_mtime_ns, reason)
 
 
 def _may_list(folder: Path) -> bool:
@@ -231,6 +267,8 @@ def _may_list(folder: Path) -> bool:
 
 
 def _is_unicode(path: str) -> bool:
+    if path.isascii():
+        return True
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -242,48 +280,45 @@ def _readable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _read(root: Path, file: Path, path: str, options: ScanOptions) -> ReadFile:
-    if file.is_symlink() or not _is_inside(file.parent, root if root.is_dir() else root.parent):
-        return _skipped(file.lstat(), SkipReason.OUTSIDE_ROOT)
-    with os.fdopen(os.open(file, _OPEN_FLAGS), "rb") as opened:
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return _skipped(status, SkipReason.NOT_A_FILE)
-        most = _most_bytes(path, options)
-        if status.st_size > most:
-            return _skipped(status, SkipReason.TOO_LARGE)
-        data = opened.read(HEAD_BYTES)
-        if not is_readable(path, data):
-            return _skipped(status, SkipReason.BINARY)
-        data += opened.read(most + 1 - len(data))
-    if len(data) > most:
-        return _skipped(status, SkipReason.TOO_LARGE)
-    return _decoded(data, path, status, options)
-
-
-def _is_inside(folder: Path, root: Path) -> bool:
-    # A folder may have become a link since the scan.
-    return folder.resolve().is_relative_to(root.resolve())
-
-
-def _decoded(data: bytes, path: str, status: os.stat_result, options: ScanOptions) -> ReadFile:
+def _read(folder: int | Path, path: str, options: ScanOptions) -> FileBytes:
     try:
-        decoded = read_text(path, data)
+        opened = open_regular(folder, path)
+    except NotRegularError:
+        return FileBytes(b"", 0, 0, 0, SkipReason.NOT_A_FILE)
+    except OSError as error:
+        if error.errno in _OUTSIDE:
+            return FileBytes(b"", 0, 0, 0, SkipReason.OUTSIDE_ROOT)
+        if error.errno == errno.ENXIO:
+            # A socket; there is no opening one.
+            return FileBytes(b"", 0, 0, 0, SkipReason.NOT_A_FILE)
+        raise
+    with os.fdopen(opened, "rb", buffering=0) as file:
+        status = os.fstat(opened)
+        most = _most_bytes(path, options)
+        data = b"" if status.st_size > most else file.read(HEAD_BYTES)
+        reason = SkipReason.TOO_LARGE if status.st_size > most else None
+        if reason is None and not is_readable(path, data):
+            reason = SkipReason.BINARY
+        while reason is None and len(data) <= most and (more := file.read(most + 1 - len(data))):
+            data += more
+    if len(data) > most:
+        reason = SkipReason.TOO_LARGE
+    return FileBytes(b"" if reason else data, status.st_size, status.st_mtime_ns, status.st_ctime_ns, reason)
+
+
+def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
+    if read.skip:
+        return _skipped(read, read.skip)
+    try:
+        decoded = read_text(path, read.data)
     except UndecodableError as error:
-        return _skipped(status, next(reason for kind, reason in _REASONS if isinstance(error, kind)))
+        return _skipped(read, next(reason for kind, reason in _REASONS if isinstance(error, kind)))
     reason = reason_by_text(path, decoded.text, options)
     if reason:
-        return _skipped(status, reason)
-    content_hash = hashlib.blake2b(data, digest_size=_HASH_BYTES).hexdigest()
-    return ReadFile(
-        decoded.text,
-        decoded.encoding,
-        content_hash,
-        status.st_size,
-        status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-    )
+        return _skipped(read, reason)
+    content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
+    return ReadFile(decoded.text, decoded.encoding, content_hash, read.size, read.mtime_ns, ctime_ns=read.ctime_ns)
 
 
-def _skipped(status: os.stat_result, reason: SkipReason) -> ReadFile:
-    return ReadFile("", "", "", status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)
+def _skipped(read: FileBytes, reason: SkipReason) -> ReadFile:
+    return ReadFile("", "", "", read.size, read.mtime_ns, reason, read.ctime_ns)

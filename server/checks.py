@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
@@ -11,6 +10,9 @@ from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
+from cqm.index import git
+from cqm.index.git_folder import git_folder_at
+from cqm.index.git_index import tracked_by
 from cqm.index.home import index_folder
 from cqm.index.options import IndexOptions
 from cqm.server.changes import LIMIT_ERRORS, how_to_get_watches, open_changes
@@ -18,7 +20,7 @@ from cqm.server.settings import Settings
 
 _LEAST_FREE = 200 << 20
 """Bytes: what the index of a large repository takes."""
-_GIT_SECONDS = 10.0
+_NO_GIT = "git is not installed"
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 _GIBIBYTE = 1 << 30
 
@@ -74,28 +76,21 @@ def off(why: str) -> Found:
 
 
 def check_git(root: Path) -> Found:
-    """Whether git is there and tells of the folder: what it says decides what is indexed."""
+    """Whether what git tracks can be read, which decides what is indexed, and whether git itself answers."""
     folder = root if root.is_dir() else root.parent
-    is_repository = any((place / ".git").exists() for place in (folder, *folder.parents))
-    program = shutil.which("git")
-    if program is None:
-        missing = "git is not installed"
-        return bad(f"{missing}, and this is a repository", "Install git.") if is_repository else off(missing)
-    if not is_repository:
-        return off("this is no git repository; .gitignore files count all the same")
-    done = subprocess.run(
-        [program, "-C", str(folder), "rev-parse", "--is-inside-work-tree"],
-        capture_output=True,
-        text=True,
-        timeout=_GIT_SECONDS,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode:
-        said = done.stderr.strip().partition("\n")[0].removeprefix("fatal: ")
-        remedy = f"Run `git config --global --add safe.directory {folder}`." if "dubious" in said else ""
-        return bad(f"git does not read this repository: {said}", remedy)
-    return good("reads this repository")
+    program, version = git.program("git", folder), git.version(folder)
+    top = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
+    if program and version is None:
+        return bad(f"{program} does not answer", "Run `git version` to see why.")
+    if top is None:
+        return off("this is no git repository; .gitignore files count all the same" if program else _NO_GIT)
+    place = git_folder_at(top)
+    if place is None:
+        return bad(f"{top / '.git'} is not a git repository", "Mend it, or delete it.")
+    if tracked_by(place.own) is None:
+        remedy = "Run `git status` there. Until it is mended, tracked files that a .gitignore names are left out."
+        return bad(f"{place.own / 'index'} cannot be read", remedy)
+    return good("reads this repository", version or f"{_NO_GIT}: core.excludesFile does not count")
 
 
 def check_parsers(_root: Path) -> Found:

@@ -29,6 +29,9 @@ from cqm.server.roots import project_root
 PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
 
+_MOST_PREVIEWED = 256 << 20
+"""Bytes of a file that is shown: more than is ever indexed of one."""
+
 _USAGE_ERRORS = (SettingsError, WhenError, QueryError, TopicError, ChunkOptionError)
 
 
@@ -190,10 +193,23 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
     if asked["recommend"] and asked["strategy"] != "auto":
         raise click.UsageError("Give either --strategy or --recommend.")
     is_stdin = str(file) == "-"
-    data = sys.stdin.buffer.read() if is_stdin else file.read_bytes()
+    data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
     settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
     named = name or ("stdin" if is_stdin else file.name)
     return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
+
+
+def _content_of(file: Path) -> bytes:
+    """Read a regular file: in a folder of somebody else a name may stand for a pipe or a device without an end."""
+    from cqm.index.beneath import NotRegularError, read_small
+
+    try:
+        data = read_small(file.resolve(), _MOST_PREVIEWED)
+    except NotRegularError:
+        raise click.UsageError(f"{file} is no regular file. To read from a pipe, give - for FILE.") from None
+    if len(data) > _MOST_PREVIEWED:
+        raise click.UsageError(f"{file} is larger than {_MOST_PREVIEWED >> 20} MiB.")
+    return data
 
 
 @app.command()

@@ -14,8 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from cqm.index.beneath import NotRegularError, read_small
 from cqm.server import github
-from cqm.server.github import GoneError, Json
+from cqm.server.github import GitHubError, GoneError, Json
+
+_MOST_BYTES = 64 << 20
+"""Of an issue with all its comments."""
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_ELSEWHERE = "Delete it, or name another folder with --out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,11 @@ def fetch(wanted: Wanted, folder: Path) -> Fetched:
         OSError: the folder cannot be written.
     """
     repository = github.repository_name(wanted.repository)
+    for name in ("issues", "pulls"):
+        if (folder / name).is_symlink():
+            raise GitHubError(
+                f"{folder / name} is a link, so that files would be written elsewhere.", remedy=_ELSEWHERE
+            )
     tasks = _tasks(wanted, "issue", folder / "issues", partial(github.issue, repository))
     if wanted.pull_requests:
         tasks += _tasks(wanted, "pr", folder / "pulls", partial(github.pull_request, repository))
@@ -98,8 +109,8 @@ def _tasks(wanted: Wanted, command: str, folder: Path, get: Callable[[int], Json
 def _updated_at(path: Path) -> str:
     """What a file says of its last change; empty when there is none, or it is damaged."""
     try:
-        found = json.loads(path.read_bytes())["updatedAt"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        found = json.loads(read_small(path, _MOST_BYTES))["updatedAt"]
+    except (FileNotFoundError, NotRegularError, ValueError, KeyError, TypeError):
         return ""
     return found if isinstance(found, str) else ""
 
@@ -111,7 +122,8 @@ def _write(path: Path, value: Json) -> None:
     data = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
     partial_file = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial_file.write_bytes(data + b"\n")
+        with os.fdopen(os.open(partial_file, _NEW_FILE, 0o666), "wb") as file:
+            file.write(data + b"\n")
         partial_file.replace(path)
     finally:
         partial_file.unlink(missing_ok=True)

@@ -6,8 +6,10 @@ import re
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from cqm.chunkers.errors import CqmError
+from cqm.index import git
 
 ISSUE_FIELDS = (
     "assignees,author,body,closedAt,comments,createdAt,labels,milestone,number,state,stateReason,title,updatedAt,url"
@@ -146,10 +148,16 @@ def _output(*arguments: str) -> str:
 def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     # A debugging `gh` writes headers; one that asks would wait for ever.
     settings = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
-    environment = {name: value for name, value in os.environ.items() if name not in {"GH_DEBUG", "GH_FORCE_TTY"}}
+    environment = {name: value for name, value in os.environ.items() if _may_have(name)}
+    # `gh` asks the git of its working folder which repository it is in: none, in the root folder of the disk.
+    program = git.program("gh", Path.cwd())
+    if program is None:
+        remedy = "Install it from https://cli.github.com and run `gh auth login`."
+        raise GitHubError("The GitHub CLI `gh` is not installed.", remedy=remedy)
     try:
         return subprocess.run(
-            ["gh", *arguments],
+            [program, *arguments],
+            cwd=os.sep,
             env=environment | settings,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -158,11 +166,15 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
             timeout=_SECONDS,
             check=False,
         )
-    except FileNotFoundError as error:
-        remedy = "Install it from https://cli.github.com and run `gh auth login`."
-        raise GitHubError("The GitHub CLI `gh` is not installed.", remedy=remedy) from error
+    except OSError as error:
+        raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.") from error
     except subprocess.TimeoutExpired as error:
         raise GitHubError(f"`gh` has not answered in {_SECONDS} seconds.", retryable=True) from error
+
+
+def _may_have(name: str) -> bool:
+    """Whether `gh` gets a variable: none that makes it write headers, and none that redirects its git."""
+    return name not in {"GH_DEBUG", "GH_FORCE_TTY", "GH_REPO"} and not name.startswith("GIT_")
 
 
 def _error(code: int, said: str) -> GitHubError:

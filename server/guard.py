@@ -14,6 +14,9 @@ _HOW_TO_ALLOW = (
     "or the folders that the client opens (its MCP roots)."
 )
 
+_MOST_SHOWN = 200
+"""Characters of a path in a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -71,10 +74,11 @@ class Guard:
         real = _locate(path.strip(), roots)
         holders = [root for root in roots if real.is_relative_to(root)]
         if not holders:
-            listed = ", ".join(map(str, roots))
-            raise PathRefusedError(f"{path} is outside the folders allowed here: {listed}.", remedy=_HOW_TO_ALLOW)
+            message = f"{_shown(path)} is outside the folders allowed here: {', '.join(map(str, roots))}."
+            raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
         if not real.exists():
-            raise PathRefusedError(f"{path} does not exist.", remedy=f"Give a path below {', '.join(map(str, roots))}.")
+            remedy = f"Give a path below {', '.join(map(str, roots))}."
+            raise PathRefusedError(f"{_shown(path)} does not exist.", remedy=remedy)
         return real, max(holders, key=lambda root: len(root.parts))
 
 
@@ -91,21 +95,26 @@ def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clie
 def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:
     """The real paths of `file:` URIs; others, and folders that don't exist, are left out."""
     found = (_path_of_uri(uri) for uri in uris)
-    return tuple(path.resolve() for path in found if path is not None and path.exists())
+    return tuple(path for path in found if path is not None)
 
 
 def _path_of_uri(uri: str) -> Path | None:
-    parts = urlsplit(uri)
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+            return None
+        return Path(url2pathname(parts.path)).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        # It does not exist, or no path can be as long as that, or have such a character in it.
         return None
-    return Path(url2pathname(parts.path))
 
 
 def _existing(folder: Path) -> Path:
     try:
         return folder.expanduser().resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        raise PathRefusedError(f"The root {folder} cannot be served: {error}.", remedy="Check the path.") from error
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"The root {_shown(str(folder))} cannot be served: {_shown(str(error))}."
+        raise PathRefusedError(message, remedy="Check the path.") from error
 
 
 def _only(roots: tuple[Path, ...]) -> Path:
@@ -123,9 +132,17 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
     try:
         wanted = Path(path).expanduser()
         candidates = [(root / wanted).resolve() for root in roots]
-    except (OSError, RuntimeError) as error:
-        raise PathRefusedError(f"{path} cannot be followed: {error}.", remedy="Check the path.") from error
-    return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+        return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+    except (OSError, RuntimeError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise PathRefusedError(f"{_shown(path)} cannot be followed: {why}.", remedy="Check the path.") from error
+
+
+def _shown(path: str) -> str:
+    """A path in one line, cut where it is too long to read."""
+    shown = path.encode("utf-8", "backslashreplace").decode()
+    shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
 
 
 def _is_in(path: Path, roots: tuple[Path, ...]) -> bool:

@@ -138,3 +138,17 @@ def test_uris_become_folders_and_what_is_no_folder_here_is_left_out(project: Pat
     spaced.mkdir()
     uris = [spaced.as_uri(), "https://example.com/x", "file://server/share", "file:///no/such/folder"]
     assert folders_of_uris(uris) == (spaced,)
+
+
+@pytest.mark.parametrize(
+    "path", ["a" * 5000, "a/" * 2500 + "b", "a\0b", "a\ud800b", "~nobody-of-this-name/x", "a\nb", "/" + "b" * 300]
+)
+def test_a_path_that_no_file_can_have_is_refused_in_one_short_line(tmp_path: Path, path: str) -> None:
+    with pytest.raises(PathRefusedError) as caught:
+        make_guard([tmp_path]).admit(path)
+    assert len(caught.value.message) < 400 + len(str(tmp_path))
+    assert caught.value.message.isprintable()
+
+
+def test_a_uri_that_no_file_can_have_names_no_folder() -> None:
+    assert folders_of_uris(["file:///" + "a" * 5000, "file:///a%00b", "file:///%ff%fe", "file://[x/"]) == ()

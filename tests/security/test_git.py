@@ -1,0 +1,292 @@
+"""git is never run on what a stranger's repository says: neither its settings nor its programs."""
+
+import ast
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Victim
+
+Delivered = Callable[[Path], "Victim"]
+Deliver = Callable[[Path, str], "Victim"]
+
+WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
+SOURCES = Path(__file__).parents[2]
+STARTERS = {
+    "index/git.py",
+    "index/processes.py",
+    "server/github.py",
+    "server/sharing/__main__.py",
+    "server/sharing/election.py",
+}
+"""The modules that may start a program; those of `index/workers` may too."""
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    """A program that says so when it is run."""
+    program = tmp_path / "canary.sh"
+    program.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{tmp_path}/was-run'\nexit 1\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran(tmp_path: Path) -> Iterator[None]:
+    yield
+    assert not (tmp_path / "was-run").exists(), (tmp_path / "was-run").read_text()
+
+
+def answers(victim: "Victim", **changes: str) -> None:
+    """The innocent file is indexed and found, and `status` ends by itself."""
+    changes = WORDS_ONLY | changes
+    # A copy of it in another folder may stand for it.
+    assert any(path.endswith("innocent.py") for path in victim.paths("innocent_marker", **changes))
+    assert victim.run("status", "--json", **changes).returncode == 0
+
+
+def settings_that_run(program: Path) -> str:
+    """Every setting of git's that names a program, as the config file of a repository."""
+    ext = f"ext::{program}"
+    return f"""
+[core]
+    repositoryformatversion = 1
+    bare = false
+    fsmonitor = {program}
+    hooksPath = {program.parent}
+    sshCommand = {program}
+    gitProxy = {program}
+    askPass = {program}
+    editor = {program}
+    pager = {program}
+    alternateRefsCommand = {program}
+    attributesFile = {program.parent}/attributes
+[extensions]
+    partialClone = origin
+[remote "origin"]
+    url = {ext}
+    uploadpack = {program}
+    receivepack = {program}
+    vcs = ext
+    promisor = true
+    partialclonefilter = blob:none
+    proxy = {program}
+[remote "other"]
+    url = {program.parent}
+    uploadpack = {program}
+    promisor = true
+[url "{ext}"]
+    insteadOf = https://
+[credential]
+    helper = !{program}
+[filter "canary"]
+    clean = {program}
+    smudge = {program}
+    process = {program}
+    required = true
+[diff]
+    external = {program}
+[diff "canary"]
+    textconv = {program}
+    command = {program}
+[merge "canary"]
+    driver = {program}
+[uploadpack]
+    packObjectsHook = {program}
+[gpg]
+    program = {program}
+[gpg "ssh"]
+    program = {program}
+[log]
+    showSignature = true
+[pager]
+    rev-list = {program}
+    ls-files = {program}
+    config = {program}
+    version = {program}
+[alias]
+    ls-files = !{program}
+    rev-list = !{program}
+    rev-parse = !{program}
+    version = !{program}
+[submodule "sub"]
+    update = !{program}
+    url = {ext}
+[sequence]
+    editor = {program}
+[protocol]
+    allow = always
+[protocol "ext"]
+    allow = always
+[trace2]
+    eventTarget = {program.parent}/was-run
+    normalTarget = {program.parent}/was-run
+[includeIf "gitdir:/"]
+    path = {program.parent}/included
+[include]
+    path = {program.parent}/included
+"""
+
+
+def make_hostile_git(folder: Path, program: Path) -> None:
+    """A repository whose every setting runs a program, and which lacks objects that git would fetch with it."""
+    git(folder, "init", "--quiet", "-b", "main")
+    (folder / ".gitignore").write_text("*.log\n")
+    (folder / ".gitattributes").write_text("* filter=canary diff=canary merge=canary\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "--quiet", "--message", "first")
+    first = git(folder, "rev-parse", "HEAD")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "second")
+    blob = git(folder, "rev-parse", "HEAD:.gitignore")
+    git(folder, "update-index", "--skip-worktree", ".gitignore")
+    (folder / ".gitignore").unlink()
+    (folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for id_of in (first, git(folder, "rev-parse", "HEAD")):
+        (folder / ".git/objects" / id_of[:2] / id_of[2:]).unlink()
+    (program.parent / "included").write_text(f"[core]\n fsmonitor = {program}\n")
+    (folder / ".git/config").write_text(settings_that_run(program))
+    for hook in ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction"):
+        shutil.copy(program, folder / ".git/hooks" / hook)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=s", "-c", "user.email=s@example.invalid"]
+    return subprocess.run(
+        ["git", *who, "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize("way", ["cp -r", "archive"])
+def test_no_setting_of_a_copied_repository_runs_a_program(
+    stranger: Path, victim_of: Deliver, canary: Path, way: str
+) -> None:
+    make_hostile_git(stranger, canary)
+    answers(victim_of(stranger, way))
+
+
+@pytest.mark.parametrize("way", ["cp -r", "archive"])
+def test_no_setting_of_a_repository_within_runs_a_program(
+    stranger: Path, victim_of: Deliver, canary: Path, way: str
+) -> None:
+    inner = stranger / "lib" / "inner"
+    inner.mkdir(parents=True)
+    shutil.copy(stranger / "innocent.py", inner)
+    make_hostile_git(inner, canary)
+    victim = victim_of(stranger, way)
+    answers(victim)
+    answers(victim.within("lib/inner"))
+
+
+def test_no_setting_of_a_repository_that_came_as_files_of_a_clone_runs_a_program(
+    stranger: Path, delivered: Delivered, canary: Path
+) -> None:
+    app = stranger / "packages" / "app"
+    app.mkdir(parents=True)
+    make_hostile_git(app, canary)
+    for name in ("HEAD", "config", "index", "objects", "refs"):
+        shutil.move(app / ".git" / name, app / name)
+    shutil.rmtree(app / ".git")
+    (app / "config").write_text(settings_that_run(canary).replace("bare = false", "bare = false\n    worktree = ."))
+    (app / "refs" / "keep").touch()
+    shutil.copy(stranger / "innocent.py", app)
+    (app / "cqm.yml").write_text("search: {limit: 5}\n")
+    victim = delivered(stranger)
+    assert (victim.project / "packages/app/HEAD").exists()
+    answers(victim)
+    answers(victim.within("packages/app"))
+
+
+def test_a_program_of_the_project_is_never_taken_for_git(stranger: Path, victim_of: Deliver, canary: Path) -> None:
+    (stranger / "bin").mkdir()
+    for folder in (stranger, stranger / "bin"):
+        for name in ("git", "gh", "git.exe"):
+            shutil.copy(canary, folder / name)
+    victim = victim_of(stranger, "git clone")
+    path = os.pathsep.join([".", "", "bin", str(victim.project), f"{victim.project}/bin", os.environ["PATH"]])
+    answers(victim, PATH=path)
+    victim.run("issues", "fetch", "o/r", "--out", "tracker", PATH=path)
+
+
+def test_no_variable_redirects_git(stranger: Path, victim_of: Deliver, canary: Path, tmp_path: Path) -> None:
+    make_hostile_git(stranger, canary)
+    victim = victim_of(stranger, "cp -r")
+    answers(
+        victim,
+        GIT_DIR=str(victim.project / ".git"),
+        GIT_EXTERNAL_DIFF=str(canary),
+        GIT_SSH_COMMAND=str(canary),
+        GIT_PAGER=str(canary),
+        GIT_TRACE=str(tmp_path / "was-run"),
+        GIT_TRACE2_EVENT=str(tmp_path / "was-run"),
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0="core.fsmonitor",
+        GIT_CONFIG_VALUE_0=str(canary),
+        GIT_CONFIG_PARAMETERS=f"'core.fsmonitor={canary}'",
+        GIT_EXEC_PATH=str(canary.parent),
+    )
+
+
+def test_all_that_git_is_asked_for_is_on_this_list(
+    stranger: Path, victim_of: Deliver, canary: Path, tmp_path: Path
+) -> None:
+    make_hostile_git(stranger, canary)
+    victim = victim_of(stranger, "cp -r")
+    asked = tmp_path / "asked"
+    recorder = tmp_path / "bin" / "git"
+    recorder.parent.mkdir()
+    real = shutil.which("git")
+    recorder.write_text(
+        f"#!/bin/sh\npwd >> '{asked}'\nfor each; do :; done\n"
+        f'while [ "$1" = -c ] || [ "$1" = --no-pager ]; do [ "$1" = -c ] && shift; shift; done\n'
+        f"echo \"$*\" >> '{asked}'\nexec '{real}' \"$@\"\n"
+    )
+    recorder.chmod(recorder.stat().st_mode | stat.S_IXUSR)
+    path = f"{recorder.parent}{os.pathsep}{os.environ['PATH']}"
+    answers(victim, PATH=path)
+    victim.run("doctor", **WORDS_ONLY, PATH=path)
+    assert set(asked.read_text().splitlines()) == {"/", "config --type=path --get core.excludesFile", "version"}
+
+
+def test_an_id_that_is_none_never_becomes_an_option_of_git(stranger: Path, victim_of: Deliver, tmp_path: Path) -> None:
+    victim = victim_of(stranger, "git clone")
+    answers(victim)
+    for manifest in victim.home.rglob("manifest*"):
+        data = manifest.read_bytes()
+        head = git(victim.project, "rev-parse", "HEAD").encode()
+        option = f"--output={tmp_path}/w".encode()[:40].ljust(40, b"x")
+        manifest.write_bytes(data.replace(head, option))
+    git(victim.project, "commit", "--quiet", "--allow-empty", "--message", "moved")
+    assert victim.run("status", "--json", **WORDS_ONLY).returncode == 0
+    assert not list(tmp_path.glob("w*"))
+
+
+def test_only_the_modules_of_a_short_list_start_programs() -> None:
+    starters = set()
+    for folder in ("chunkers", "index", "server"):
+        for path in sorted((SOURCES / folder).rglob("*.py")):
+            if _starts_programs(path):
+                starters.add(path.relative_to(SOURCES).as_posix())
+    assert {path for path in starters if not path.startswith("index/workers/")} <= STARTERS
+
+
+def _starts_programs(path: Path) -> bool:
+    calls = ("system", "popen", "posix_spawn", "posix_spawnp", "fork", "forkpty", "startfile")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if {name.partition(".")[0] for name in names + modules} & {"subprocess", "multiprocessing", "pty", "pexpect"}:
+            return True
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id == "os" and (node.attr in calls or node.attr.startswith(("exec", "spawn"))):
+                return True
+            if node.attr.startswith(("create_subprocess", "run_process", "open_process")):
+                return True
+    return False

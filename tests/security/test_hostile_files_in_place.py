@@ -1,0 +1,212 @@
+"""Pipes, devices, links, folders and huge files stand where small files of rules and of git are expected."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from race import race
+
+if TYPE_CHECKING:
+    from conftest import Victim
+
+Deliver = Callable[[Path, str], "Victim"]
+
+WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
+HUGE = 900 << 20
+"""Bytes; the file is sparse, so that only reading it costs."""
+SECONDS = 60.0
+"""A bound for a process that would hang, not a measurement."""
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def terminal(path: Path) -> None:
+    path.symlink_to("/dev/tty")
+
+
+def link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def link_outside(path: Path) -> None:
+    path.symlink_to("/etc/passwd")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(HUGE)
+
+
+def costly_globs(path: Path) -> None:
+    path.write_text("".join(f"{'*a' * 40}{number}\n{'**/a' * 40}/{number}\n" for number in range(4000)))
+
+
+def listening_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        here = Path.cwd()
+        os.chdir(path.parent)
+        listening.bind(path.name)
+        os.chdir(here)
+
+
+KINDS = (pipe, endless_device, terminal, link_to_itself, link_outside, folder, huge, costly_globs, listening_socket)
+GIT_FILES = (
+    ".git/HEAD",
+    ".git/index",
+    ".git/config",
+    ".git/packed-refs",
+    ".git/commondir",
+    ".git/info/exclude",
+    ".git/refs/heads/main",
+    ".git/objects/info/alternates",
+    ".git/shallow",
+    "sub/.git",
+)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="such files are made on Linux")
+
+
+@pytest.fixture
+def repository(stranger: Path) -> Path:
+    """The stranger's folder as a repository of one commit."""
+    who = ["-c", "user.name=s", "-c", "user.email=s@example.invalid", "-c", "init.defaultBranch=main"]
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *who, "-C", str(stranger), *arguments], check=True)
+    (stranger / "sub").mkdir()
+    return stranger
+
+
+def put(place: Path, kind: Callable[[Path], None]) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        place.unlink()
+    kind(place)
+
+
+def answers(victim: "Victim") -> None:
+    """Index and search, and ask for the status."""
+    for arguments, wanted in ((("search", "innocent_marker"), "innocent.py"), (("status",), "git_head")):
+        done = victim.run(*arguments, "--json", seconds=SECONDS, **WORDS_ONLY)
+        assert done.returncode in {0, 1}, done.stderr
+        assert wanted in done.stdout
+        assert "root:" not in done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_in_the_place_of_an_ignore_file_is_passed_over(
+    stranger: Path, victim_of: Deliver, kind: Callable[[Path], None]
+) -> None:
+    for name in (".gitignore", ".cqmignore", "a/.gitignore", "a/.cqmignore", "a/b/.gitignore"):
+        put(stranger / name, kind)
+    (stranger / "a" / "b" / "other.py").write_text("def other():\n    return 1\n")
+    answers(victim_of(stranger, "cp -r"))
+
+
+def test_a_link_to_a_device_as_an_ignore_file_travels_by_every_way(
+    stranger: Path, delivered: Callable[[Path], "Victim"]
+) -> None:
+    for name in (".gitignore", ".cqmignore", "a/.cqmignore"):
+        put(stranger / name, endless_device)
+    answers(delivered(stranger))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_in_the_place_of_files_of_git_is_passed_over(
+    repository: Path, victim_of: Deliver, kind: Callable[[Path], None]
+) -> None:
+    # HEAD last: without it there is no repository, so that nothing else would be looked at.
+    for name in GIT_FILES[1:]:
+        put(repository / name, kind)
+    victim = victim_of(repository, "cp -r")
+    answers(victim)
+    put(victim.project / ".git/HEAD", kind)
+    assert victim.run("status", "--json", seconds=SECONDS, **WORDS_ONLY).returncode == 0
+
+
+def test_ignore_files_above_a_root_are_read_as_safely(stranger: Path, victim_of: Deliver) -> None:
+    (stranger / "packages" / "app").mkdir(parents=True)
+    (stranger / "packages" / "app" / "innocent.py").write_bytes((stranger / "innocent.py").read_bytes())
+    put(stranger / ".cqmignore", endless_device)
+    put(stranger / "packages" / ".cqmignore", pipe)
+    put(stranger / ".gitignore", pipe)
+    answers(victim_of(stranger, "cp -r").within("packages/app"))
+
+
+def test_settings_of_git_that_name_files_are_not_followed(repository: Path, victim_of: Deliver, tmp_path: Path) -> None:
+    pipe(tmp_path / "pipe")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "foreign.py").write_text("def foreign_marker():\n    return 1\n")
+    (tmp_path / "everything").write_text("*\n")
+    for setting in (
+        f"[include]\n path = {tmp_path}/pipe\n",
+        f"[core]\n excludesFile = {tmp_path}/pipe\n attributesFile = {tmp_path}/pipe\n",
+        f"[core]\n excludesFile = {tmp_path}/everything\n worktree = {outside}\n",
+    ):
+        (repository / ".git/config").write_text(f"[core]\n repositoryformatversion = 0\n{setting}")
+    (repository / ".git/objects/info/alternates").write_text(f"{tmp_path}/pipe\n/dev\n")
+    victim = victim_of(repository, "cp -r")
+    answers(victim)
+    assert "foreign.py" not in victim.run("search", "foreign_marker", "--json", **WORDS_ONLY).stdout
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["ref: ../../../../../../../etc/passwd", "ref: /etc/passwd", "ref: refs/../../../../etc/passwd", "root:x:0:0"],
+)
+def test_no_name_of_a_ref_leads_out_of_the_repository(repository: Path, victim_of: Deliver, head: str) -> None:
+    (repository / ".git/HEAD").write_text(f"{head}\n")
+    victim = victim_of(repository, "archive")
+    told = victim.json("status", **WORDS_ONLY)
+    assert "root:" not in str(told)
+
+
+@pytest.mark.parametrize("place", [".git", "commondir"])
+def test_a_git_folder_elsewhere_tells_nothing_but_the_id_of_a_commit(
+    repository: Path, victim_of: Deliver, tmp_path: Path, place: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "refs/heads").mkdir(parents=True)
+    for name in ("HEAD", "refs/heads/main", "packed-refs", "index"):
+        (elsewhere / name).write_text("the secret of elsewhere\n")
+    if place == ".git":
+        subprocess.run(["rm", "-r", str(repository / ".git")], check=True)
+        (repository / ".git").write_text(f"gitdir: {elsewhere}\n")
+    else:
+        (repository / ".git/commondir").write_text(f"{elsewhere}\n")
+    victim = victim_of(repository, "cp -r")
+    answers(victim)
+    done = victim.run("status", "--json", **WORDS_ONLY)
+    assert "the secret" not in done.stdout + done.stderr
+
+
+def test_a_folder_that_is_exchanged_for_a_link_is_never_read_through(tmp_path: Path) -> None:
+    outcome = race(tmp_path.resolve(), 3000)
+    assert outcome.leaks == ()
+    assert outcome.turned
+    assert outcome.read
+
+
+@pytest.mark.parametrize("kind", [pipe, endless_device])
+def test_a_preview_of_what_is_no_file_is_refused(
+    stranger: Path, victim_of: Deliver, kind: Callable[[Path], None]
+) -> None:
+    kind(stranger / "app.py")
+    done = victim_of(stranger, "cp -r").run("preview", "app.py", seconds=SECONDS)
+    assert done.returncode == 2
+    assert "no regular file" in done.stderr
