@@ -307,7 +307,11 @@ def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int
 @click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
 @set_option
 def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
-    """Serve agents over MCP."""
+    """Serve agents over MCP.
+
+    Over HTTP clients bring a bearer token: CQM_HTTP_TOKEN, or the one in the file that CQM_HTTP_TOKEN_FILE names, or
+    else a new one that is printed at the start. CQM_HTTP_TOKEN=none serves the users of this machine without one.
+    """
     named = {"server.http": http} if http is not None else {}
     settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.app import serve as serve_mcp  # seconds, which a bad setting should not cost
