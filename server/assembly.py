@@ -11,6 +11,8 @@ from operator import lt
 from typing import NamedTuple
 
 from cqm.index.model import Answer, Hit, Parent
+from cqm.server.boundary import SAMPLE_MARK
+from cqm.server.console import one_line, visible
 from cqm.server.excerpts import Asked, best_lines, cost, read_texts
 
 # Chosen on the training half of 2,030 questions by span (965), for the recall of files, of spans and of their lines
@@ -47,7 +49,7 @@ class Passage:
         pieces: its lines, in order.
         first, last: numbers of the first and last line that is not blank of what it could show; see `Piece`.
         is_source: whether the lines are the file's, and not those of a content that the file is an encoding of.
-        enclosing: the declarations that it stands in, in one line; empty for none, and where there is no room.
+        enclosing: the declarations that it stands in, in one line, escaped; empty for none, and where there is no room.
         parent: the name of what is shown whole, although only parts of it are hits; empty for none.
     """
 
@@ -102,7 +104,7 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
         room: tokens for everything, the names of the hits that are left over included.
     """
     texts = [chunk_lines(hit) for hit in answer.hits]
-    enclosing = [" > ".join(filter(None, map(str.strip, hit.context.split("\n")))) for hit in answer.hits]
+    enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
     allotted = allot(needs, [head + _SEPARATOR_TOKENS for head in heads], room)
     asked = read_texts(question, texts[: len(allotted)] if any(map(lt, allotted, needs)) else ())
@@ -125,8 +127,8 @@ def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
 
 
 def chunk_lines(hit: Hit) -> list[str]:
-    """The lines of a chunk as people read it, without blank ones at the end."""
-    return hit.shown.rstrip().split("\n")
+    """The lines of a chunk as people read it, without blank ones at the end; what has no shape is made visible."""
+    return visible(hit.shown.rstrip()).split("\n")
 
 
 def allot(needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
@@ -171,7 +173,7 @@ def _part(rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: flo
 
 
 def _enclosing_cost(told: str) -> float:
-    return cost([f"[in {told}]"]) if told else 0.0
+    return cost([f"{SAMPLE_MARK} [in {told}]"]) if told else 0.0
 
 
 def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> Iterator[_Part]:

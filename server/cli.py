@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from cqm.server.cli_options import (
     set_option,
     settings_of,
 )
-from cqm.server.console import emit, prepare_streams, say, visible
+from cqm.server.console import emit, prepare_streams, say, show
 from cqm.server.errors import SettingsError, WhenError
 from cqm.server.roots import project_root
 
@@ -48,7 +49,7 @@ class Commands(click.Group):
             code = super().invoke(ctx)
             sys.stdout.flush()
         except CqmError as error:
-            say("\n  ".join(filter(None, [f"cqm: {error.message}", error.remedy])))
+            say(*_error_lines(error))
             return USAGE if isinstance(error, _USAGE_ERRORS) else PARTIAL
         except KeyboardInterrupt:
             say("Interrupted.")
@@ -61,6 +62,13 @@ class Commands(click.Group):
             say(f"cqm: {error}")
             return PARTIAL
         return int(code or 0)
+
+
+def _error_lines(error: CqmError) -> Iterator[str]:
+    """An error for people: its message, and below it the remedy. Only settings have several lines, one a problem."""
+    lines = error.message.split("\n") if isinstance(error, SettingsError) else [error.message]
+    yield f"cqm: {lines[0]}"
+    yield from (f"  {line}" for line in [*lines[1:], error.remedy] if line)
 
 
 def main() -> None:
@@ -327,7 +335,11 @@ def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int
 @click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
 @set_option
 def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
-    """Serve agents over MCP."""
+    """Serve agents over MCP.
+
+    Over HTTP clients bring a bearer token: CQM_HTTP_TOKEN, or the one in the file that CQM_HTTP_TOKEN_FILE names, or
+    else a new one that is printed at the start. CQM_HTTP_TOKEN=none serves the users of this machine without one.
+    """
     named = {"server.http": http} if http is not None else {}
     settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.app import serve as serve_mcp  # seconds, which a bad setting should not cost
@@ -362,5 +374,5 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
     if as_json:
         emit(fetched)
     else:
-        sys.stdout.write("".join(f"{visible(line)}\n" for line in fetched_lines(fetched, str(out))))
+        show(fetched_lines(fetched, str(out)))
     return PARTIAL if fetched.failed else 0

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ from cqm.index.model import Answer, FileProblem, Query
 from cqm.index.state import IndexStatus
 from cqm.index.summary import UpdateSummary, Usage
 from cqm.server.batch import answer_batch
-from cqm.server.console import emit, say, visible
+from cqm.server.console import emit, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.objects import answer_object, status_object
 from cqm.server.progress import Report, interruptible, progress_shown
@@ -62,7 +62,7 @@ def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, 
     if as_json:
         emit(summary)
     else:
-        _print(summary_lines(str(root), summary))
+        show(summary_lines(str(root), summary))
     return 1 if summary.failed or summary.dropped else 0
 
 
@@ -73,7 +73,7 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
     if as_json:
         emit(found)
     else:
-        _print(estimate_lines(str(root), found))
+        show(estimate_lines(str(root), found))
     return 0
 
 
@@ -99,7 +99,7 @@ def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bo
     if as_json:
         emit(found)
     else:
-        _print(usage_lines(found))
+        sys.stdout.write("".join(f"{line}\n" for line in usage_lines(found)))
     return 0
 
 
@@ -109,9 +109,9 @@ def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, as_js
     if as_json:
         emit(status_object(found, left_out) if skipped else found)
         return 0
-    _print(status_lines(found, all_failed=failed))
+    show(status_lines(found, all_failed=failed))
     if skipped:
-        _print(problem_lines("skipped", left_out, most=None))
+        show(problem_lines("skipped", left_out, most=None))
     return 0
 
 
@@ -124,7 +124,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
         if as_json:
             emit(said)
         else:
-            _print(watch_lines(said.message, said.paths, said.summary))
+            show(watch_lines(said.message, said.paths, said.summary))
 
     with open_index(root, settings, adopts=True) as opened:
         improver = improver_of(opened, settings, report)
@@ -283,9 +283,3 @@ def _last_status(root: Path, settings: Settings) -> IndexStatus:
     from cqm.index.status import read_status
 
     return read_status(root, settings.index_options(root))
-
-
-def _print(lines: Iterable[str]) -> None:
-    text = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
-    sys.stdout.flush()

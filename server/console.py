@@ -1,14 +1,31 @@
-"""The standard streams: UTF-8 on every system, and nothing in a file's text that could drive a terminal."""
+"""The standard streams: UTF-8 on every system, and no text of a file drives a terminal or forges a line of ours."""
 
 import io
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but newline and tab, and those that reorder text (CVE-2021-42574)."""
+_EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
+_JOINED_SCRIPTS = "\u0600-\u07bf\u0840-\u0dff"
+"""Arabic to Thaana and the scripts of India, whose spelling needs joiners."""
+_UNSEEN = re.compile(
+    # Control characters but newline and tab, and lone surrogates.
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
+    # What reorders text (CVE-2021-42574) or ends a line.
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    # What shows nothing, and can hide a text within a text; see Default_Ignorable_Code_Point of Unicode.
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # Joiners, but a single one within an emoji or a word that is spelled with it.
+    rf"|\u200d(?!(?<=[{_EMOJI}]\u200d)[{_EMOJI}]|(?<=[{_JOINED_SCRIPTS}]\u200d)[{_JOINED_SCRIPTS}])"
+    rf"|\u200c(?!(?<=[{_JOINED_SCRIPTS}]\u200c)[{_JOINED_SCRIPTS}])"
+    # The choice between an emoji and a sign, but after one that has both forms.
+    rf"|(?<![#*0-9{_EMOJI.replace(chr(0xFE0F), '')}])[\ufe0e\ufe0f]"
+)
+_IN_A_LINE = re.compile(f"[\t\n]|{_UNSEEN.pattern}")
+_FIRST_PICTURE, _FIRST_WIDE = 0x2400, 0x10000
 
 
 def prepare_streams() -> None:
@@ -19,14 +36,28 @@ def prepare_streams() -> None:
 
 
 def visible(text: str) -> str:
-    """The text with control characters made visible, so that a terminal shows them and does not obey them."""
-    return _CONTROLS.sub(_picture, text.replace("\r\n", "\n"))
+    """Show what a reader would not see: control characters as pictures, characters without a shape as escapes.
+
+    Lines and tabs stay. So do joiners and variation selectors where an emoji or the spelling of a language needs one.
+    """
+    return _UNSEEN.sub(_picture, text.replace("\r\n", "\n"))
 
 
-def say(text: str) -> None:
-    """A message for people, on standard error."""
-    sys.stderr.write(f"{visible(text)}\n")
+def one_line(text: str) -> str:
+    """`visible` for a name or a message: line ends and tabs are shown too, so that it stays in its line."""
+    return _IN_A_LINE.sub(_picture, text)
+
+
+def say(*lines: str) -> None:
+    """Write lines for people to standard error; each stays one line."""
+    sys.stderr.write("".join(f"{one_line(line)}\n" for line in lines))
     sys.stderr.flush()
+
+
+def show(lines: Iterable[str]) -> None:
+    """Write lines for people to standard output; each stays one line."""
+    sys.stdout.write("".join(f"{one_line(line)}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def emit(value: object) -> None:
@@ -48,6 +79,6 @@ def plain(value: object) -> object:
 
 def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
-    if code < 0x20:  # noqa: PLR2004 - the C0 controls, which have pictures from U+2400 on
-        return chr(0x2400 + code)
-    return f"\\u{code:04x}"
+    if code < 0x20:  # noqa: PLR2004 - the C0 controls, which have pictures
+        return chr(_FIRST_PICTURE + code)
+    return f"\\u{code:04x}" if code < _FIRST_WIDE else f"\\U{code:08x}"

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from cqm.chunkers.errors import CqmError
 from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.server.checks import ALWAYS, CONFIGURED, Case, Found, Row, Verdict, bad, good
-from cqm.server.console import emit, visible
+from cqm.server.console import emit, show
 from cqm.server.errors import SettingsError
 from cqm.server.service_checks import SERVICES
 from cqm.server.settings import FILE_NAME, Settings, user_file
@@ -44,16 +43,16 @@ def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
     """
     results = []
     if not as_json:
-        _print([str(root)])
+        show([str(root)])
     for checked in examine(root, load):
         results.append(checked)
         if not as_json:
-            _print(_lines(checked))
+            show(_lines(checked))
     problems = sum(checked.verdict is Verdict.PROBLEM for checked in results)
     if as_json:
         emit({"root": str(root), "problems": problems, "checks": results})
     else:
-        _print([_summary(problems)])
+        show([_summary(problems)])
     return 1 if problems else 0
 
 
@@ -133,9 +132,3 @@ def _summary(problems: int) -> str:
     if not problems:
         return "Everything that is configured works."
     return f"{problems} problem{'s' if problems > 1 else ''}."
-
-
-def _print(lines: "list[str] | Iterator[str]") -> None:
-    text = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
-    sys.stdout.flush()

@@ -14,7 +14,7 @@ from cqm.index.freshness import NOT_KNOWN
 from cqm.index.model import Answer, Query
 from cqm.index.topics import read_topics
 from cqm.server.commands import bring_up_to_date
-from cqm.server.console import emit, plain, say
+from cqm.server.console import emit, plain, say, visible
 from cqm.server.errors import SettingsError
 from cqm.server.evaluation_golden import compare_golden, write_golden
 from cqm.server.evaluation_tables import totals
@@ -76,7 +76,7 @@ def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
     if asked.as_json:
         emit([summary._asdict() for summary in summaries])
     else:
-        sys.stdout.write(totals(summaries))
+        sys.stdout.write(visible(totals(summaries)))
     return _against_golden(asked.golden, judged, totals(summaries), accept=asked.accept) if asked.golden else 0
 
 
@@ -182,5 +182,5 @@ def _against_golden(folder: Path, judged: Sequence[Judged], figures: str, *, acc
         write_golden(folder, judged, figures)
         return 0
     difference = compare_golden(folder, judged, figures)
-    sys.stdout.write(difference)
+    sys.stdout.write(visible(difference))
     return 1 if difference else 0

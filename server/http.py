@@ -1,7 +1,8 @@
-"""Streamable HTTP: who may connect, and how the server starts and ends."""
+"""Streamable HTTP: who may connect, how much they may take, and how the server starts and ends."""
 
 import hmac
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -13,14 +14,21 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from cqm.server.console import say
 from cqm.server.errors import ServeError
+from cqm.server.http_token import access_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-TOKEN_VARIABLE = "CQM_HTTP_TOKEN"  # noqa: S105 - the name of a variable
 PATH = "/mcp"
+MOST_SESSIONS = 256
+"""Open at once; another one is answered 503 until one of them ends."""
 
+_IDLE_SECONDS = 30 * 60
+"""A session without a request for so long ends; its client has to begin another."""
+_MOST_BODY_BYTES = 4 * 1024 * 1024
 _SECONDS_TO_FINISH = 3
+_CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
+"""They warn of each bad request, so that anybody who connects could fill a log, or a pipe that nobody reads."""
 
 
 def serve_http(server: MCPServer[Any], address: str) -> None:
@@ -28,32 +36,39 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
 
     Parameters:
         server: any MCP server.
-        address: HOST:PORT; port 0 takes a free one. The address in use is told on standard error.
+        address: HOST:PORT; port 0 takes a free one. The address in use is told on standard error, and a new token.
 
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
     """
     import uvicorn
 
+    from cqm.server.http_connections import BoundedConnection  # start-up time
+
     host, port = _host_and_port(address)
-    token = os.environ.get(TOKEN_VARIABLE, "")
     with _listen(host, port) as listener:
         ip, bound = listener.getsockname()[:2]
         local = ipaddress.ip_address(ip).is_loopback
-        if not (local or token):
-            raise ServeError(
-                f"{address} can be reached from other machines, and no token guards it.",
-                remedy=f"Set {TOKEN_VARIABLE} to a long random text, the bearer token of clients, or use 127.0.0.1.",
-            )
+        access = access_of(os.environ, address, is_local=local)
         security = _local_only(host) if local else TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
-        say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}")
+        app: ASGIApp = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            max_request_body_size=_MOST_BODY_BYTES,
+            session_idle_timeout=_IDLE_SECONDS,
+            max_sessions=MOST_SESSIONS,
+        )
+        say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
         config = uvicorn.Config(
-            _guarded(app, token) if token else app,
+            _guarded(app, access.token) if access.token else app,
+            http=BoundedConnection,
+            ws="none",
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=_SECONDS_TO_FINISH,
         )
+        for name in _CHATTY_LOGGERS:
+            logging.getLogger(name).setLevel(logging.ERROR)
         # uvicorn raises the signal again after a clean end, for the handler that was there before its own.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)

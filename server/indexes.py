@@ -1,7 +1,7 @@
 """What `cqm list`, `remove` and `compact` do. Each returns an exit code."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from cqm.index.catalogue import all_indexes, entry, indexes_of, remove_index
 from cqm.index.options import IndexOptions
 from cqm.index.state import IndexEntry
 from cqm.index.status import size_on_disk
-from cqm.server.console import emit, say, visible
+from cqm.server.console import emit, say, show
 from cqm.server.errors import SharingError
 from cqm.server.reports import entry_lines, size_text
 from cqm.server.settings import Settings
@@ -28,8 +28,8 @@ def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) ->
         emit({"indexes": entries, "size_bytes": sum(found.size_bytes for found in entries)})
         return 1 if without else 0
     for found in entries:
-        _print(entry_lines(found))
-    _print([f"{len(entries):,} indexes, {size_text(sum(found.size_bytes for found in entries))}"])
+        show(entry_lines(found))
+    show([f"{len(entries):,} indexes, {size_text(sum(found.size_bytes for found in entries))}"])
     return 1 if without else 0
 
 
@@ -50,7 +50,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
     if as_json:
         emit({"removed": removed})
     else:
-        _print(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
+        show(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
     return 1 if problems or len(removed) < len(entries) else 0
 
 
@@ -63,7 +63,7 @@ def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
     if as_json:
         emit({"root": str(root), "before_bytes": before, "after_bytes": after})
     else:
-        _print([f"{root}: {size_text(before)} before, {size_text(after)} now"])
+        show([f"{root}: {size_text(before)} before, {size_text(after)} now"])
     return 0
 
 
@@ -100,7 +100,7 @@ def _confirmed(entries: Iterable[IndexEntry]) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("Give --yes to delete without being asked.")
     for found in entries:
-        say("\n".join(entry_lines(found)))
+        say(*entry_lines(found))
     return click.confirm("Delete this?", err=True)
 
 
@@ -113,9 +113,3 @@ def _removed(found: IndexEntry, options: IndexOptions) -> bool:
         say(f"{found.root}: {error}")
         return False
     return True
-
-
-def _print(lines: Iterable[str] | Iterator[str]) -> None:
-    text = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
-    sys.stdout.flush()

@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from cqm.chunkers.model import Chunk
-from cqm.server.console import visible
+from cqm.server.console import one_line, visible
 from cqm.server.preview import Preview
 from cqm.server.preview_text import holds_text, options_line, statistics_line
 
@@ -29,7 +29,7 @@ def show_preview(made: Preview) -> None:
     """Write a preview to standard output, as wide as the terminal."""
     console = Console(highlight=False)
     width = console.width
-    console.print(Text(visible(f"{made.document.path}  {options_line(made)}"), style="dim"))
+    console.print(Text(one_line(f"{made.document.path}  {options_line(made)}"), style="dim"))
     lines = made.document.text.count("\n") + 1
     drawing = _Drawing(made, console, width, max(_NUMBER_ROOM, len(str(lines))), _lexer_of(made))
     for chunk in made.report.chunks:
@@ -78,7 +78,7 @@ class _Drawing:
         lines = f"{chunk.start_line}-{chunk.end_line}"
         right = self._size(chunk, f"{chunk.kind}  {lines}  ")
         room = self.width - left.cell_len - right.cell_len - 3
-        name = _shortened(visible(chunk.symbol), max(room, _LEAST_NAME))
+        name = _shortened(one_line(chunk.symbol), max(room, _LEAST_NAME))
         left.append(name, "bold").append(" " if name else "")
         left.append("━" * max(self.width - left.cell_len - right.cell_len - 1, 1), colour)
         return self._fitted(left.append(" ").append_text(right))
@@ -87,7 +87,7 @@ class _Drawing:
         exact = f" = {self.made.exact_tokens[chunk.index]}" if self.made.exact_tokens else ""
         share = chunk.tokens / self.made.limit(chunk)
         style = "red" if share > 1 else _colour(chunk)
-        text = Text(end="").append(visible(before), "dim").append(f"{chunk.tokens}{exact} tokens")
+        text = Text(end="").append(one_line(before), "dim").append(f"{chunk.tokens}{exact} tokens")
         if self.width >= _LEAST_WIDTH_WITH_BAR:
             full = min(round(share * _BAR), _BAR)
             text.append(" ").append("█" * full, style).append("░" * (_BAR - full), "dim")

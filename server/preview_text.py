@@ -3,23 +3,39 @@
 from collections.abc import Iterator, Sequence
 
 from cqm.chunkers.model import Chunk
+from cqm.server.boundary import explain_mark, new_mark
+from cqm.server.console import one_line, visible
 from cqm.server.preview import Preview
+from cqm.server.render import symbol_name
 
 _MILLI = 1000
 
 
-def preview_lines(made: Preview) -> Iterator[str]:
-    """The chunks of a file, each below a line that says what it is."""
+def preview_lines(made: Preview, mark: str = "") -> Iterator[str]:
+    """The chunks of a file, each below a line that says what it is.
+
+    Parameters:
+        made: the file, cut.
+        mark: that CQM's lines begin with; a new one when empty.
+    """
+    mark = mark or new_mark([made.document.text])
+    if made.report.chunks:
+        yield explain_mark(mark)
     for chunk in made.report.chunks:
-        yield f"--- {chunk_line(made, chunk)}"
+        yield f"{mark} {chunk_line(made, chunk)}"
         if not holds_text(chunk, made.report.chunks):
-            yield chunk.text.rstrip("\n")
+            yield chunk_text(chunk)
 
 
 def chunk_line(made: Preview, chunk: Chunk) -> str:
     """What a chunk is: its lines, name, kind and size."""
-    symbol = f"  {chunk.symbol}" if chunk.symbol else ""
-    return f"{chunk.start_line}-{chunk.end_line}{symbol}  ({chunk.kind})  {size_of(made, chunk)}"
+    symbol = f"  {symbol_name(chunk.symbol)}" if chunk.symbol else ""
+    return f"{chunk.start_line}-{chunk.end_line}{symbol}  ({one_line(chunk.kind)})  {size_of(made, chunk)}"
+
+
+def chunk_text(chunk: Chunk) -> str:
+    """The lines of a chunk as a reader can see them."""
+    return visible(chunk.text.rstrip("\n"))
 
 
 def size_of(made: Preview, chunk: Chunk) -> str:

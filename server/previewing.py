@@ -8,7 +8,7 @@ from pathlib import Path
 from cqm.chunkers.model import Document
 from cqm.index.workers import Workers
 from cqm.server.choice import Choice, parse_choice, recommended_choice
-from cqm.server.console import emit, say, visible
+from cqm.server.console import emit, one_line, say, visible
 from cqm.server.objects import preview_object
 from cqm.server.preview import Preview, preview, read_document, warned
 from cqm.server.preview_text import comparison_lines, options_line, preview_lines, statistics_line
@@ -82,11 +82,10 @@ def _show(made: Sequence[Preview], *, has_page: bool) -> None:
 
 
 def _summary(made: Sequence[Preview]) -> Iterator[str]:
-    yield f"{made[0].document.path}: {options_line(made[0])}"
+    yield one_line(f"{made[0].document.path}: {options_line(made[0])}")
     yield statistics_line(made[0])
 
 
 def _print(lines: Iterator[str] | Sequence[str]) -> None:
-    text = "".join(f"{line}\n" for line in lines)
-    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
     sys.stdout.flush()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from cqm.index.summary import Progress
-from cqm.server.console import say, visible
+from cqm.server.console import one_line, say
 
 Report = Callable[[Progress], None]
 
@@ -82,7 +82,7 @@ def _bar_report() -> Iterator[Report]:
                 completed=progress.done,
                 total=progress.total or None,
                 chunks=progress.chunks,
-                path=visible(progress.path)[-40:],
+                path=one_line(progress.path)[-40:],
                 visible=progress.total > 0,
                 # Between phases at once, within one as often as the bar sees fit: short work is shown too.
                 refresh=progress.phase != phase,

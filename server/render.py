@@ -1,5 +1,10 @@
-"""Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence."""
+"""Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence.
 
+Lines of files stand between lines of ours, which begin with the reply's mark (`boundary.py`). Names are escaped: none
+can end its line.
+"""
+
+import re
 import time
 from collections.abc import Iterator
 
@@ -8,15 +13,22 @@ from cqm.index.evaluation import Span
 from cqm.index.freshness import FreshState
 from cqm.index.model import Answer, Hit, Query, SearchMode
 from cqm.server.assembly import Passage, assemble
+from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
+from cqm.server.console import one_line
 from cqm.server.reports import freshness_text, stale_lines
 from cqm.server.times import ago
 
 _TAIL_TOKENS = 50
 """Kept free for the lines that say what was cut and how to go on."""
 _MOST_NAMES = 4
+_LONGEST_NAME = 160
+"""Characters of a symbol; a heading may be as long as a page."""
+_COLUMNS = re.compile("(?<= ) |^ | $")
 
 
-def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False) -> str:
+def render_answer(
+    query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False, mark: str = ""
+) -> str:
     """The answer as text: a header, then for each passage its place, symbols, kinds and score, and its lines.
 
     Parameters:
@@ -26,29 +38,45 @@ def render_answer(query: Query, answer: Answer, token_budget: int, *, root: str 
             for the names of the others.
         root: what was searched, for the header; empty to leave it out.
         explain: name the parts of each score.
+        mark: that CQM's lines below the header begin with; a new one when empty.
     """
-    header = "\n".join(header_lines(query, answer, root=root))
     if not answer.hits:
-        return "\n".join([header, *advice_lines(query, answer)]) + "\n"
+        return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
+    mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
+    header = _marked_header(query, answer, root, mark)
     room = token_budget - estimate(header) - _TAIL_TOKENS
     passages = _passages(query, answer, room, explain=explain)
-    blocks = ["\n".join(passage_lines(passage, explain=explain)) for passage in passages]
+    blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
     shown = sum(len(passage.hits) for passage in passages)
     heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
     named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
     tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget)
-    return "\n\n".join([header, *blocks, *tail]) + "\n"
+    return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n"
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
     """The lines that `render_answer` shows of the files; hits that it only names are not among them."""
-    header = "\n".join(header_lines(query, answer, root=root))
+    header = _marked_header(query, answer, root, SAMPLE_MARK)
     passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
     return [span for passage in passages for span in _spans(passage)]
 
 
+def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
+    return "\n".join([*header_lines(query, answer, root=root), explain_mark(mark)])
+
+
+def _beside(answer: Answer) -> Iterator[Hit]:
+    """The chunks that may be shown although they are no hits."""
+    for parent in answer.parents:
+        yield from parent.others
+
+
 def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
     """What was searched and how fresh and complete it is; a line for each reason to doubt the answer."""
+    return map(one_line, _header_lines(query, answer, root))
+
+
+def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
     where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
     is_stale = answer.freshness.state is FreshState.STALE
@@ -75,13 +103,32 @@ def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
         yield "There is no further page."
         return
     if filters := _filters(query):
-        yield f"Try again without the filters ({filters.lstrip(', ')})."
+        yield one_line(f"Try again without the filters ({filters.lstrip(', ')}).")
     yield "Try the name of a symbol or file, the text of an error message, or other words for the same thing."
 
 
 def place_line(hit: Hit) -> str:
     """A hit in one line: `path:start-end  qualified name (kind)  score`."""
-    return f"{hit.path}:{hit.start_line}-{hit.end_line}  {_name(hit)}  {hit.score:.3f}"
+    return f"{place(hit.path, hit.start_line, hit.end_line)}  {_name(hit)}  {hit.score:.3f}"
+
+
+def place(path: str, *lines: int) -> str:
+    """Lines of a file: `path:start-end`, or `path:line`."""
+    return f"{path_name(path)}:{'-'.join(map(str, lines))}"
+
+
+def path_name(path: str) -> str:
+    """A path, escaped; in quotes where it could be taken for more than a path."""
+    shown = _COLUMNS.sub(r"\\u0020", one_line(path))
+    if shown == path and not set(':"') & set(path):
+        return path
+    return '"' + shown.replace('"', '\\"') + '"'
+
+
+def symbol_name(name: str) -> str:
+    """A symbol's name, shortened, and without what would end its column or its line."""
+    name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return _COLUMNS.sub(r"\\u0020", one_line(name))
 
 
 def explanation_line(hit: Hit) -> str:
@@ -89,26 +136,32 @@ def explanation_line(hit: Hit) -> str:
     return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
 
 
-def passage_lines(passage: Passage, *, explain: bool = False) -> Iterator[str]:
-    """A passage: its place and what it stands in, then its lines, with a mark where some are left out."""
-    yield passage_head(passage)
+def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iterator[str]:
+    """A passage: its place and what it stands in, then its lines, and where some are left out, a line that tells so.
+
+    Parameters:
+        passage: what to show.
+        mark: that each line begins with that is not of the file.
+        explain: name the parts of each score.
+    """
+    yield f"{mark} {passage_head(passage)}"
     if explain:
-        yield from explanation_lines(passage)
+        yield from (f"{mark} {line}" for line in explanation_lines(passage))
     if passage.enclosing:
-        yield f"[in {passage.enclosing}]"
+        yield f"{mark} [in {passage.enclosing}]"
     following = passage.first
     for piece in passage.pieces:
-        yield from left_out(following, piece.start - 1, numbered=passage.is_source)
+        yield from (f"{mark} {line}" for line in left_out(following, piece.start - 1, numbered=passage.is_source))
         yield from piece.lines
         following = piece.last + 1
-    yield from left_out(following, passage.last, numbered=passage.is_source)
+    yield from (f"{mark} {line}" for line in left_out(following, passage.last, numbered=passage.is_source))
 
 
 def passage_head(passage: Passage) -> str:
     """The place of a passage and what it shows: `path:start-end  name (kind), name (kind)  score`."""
     best = passage.hits[0]
     start, end = passage_place(passage)
-    return f"{best.path}:{start}-{end}  {passage_names(passage)}  {best.score:.3f}"
+    return f"{place(best.path, start, end)}  {passage_names(passage)}  {best.score:.3f}"
 
 
 def passage_place(passage: Passage) -> tuple[int, int]:
@@ -120,7 +173,7 @@ def passage_place(passage: Passage) -> tuple[int, int]:
 def passage_names(passage: Passage) -> str:
     """What a passage shows, in the order of the file: a parent, or its chunks, of many the first."""
     if passage.parent:
-        return f"{passage.parent} (whole)"
+        return f"{symbol_name(passage.parent)} (whole)"
     hits = sorted(passage.hits, key=lambda hit: hit.start_line)
     names = [*dict.fromkeys(map(_name, hits))]
     more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
@@ -145,7 +198,7 @@ def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
 
 
 def _passages(query: Query, answer: Answer, room: int, *, explain: bool) -> list[Passage]:
-    heads = [estimate(_head(hit, explain=explain)) for hit in answer.hits]
+    heads = [estimate(f"{SAMPLE_MARK} {_head(hit, explain=explain)}") for hit in answer.hits]
     return assemble(query.text, answer, heads, room)
 
 
@@ -161,7 +214,7 @@ def _spans(passage: Passage) -> list[Span]:
 
 
 def _name(hit: Hit) -> str:
-    return f"{hit.symbol} ({hit.kind})" if hit.symbol else f"({hit.kind})"
+    return f"{symbol_name(hit.symbol)} ({one_line(hit.kind)})" if hit.symbol else f"({one_line(hit.kind)})"
 
 
 def _head(hit: Hit, *, explain: bool) -> str:

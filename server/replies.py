@@ -9,10 +9,12 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.model import FileProblem
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Progress, UpdateSummary
-from cqm.server.console import plain
+from cqm.server.boundary import explain_mark, new_mark
+from cqm.server.console import one_line, plain
 from cqm.server.jobs import Job
 from cqm.server.preview import Preview
-from cqm.server.preview_text import chunk_line, holds_text, options_line, shown, statistics_line
+from cqm.server.preview_text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
+from cqm.server.render import path_name
 from cqm.server.reports import pace_text, status_lines, summary_lines
 
 _MOST_LISTED = 500
@@ -42,20 +44,20 @@ def job_reply(root: str, job: Job) -> str:
         return "\n".join(
             [going_on(root, job), "Search answers from what is done. Call index_path again to wait for the rest."]
         )
-    return "\n".join(_summary_lines(root, job.result()))
+    return "\n".join(map(one_line, _summary_lines(root, job.result())))
 
 
 def going_on(root: str, job: Job) -> str:
     """A running job in one line."""
     progress = job.progress
     if not progress.total:
-        return f"Indexing {root} goes on: looking for files."
-    return f"Indexing {root} goes on: {pace_text(progress)} after {job.seconds:.0f} s."
+        return one_line(f"Indexing {root} goes on: looking for files.")
+    return one_line(f"Indexing {root} goes on: {pace_text(progress)} after {job.seconds:.0f} s.")
 
 
 def progress_message(progress: Progress) -> str:
     """A progress notification's text."""
-    return f"{progress.path} ({progress.chunks:,} chunks)" if progress.path else progress.phase
+    return one_line(f"{progress.path} ({progress.chunks:,} chunks)") if progress.path else progress.phase
 
 
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
@@ -67,46 +69,53 @@ def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", n
         lines.append(f"  watch: {watch}")
     if notice:
         lines.append(f"  {notice}")
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
 
 
 def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     """The files that failed or were skipped, with their reasons, as many as a reply may hold."""
     if not problems:
-        return f"{root}: no file {what}."
-    lines = [f"{root}: {len(problems):,} files {what}:", *(f"{problem.path}: {problem.reason}" for problem in problems)]
+        return one_line(f"{root}: no file {what}.")
+    lines = [f"{root}: {len(problems):,} files {what}:"]
+    lines += [f"{path_name(problem.path)}: {problem.reason}" for problem in problems[:_MOST_LISTED]]
     if len(problems) > _MOST_LISTED:
-        lines[_MOST_LISTED + 1 :] = [f"and {len(problems) - _MOST_LISTED:,} more"]
-    return "\n".join(lines)
+        lines.append(f"and {len(problems) - _MOST_LISTED:,} more")
+    return "\n".join(map(one_line, lines))
 
 
-def preview_reply(made: Preview, *, with_text: bool, budget: int) -> str:
+def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = "") -> str:
     """The chunks of a document: a line for each, or with its text, as many as fit.
 
     Parameters:
         made: the document, cut.
         with_text: show the text of each chunk too.
         budget: estimated tokens that the reply may have.
+        mark: that CQM's lines begin with below the first chunk; a new one when empty.
     """
     lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
     lines += [f"Warning: {warning}" for warning in made.report.warnings]
+    lines = [*map(one_line, lines)]
+    start = ""
+    if with_text and made.report.chunks:
+        mark = mark or new_mark([made.document.text])
+        lines.append(explain_mark(mark))
+        start = f"{mark} "
     left = budget - estimate("\n".join(lines))
     for chunk in made.report.chunks:
-        block = _chunk_block(made, chunk, with_text=with_text)
+        block = f"{start}{_chunk_block(made, chunk, with_text=with_text)}"
         left -= estimate(block) + 1
         if left < 0:
             rest = len(made.report.chunks) - chunk.index
-            lines.append(f"{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
+            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
             break
         lines.append(block)
     return "\n".join(lines)
 
 
 def _chunk_block(made: Preview, chunk: Chunk, *, with_text: bool) -> str:
-    indent = "  " * chunk.level
-    head = f"{indent}{'--- ' if with_text else ''}{chunk_line(made, chunk)}{_known(chunk)}"
+    head = one_line(f"{'  ' * chunk.level}{chunk_line(made, chunk)}{_known(chunk)}")
     has_text = with_text and not holds_text(chunk, made.report.chunks)
-    return f"{head}\n{chunk.text.rstrip(chr(10))}" if has_text else head
+    return f"{head}\n{chunk_text(chunk)}" if has_text else head
 
 
 def _known(chunk: Chunk) -> str:

@@ -1,9 +1,8 @@
 """What `cqm report` does: measure, then say it as text, JSON or a page."""
 
-import sys
 from pathlib import Path
 
-from cqm.server.console import emit, visible
+from cqm.server.console import emit, show
 from cqm.server.progress import progress_shown
 from cqm.server.report import quality_report
 from cqm.server.report_html import report_page
@@ -28,6 +27,5 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
     if as_json:
         emit(found)
     else:
-        text = "".join(f"{line}\n" for line in report_lines(found))
-        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+        show(report_lines(found))
     return 1 if found.has_errors else 0

@@ -26,7 +26,7 @@ from cqm.server.sources import (
 from cqm.server.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
 
 FILE_NAME = "cqm.yml"
-OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN")
+OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
 """Variables with our prefix that are no options: a switch for one run, and a secret."""
 
 

@@ -1,5 +1,6 @@
 """Answers for people at a terminal, coloured and highlighted."""
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from rich.console import Console
@@ -16,19 +17,21 @@ from cqm.server.render import (
     left_out,
     passage_names,
     passage_place,
+    place,
 )
 
 _TOKENS = 2400
 """Of all hits together: ten of them stay within a few screens."""
 _TOKENS_A_HIT = 60
 """At least, so that every hit of a long page is shown."""
+_EDGE = "     │ "
 
 
 def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
     """Write an answer to standard output; long hits are cut, and say so."""
     console = Console(highlight=False)
     for line in header_lines(query, answer, root=root):
-        console.print(Text(visible(line), style="dim"))
+        console.print(Text(line, style="dim"))
     if not answer.hits:
         console.print(Text("\n".join(advice_lines(query, answer))))
     room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
@@ -42,19 +45,28 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> No
 def _show_passage(console: Console, passage: Passage, *, explain: bool) -> None:
     best = passage.hits[0]
     start, end = passage_place(passage)
-    console.print(_head(f"{best.path}:{start}-{end}", passage_names(passage), f"{best.score:.3f}"))
+    console.print(_head(place(best.path, start, end), passage_names(passage), f"{best.score:.3f}"))
     for line in explanation_lines(passage) if explain else ():
-        console.print(Text(visible(line), style="dim"))
+        console.print(Text(line, style="dim"))
     if passage.enclosing:
-        console.print(Text(visible(f"     in {passage.enclosing}"), style="dim"))
+        console.print(Text(f"     in {passage.enclosing}", style="dim"))
     following = passage.first
     for piece in passage.pieces:
         _show_mark(console, following, piece.start - 1, passage)
-        text = "\n".join(piece.lines)
-        # The lines of a content are not those of the file.
-        console.print(_code(text, best.path, piece.start) if passage.is_source else Text(visible(text)))
+        if passage.is_source:
+            console.print(_code("\n".join(piece.lines), best.path, piece.start))
+        else:
+            _show_content(console, piece.lines)
         following = piece.last + 1
     _show_mark(console, following, passage.last, passage)
+
+
+def _show_content(console: Console, lines: Iterable[str]) -> None:
+    """Lines of a content, which have no numbers in the file: an edge tells them from lines of ours."""
+    room = max(console.width - len(_EDGE), 10)
+    for line in lines:
+        for part in Text(line).wrap(console, room, overflow="fold") or [Text()]:
+            console.print(Text(_EDGE, style="dim").append_text(part), soft_wrap=True)
 
 
 def _show_mark(console: Console, first: int, last: int, passage: Passage) -> None:
@@ -62,15 +74,14 @@ def _show_mark(console: Console, first: int, last: int, passage: Passage) -> Non
         console.print(Text(f"     {mark}", style="dim"))
 
 
-def _head(place: str, symbol: str, rest: str) -> Text:
-    return Text.assemble((visible(place), "bold cyan"), (f"  {visible(symbol)}", "bold"), (f"  {rest}", "dim"))
+def _head(where: str, symbol: str, rest: str) -> Text:
+    return Text.assemble((where, "bold cyan"), (f"  {symbol}", "bold"), (f"  {rest}", "dim"))
 
 
 def _code(text: str, path: str, first_line: int) -> Syntax:
-    text = visible(text)
     return Syntax(
         text,
-        Syntax.guess_lexer(PurePosixPath(path).name, text),
+        Syntax.guess_lexer(visible(PurePosixPath(path).name), text),
         theme="ansi_dark",
         background_color="default",
         line_numbers=True,

@@ -27,7 +27,8 @@ from cqm.index.summary import Progress
 from cqm.index.workers import Workers
 from cqm.server.choice import Choice
 from cqm.server.client_roots import NamedRoots
-from cqm.server.errors import PathRefusedError
+from cqm.server.console import one_line
+from cqm.server.errors import PathRefusedError, SettingsError
 from cqm.server.objects import answer_facts, status_facts
 from cqm.server.preview import Preview, preview, preview_file
 from cqm.server.render import render_answer
@@ -76,13 +77,19 @@ def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_
         except (ToolError, MCPError):
             raise
         except CqmError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(_error_text(error)) from error
         except Exception as error:  # the tool boundary
             _log.exception("%s failed unexpectedly.", tool.__name__)
             message = f"Unexpected {type(error).__name__}: {error}. This is a fault of CQM; its log has the details."
-            raise ToolError(message) from error
+            raise ToolError(one_line(message)) from error
 
     return call
+
+
+def _error_text(error: CqmError) -> str:
+    """An error for the model, on one line; only settings have several, one a problem."""
+    lines = str(error).split("\n") if isinstance(error, SettingsError) else [str(error)]
+    return "\n  ".join(map(one_line, lines))
 
 
 @explained
@@ -284,7 +291,7 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
     except CqmError as error:
         if not complete:
             raise
-        return f"Note: the index could not be compared with the files: {error}\n"
+        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
     return ""
 
 

@@ -37,7 +37,7 @@ inspect '1 definition' --method tools/call --tool-name usages --tool-arg name=li
 inspect 'limit_retries' --method tools/call --tool-name chunk_preview --tool-arg path=limits.py
 inspect '1 indexed' --method tools/call --tool-name index_status
 
-"$cqm" serve --http 127.0.0.1:0 --root "$work/project" 2> "$work/log" &
+CQM_HTTP_TOKEN=none "$cqm" serve --http 127.0.0.1:0 --root "$work/project" 2> "$work/log" &
 server=$!
 tries=0
 until url=$(sed -n 's/^CQM serves //p' "$work/log") && test -n "$url"; do

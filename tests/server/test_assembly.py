@@ -14,6 +14,7 @@ from cqm.index.model import Answer, Hit, Parent, Query, SearchMode
 from cqm.server.render import render_answer, shown_spans
 
 QUERY = Query("how is the flux measured")
+MARK = "#01234567"
 BODY = "\n".join(f"    step_{number}()" for number in range(2, 8))
 
 
@@ -36,13 +37,13 @@ ELSEWHERE = replace(FOURTH, path="src/b.py", score=1.95)
 
 
 def shown(found: Answer, budget: int = 6000) -> str:
-    return render_answer(QUERY, found, budget).split("\n\n", 1)[1]
+    return render_answer(QUERY, found, budget, mark=MARK).split("\n\n", 1)[1]
 
 
 def test_hits_side_by_side_are_one_passage_at_the_place_of_the_better_one() -> None:
     text = shown(answer(SECOND, ELSEWHERE, FIRST))
     head = "src/a.py:1-15  Meter.part_0 (method), Meter.part_1 (method)  1.900"
-    assert text.startswith(f"{head}\n{FIRST.text}\n{SECOND.text}\nsrc/b.py:30-36")
+    assert text.startswith(f"{MARK} {head}\n{FIRST.text}\n{SECOND.text}\n{MARK} src/b.py:30-36")
     assert text.count("src/a.py") == 1
 
 
@@ -54,7 +55,7 @@ def test_lines_that_two_chunks_share_are_shown_once() -> None:
     overlapping = chunk(1, 6, "    step_6()\n    step_7()\n    step_8()\n")
     text = shown(answer(FIRST, overlapping))
     assert re.findall(r"step_(\d)", text) == [*"2345678"]
-    assert text.startswith("src/a.py:1-8 ")
+    assert text.startswith(f"{MARK} src/a.py:1-8 ")
 
 
 def test_chunks_that_meet_in_the_middle_of_a_line_are_not_joined() -> None:
@@ -64,7 +65,7 @@ def test_chunks_that_meet_in_the_middle_of_a_line_are_not_joined() -> None:
 
 def test_the_declarations_that_a_chunk_stands_in_are_told_above_it() -> None:
     inside = replace(FOURTH, context="class Meter(Base):\n    class Inner:")
-    assert shown(answer(inside)).split("\n")[1:3] == ["[in class Meter(Base): > class Inner:]", "def part_3():"]
+    assert shown(answer(inside)).split("\n")[1:3] == [f"{MARK} [in class Meter(Base): > class Inner:]", "def part_3():"]
     assert "[in" not in shown(answer(replace(inside, context="class " + "Meter" * 30)), 150)
 
 
@@ -73,7 +74,7 @@ def test_a_parent_of_which_parts_are_hits_is_shown_whole_and_once_where_there_is
     whole = Parent("src/a.py", "Meter", 0, 3, (head, replace(FOURTH, start_line=20, end_line=26)))
     found = answer(SECOND, FIRST, parents=(whole,))
     text = shown(found)
-    assert text.startswith("src/a.py:1-26  Meter (whole)  1.900\n")
+    assert text.startswith(f"{MARK} src/a.py:1-26  Meter (whole)  1.900\n")
     assert [text.count(part.text.rstrip()) for part in (FIRST, SECOND, head, FOURTH)] == [1, 1, 1, 1]
     assert "left out" not in text
     assert shown_spans(QUERY, found, 6000) == [Span("src/a.py", 1, 26)]
@@ -109,7 +110,7 @@ def test_of_a_content_lines_are_counted_and_not_numbered() -> None:
     content = "\n".join(f"cell line {number}" for number in range(200))
     notebook = chunk(0, 5, "{...}", content=content)
     text = shown(answer(notebook), 300)
-    assert re.search(r"^\[\d+ lines left out\]$", text, re.MULTILINE)
+    assert re.search(rf"^{MARK} \[\d+ lines left out\]$", text, re.MULTILINE)
     assert "lines 5" not in text
 
 
@@ -143,16 +144,16 @@ def test_what_is_shown_are_the_file_s_lines_by_their_numbers_and_the_rest_is_tol
     ]
     order.shuffle(chunks)  # type: ignore[attr-defined]
     found = answer(*chunks[: len(chunks) // 2 + 1])
-    text = render_answer(QUERY, found, budget)
+    text = render_answer(QUERY, found, budget, mark=MARK)
     assert estimate(text) <= budget
     spans = shown_spans(QUERY, found, budget)
     numbers = [int(number) for number in re.findall(r"^line (\d+)", text, re.MULTILINE)]
     assert numbers == [number for span in spans for number in range(span.start, span.end + 1)]
     for block in text.split("\n\n")[1:]:
-        if not (place := re.match(r"src/a\.py:(\d+)-(\d+)  ", block)):
+        if not (place := re.match(rf"{MARK} src/a\.py:(\d+)-(\d+)  ", block)):
             continue
         told = {int(number) for number in re.findall(r"^line (\d+)", block, re.MULTILINE)}
-        for first, last in re.findall(r"^\[lines? (\d+)(?:-(\d+))? left out\]$", block, re.MULTILINE):
+        for first, last in re.findall(rf"^{MARK} \[lines? (\d+)(?:-(\d+))? left out\]$", block, re.MULTILINE):
             told |= {*range(int(first), int(last or first) + 1)}
         assert told == {*range(int(place[1]), int(place[2]) + 1)}
         assert set(re.findall(r"^line .*$", block, re.MULTILINE)) <= set(lines)

@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def serving(project: Path, address: str, token: str = "") -> Iterator["tuple[subprocess.Popen[str], str]"]:
+def serving(project: Path, address: str, token: str = "none") -> Iterator["tuple[subprocess.Popen[str], str]"]:
     """A server process and its URL."""
     environment = os.environ | {
         "CQM_INDEX_HOME": str(project.parent / "indexes"),
@@ -149,8 +149,8 @@ def test_an_address_in_use_is_explained(project: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(project: Path, number: signal.Signals) -> None:
-    with serving(project, "127.0.0.1:0") as (running, url):
-        assert status_of(url) == 200
+    with serving(project, "127.0.0.1:0", TOKEN) as (running, url):
+        assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
         running.send_signal(number)
         assert running.wait(PATIENCE_SECONDS) == 0
         assert running.stderr

@@ -37,6 +37,7 @@ ANSWER = Answer(
     updated_at=1.0,
 )
 QUERY = Query("where are urls parsed")
+MARK = "#01234567"
 
 
 def hits(count: int) -> tuple[Hit, ...]:
@@ -44,8 +45,8 @@ def hits(count: int) -> tuple[Hit, ...]:
 
 
 def test_a_hit_is_its_place_symbol_kind_and_score_and_its_lines() -> None:
-    text = render_answer(QUERY, ANSWER, 6000)
-    assert f"\n\nsrc/url.py:10-50  Url.parse (method)  0.831\n{HIT.text.rstrip()}\n" in text
+    text = render_answer(QUERY, ANSWER, 6000, mark=MARK)
+    assert f"\n\n{MARK} src/url.py:10-50  Url.parse (method)  0.831\n{HIT.text.rstrip()}\n" in text
 
 
 def test_a_hit_without_a_symbol_is_named_by_its_kind() -> None:
@@ -118,7 +119,7 @@ def test_the_next_page_is_offered() -> None:
 def test_a_hit_that_exceeds_the_budget_is_cut_after_a_line_and_says_how_much_is_missing() -> None:
     text = render_answer(QUERY, ANSWER, 300)
     shown = re.findall(r"^    line \d+ of the body$", text, re.MULTILINE)
-    missing = re.search(r"^\[lines (\d+)-50 left out\]$", text, re.MULTILINE)
+    missing = re.search(r"^#\d{8} \[lines (\d+)-50 left out\]$", text, re.MULTILINE)
     assert missing
     assert 0 < len(shown) < 40
     assert 10 + 1 + len(shown) == int(missing[1])
@@ -136,7 +137,7 @@ def test_hits_that_cannot_even_be_named_are_counted() -> None:
     text = render_answer(QUERY, replace(ANSWER, hits=hits(100)), 1000)
     counted = re.search(r"(\d+) more results are beyond the budget", text)
     assert counted
-    assert len(re.findall(r"^src/file_\d+\.py:", text, re.MULTILINE)) + int(counted[1]) == 100
+    assert len(re.findall(r"^(?:#\d{8} )?src/file_\d+\.py:", text, re.MULTILINE)) + int(counted[1]) == 100
 
 
 @given(
