@@ -29,7 +29,7 @@ class SkipReason(StrEnum):
     ENCRYPTED = "encrypted"
     DAMAGED = "damaged"
     NO_TEXT = "no text"
-    PDF_EXTRA = "needs pip install 'cqm[pdf]'"
+    PDF_EXTRA = "needs the extra pdf"
     NOT_A_FILE = "not a regular file"
     OUTSIDE_ROOT = "link"
     VANISHED = "vanished"

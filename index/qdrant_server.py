@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers.errors import CqmError
+from cqm.chunkers.extras import how_to_add
 from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.keys import read_key
 from cqm.index.errors import REBUILD, DamagedIndexError, EmbeddingError, StoreError
@@ -129,7 +130,7 @@ class QdrantServer:
             from qdrant_client import QdrantClient
         except ImportError as error:
             message = f"store.url is {self}, and the package qdrant-client is not installed."
-            raise StoreError(message, remedy="Run `pip install 'cqm[server]'`.") from error
+            raise StoreError(message, remedy=f"Run `{how_to_add('server')}`.") from error
         key, further = self._endpoint.key, self._verification()
         if key and self._endpoint.url.startswith("http:") and not self._endpoint.is_loopback:
             _log.warning("The API key of Qdrant at %s is sent unencrypted: give store.url with https.", self)

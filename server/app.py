@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 
+from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
 from cqm.server import tools
 from cqm.server.console import one_line, visible
@@ -124,7 +125,7 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
     server = MCPServer(
         "cqm",
         title="CQM code search",
-        version=version("cqm"),
+        version=version(DISTRIBUTION),
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         log_level="WARNING",

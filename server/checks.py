@@ -10,6 +10,7 @@ from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
+from cqm.chunkers.extras import how_to_repair
 from cqm.index import git
 from cqm.index.git_folder import git_folder_at
 from cqm.index.git_index import tracked_by
@@ -105,7 +106,7 @@ def check_parsers(_root: Path) -> Found:
         except (ImportError, AttributeError, OSError, ValueError, TypeError) as error:
             broken.append(f"{language.name} ({error})")
     if broken:
-        return bad(f"no grammar of {', '.join(broken)}", "Install CQM again: pip install --force-reinstall cqm")
+        return bad(f"no grammar of {', '.join(broken)}", f"Install CQM again: {how_to_repair()}")
     return good(f"{len(LANGUAGES)} grammars load and parse")
 
 
@@ -117,7 +118,7 @@ def check_mcp(_root: Path) -> Found:
         from cqm.server.app import make_server
         from cqm.server.guard import make_guard
     except ImportError as error:
-        return bad(f"the MCP server cannot be loaded: {error}", "Install CQM again: pip install --force-reinstall cqm")
+        return bad(f"the MCP server cannot be loaded: {error}", f"Install CQM again: {how_to_repair()}")
     tools = anyio.run(make_server(Settings(), make_guard(())).list_tools)
     return good(f"mcp {version('mcp')}", f"tools {', '.join(tool.name for tool in tools)}")
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from cqm.chunkers.errors import ChunkOptionError, CqmError
+from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.errors import QueryError, TopicError
 from cqm.server.cli_eval import evaluate
 from cqm.server.cli_options import (
@@ -92,7 +93,7 @@ def _leave_working_folder_out() -> None:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="cqm", message="cqm %(version)s")
+@click.version_option(package_name=DISTRIBUTION, message="cqm %(version)s")
 def app() -> None:
     """Index code and documents, and find the right lines in them.
 

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
+from cqm.chunkers.extras import how_to_add
 from cqm.index.activity import Building, Running
 from cqm.index.freshness import Freshness, FreshState
-from cqm.index.model import FileProblem
+from cqm.index.model import FileProblem, SkipReason
 from cqm.index.state import IndexEntry, IndexState, IndexStatus
 from cqm.index.summary import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
 from cqm.server.times import ago, duration
@@ -33,6 +34,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield from usage_lines(summary.usage)
     if summary.skipped:
         yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
+        yield from _pdf_lines(summary.skipped)
     yield from problem_lines("failed", summary.failed)
 
 
@@ -84,6 +86,7 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield from (f"  {line}" for line in _service_lines(status))
     yield f"  commit: {_commits(status)}"
     yield f"  skipped: {_counted(status.skipped)}"
+    yield from (f"  {line}" for line in _pdf_lines(status.skipped))
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
     if status.server:
         yield f"  its chunks in {status.server}"
@@ -91,6 +94,11 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
     if status.failed:
         yield "  to try these again: cqm index --retry, or index_path with retry"
+
+
+def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
+    if SkipReason.PDF_EXTRA in skipped:
+        yield f"to read PDFs: {how_to_add('pdf')}"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock, Timeout
 from hypothesis import settings
 
-pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server"]
+pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips"]
 
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
 signal.signal(signal.SIGINT, signal.default_int_handler)

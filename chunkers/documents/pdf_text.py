@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.decode import Decoded
 from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError
+from cqm.chunkers.extras import how_to_add
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument  # type: ignore[import-untyped]
@@ -35,7 +36,7 @@ _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\x00": "", PAGE_BREAK: "\n"
 
 @functools.cache
 def can_read_pdf() -> bool:
-    """Whether the extra `cqm[pdf]` is installed."""
+    """Whether the extra "pdf" is installed."""
     return importlib.util.find_spec("pypdfium2") is not None
 
 
@@ -56,7 +57,7 @@ def text_of_pdf(name: str, data: bytes) -> Decoded:
         NoTextError: its pages are images, or empty.
     """
     if not can_read_pdf():
-        raise MissingPackageError(f"{name} is a PDF.", remedy="Run pip install 'cqm[pdf]' to read it.")
+        raise MissingPackageError(f"{name} is a PDF.", remedy=f"Run `{how_to_add('pdf')}` to read it.")
     with _lock:
         document = _opened(name, data)
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from cqm.chunkers.extras import how_to_add
 from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Layer, Store
 from cqm.index.options import CacheOptions
 
@@ -44,7 +45,7 @@ def _redis(options: CacheOptions) -> Store:
         from cqm.index.cache.redis import RedisStore
     except ImportError as error:
         message = "The client of Redis is not installed."
-        raise CacheError(message, remedy="Run `pip install 'cqm[redis]'`.", pause_seconds=float("inf")) from error
+        raise CacheError(message, remedy=f"Run `{how_to_add('redis')}`.", pause_seconds=float("inf")) from error
     return RedisStore(options.redis_url, os.environ.get(options.redis_password_env, ""))
 
 

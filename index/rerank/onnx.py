@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.extras import how_to_add
 from cqm.index.errors import RerankError
 from cqm.index.rerank.base import Deadline, in_time, readable
 
@@ -157,7 +158,7 @@ def _session(file: Path) -> "onnxruntime.InferenceSession":
         import onnxruntime
     except ImportError as error:
         message = "A cross-encoder on this machine needs onnxruntime, which is not installed."
-        raise RerankError(message, remedy="Run `pip install 'cqm[late]'`.") from error
+        raise RerankError(message, remedy=f"Run `{how_to_add('late')}`.") from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _ERRORS
     with _translating(file.parent):

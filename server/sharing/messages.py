@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError
 
 from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
+from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index import errors as indexing_errors
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
@@ -51,7 +52,7 @@ class Build:
 @functools.cache
 def this_build() -> Build:
     """The CQM that this process runs."""
-    return Build(PROTOCOL, version("cqm"))
+    return Build(PROTOCOL, version(DISTRIBUTION))
 
 
 @dataclass(frozen=True, slots=True)

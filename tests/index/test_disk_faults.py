@@ -186,7 +186,7 @@ def open_tree(tree: Path, tmp_path: Path) -> Path:
     if os.geteuid() == 0:
         for folder in (tmp_path, *tmp_path.parents):
             # pytest's own folders are for their user alone.
-            if folder.name.startswith(("pytest-", "test_")) or folder == tmp_path:
+            if folder.name.startswith(("pytest-", "popen-", "test_")) or folder == tmp_path:
                 folder.chmod(0o755)
         for path in (tree, *tree.iterdir()):
             os.chown(path, NOBODY, NOBODY)

@@ -2,22 +2,37 @@
 
 import os
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 _PREFIX = "CQM_TEST_"
-_ADDRESSES = pytest.StashKey[dict[str, str]]()
+_WORKER_INPUT = "cqm_test_addresses"
+
+ADDRESSES = pytest.StashKey[dict[str, str]]()
+"""The variables of the running servers, by name."""
+
+USED_SERVER = "used server"
+"""The user property of a test that took a server's address; its value is the name of the variable."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Hide the variables: `cqm`, which many tests start, refuses those of its prefix that it does not know."""
-    config.stash[_ADDRESSES] = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_PREFIX)}
+    found = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_PREFIX)}
+    # A worker of xdist starts after the variables are gone, and gets them from the controller.
+    config.stash[ADDRESSES] = getattr(config, "workerinput", {}).get(_WORKER_INPUT, found)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Pass the variables to a worker of xdist."""
+    node.workerinput[_WORKER_INPUT] = node.config.stash[ADDRESSES]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Show them to tests that are marked."""
-    shown = item.config.stash[_ADDRESSES] if item.get_closest_marker("servers") else {}
+    shown = item.config.stash[ADDRESSES] if item.get_closest_marker("servers") else {}
     os.environ.update(shown)
     try:
         return (yield)
@@ -29,9 +44,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def _address(request: pytest.FixtureRequest, name: str) -> str:
     if request.node.get_closest_marker("servers") is None:
         pytest.fail(f"{request.node.name} wants a real server and is not marked so: @pytest.mark.servers")
-    address = os.environ.get(f"{_PREFIX}{name}", "")
+    variable = f"{_PREFIX}{name}"
+    address = os.environ.get(variable, "")
     if not address:
-        pytest.skip(f"{_PREFIX}{name} is not set; tests/servers/start DIR prints how")
+        pytest.skip(f"{variable} is not set; tests/servers/start DIR prints how")
+    request.node.user_properties.append((USED_SERVER, variable))
     return address
 
 

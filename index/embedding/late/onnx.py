@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.extras import how_to_add
 from cqm.chunkers.strategies.pooling import Tokens
 from cqm.index.embedding.base import Space
 from cqm.index.embedding.late.pieces import encodable
@@ -178,7 +179,7 @@ def _session(weights: bytes) -> "onnxruntime.InferenceSession":
         import onnxruntime
     except ImportError as error:
         message = "Late chunking with a model on this machine needs onnxruntime, which is not installed."
-        raise EmbeddingError(message, remedy="Run `pip install 'cqm[late]'`.") from error
+        raise EmbeddingError(message, remedy=f"Run `{how_to_add('late')}`.") from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _ERRORS
     return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])

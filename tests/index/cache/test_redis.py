@@ -236,7 +236,7 @@ assert cache.get("vectors", ["key"]) == {"key": b"value"}
 print(cache.layers()[1].problem)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "pip install 'cqm[redis]'" in done.stdout
+    assert "pip install 'cqm-mcp[redis]'" in done.stdout
 
 
 def test_neither_client_is_imported_before_it_is_used() -> None:

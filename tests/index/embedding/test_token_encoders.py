@@ -212,7 +212,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # As where it is not installed: its import fails.
-    with pytest.raises(EmbeddingError, match=r"needs onnxruntime.*pip install 'cqm\[late\]'"):
+    with pytest.raises(EmbeddingError, match=r"needs onnxruntime.*pip install 'cqm-mcp\[late\]'"):
         open_token_encoder(str(folder)).tokenize("text")
 
 

@@ -152,7 +152,7 @@ def test_without_the_package_the_message_says_how_to_install_it(tree: Path, tmp_
     done = run(program, tmp_path / "stub", tmp_path / "home", tree, options().store.url)
     assert done == (
         f"store.url is {options().store.url}, and the package qdrant-client is not installed. "
-        "Run `pip install 'cqm[server]'`.\n"
+        f"Run `{sys.executable} -m pip install 'cqm-mcp[server]'`.\n"
     )
 
 

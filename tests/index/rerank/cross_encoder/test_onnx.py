@@ -171,5 +171,5 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # As where it is not installed: its import fails.
-    with pytest.raises(RerankError, match=r"needs onnxruntime.*pip install 'cqm\[late\]'"):
+    with pytest.raises(RerankError, match=r"needs onnxruntime.*pip install 'cqm-mcp\[late\]'"):
         opened(folder).scores(QUESTION, TEXTS, PLENTY)
