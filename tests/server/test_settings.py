@@ -13,7 +13,7 @@ from cqm.index.options import IndexOptions, ScanOptions
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
 from cqm.server.errors import SettingsError
-from cqm.server.http import TOKEN_VARIABLE
+from cqm.server.http_token import TOKEN_VARIABLE
 from cqm.server.options import Options
 from cqm.server.settings import Settings, load_settings
 from cqm.server.sources import MAX_FILE_BYTES
