@@ -163,8 +163,7 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
         VanishedFileError: it is not there any more.
         UnreadableFileError: there is no permission, or the disk fails.
     """
-    # A root that is itself no folder any more has no files: a link there is not followed either.
-    folder, below = (root, path) if root.is_dir() else (root.parent, root.name)
+    folder, below = (root.parent, root.name) if root.is_file() else (root, path)
     try:
         with opened_root(folder) as opened:
             return _read(opened, below, options)
