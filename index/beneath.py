@@ -26,6 +26,9 @@ FILE_FLAGS = (
 )
 FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
+_START_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+"""Where a path begins. A worker may not read the folders above the project, which O_PATH does not ask for."""
+
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 _OPENAT2 = 437
 """The number of the call on every architecture: those since 2011 are the same."""
@@ -63,7 +66,7 @@ def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: i
     if isinstance(folder, Path):
         if not _HAS_DESCRIPTORS:
             return _opened_by_path(folder, parts, flags, mode)
-        opened = os.open(folder, FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))
+        opened = os.open(folder, _START_FLAGS)
         try:
             return open_beneath(opened, path, flags, mode)
         finally:
@@ -207,8 +210,9 @@ def _has_openat2() -> bool:
     """Whether the kernel has the call; a sandbox may refuse it with EPERM."""
     if sys.platform != "linux":
         return False
-    how = _OpenHow(os.O_RDONLY | os.O_CLOEXEC, 0, _RESOLVE_BENEATH)
-    root = os.open("/", FOLDER_FLAGS)
+    # O_PATH: in a worker "/" may not be read.
+    how = _OpenHow(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_BENEATH)
+    root = os.open("/", os.O_PATH | os.O_CLOEXEC)
     try:
         opened: int = _libc().syscall(_OPENAT2, root, b".", ctypes.byref(how), ctypes.sizeof(how))
     finally:

@@ -21,7 +21,7 @@ from cqm.chunkers.model import Document
 from cqm.index.errors import IndexInUseError
 from cqm.index.freshness import NOT_KNOWN, judged
 from cqm.index.model import Answer, Query, SearchMode
-from cqm.index.scan import scan
+from cqm.index.scan import read_bytes, scan
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Progress
 from cqm.index.workers import Workers
@@ -305,7 +305,10 @@ def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, wo
         raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
     if found.skip:
         raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
-    return preview_file(relative, path.read_bytes(), choice, settings, workers)
+    read = read_bytes(root, relative, settings.scan_options())
+    if read.skip:
+        raise PathRefusedError(f"{relative} is not indexed: {read.skip.value}.")
+    return preview_file(relative, read.data, choice, settings, workers)
 
 
 def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
