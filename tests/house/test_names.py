@@ -75,3 +75,9 @@ def test_both_commands_are_the_same_program(name: str) -> None:
     command = Path(sysconfig.get_path("scripts")) / f"{name}{suffix}"
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("cqm 0.")
+
+
+def test_no_file_asks_for_the_metadata_of_the_other_name() -> None:
+    asked = re.compile(r"(?:version|distribution|metadata|requires|files)\(['\"]cqm['\"]\)")
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert [path.name for path in files if asked.search(path.read_text(encoding="utf-8"))] == []

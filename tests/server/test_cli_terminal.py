@@ -193,4 +193,4 @@ def test_a_preview_loads_neither_store_nor_embedder(cqm: "Cqm") -> None:
 def test_the_version_is_that_of_the_package(cqm: "Cqm") -> None:
     from importlib.metadata import version
 
-    assert cqm.run("--version").stdout == f"cqm {version('cqm')}\n"
+    assert cqm.run("--version").stdout == f"cqm {version('cqm-mcp')}\n"
