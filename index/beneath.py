@@ -77,11 +77,15 @@ def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: i
 
 
 @contextmanager
-def opened_root(root: Path) -> Iterator[int | Path]:
+def opened_root(root: Path, *, lists: bool = True) -> Iterator[int | Path]:
     """Open a folder by its real path for as long as a block runs, and give its descriptor.
 
     Where the kernel can tell, no part of the path may have become a link since it was resolved. Where there are no
     descriptors the path itself is given.
+
+    Parameters:
+        root: absolute, without links.
+        lists: whether the names in it will be read. To open a path below it does not take that.
 
     Raises:
         OSError: it cannot be opened; see `open_beneath`.
@@ -89,10 +93,11 @@ def opened_root(root: Path) -> Iterator[int | Path]:
     if not _HAS_DESCRIPTORS:
         yield root
         return
+    flags = FOLDER_FLAGS if lists else _START_FLAGS | getattr(os, "O_NOFOLLOW", 0)
     if _has_openat2():
-        opened = open_beneath(Path(root.anchor), root.relative_to(root.anchor).as_posix(), FOLDER_FLAGS)
+        opened = open_beneath(Path(root.anchor), root.relative_to(root.anchor).as_posix(), flags)
     else:
-        opened = os.open(root, FOLDER_FLAGS)
+        opened = os.open(root, flags)
     try:
         yield opened
     finally:

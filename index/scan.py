@@ -165,7 +165,7 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
     """
     folder, below = (root.parent, root.name) if root.is_file() else (root, path)
     try:
-        with opened_root(folder) as opened:
+        with opened_root(folder, lists=False) as opened:
             return _read(opened, below, options)
     except OSError as error:
         # Where its folder is gone too, so may be the disk: that it is still wanted is for the next scan to say.
