@@ -16,7 +16,7 @@ from mcp_types import ToolAnnotations
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
 from cqm.server import tools
-from cqm.server.console import one_line, visible
+from cqm.server.console import LineFormatter
 from cqm.server.guard import Guard, make_guard
 from cqm.server.http import serve_http
 from cqm.server.served import Served
@@ -77,19 +77,6 @@ files that differ from the disk now, indexed commit against HEAD, what is rebuil
 language, embedding model, and how changes are followed. `show` lists the files that \
 failed or were skipped, with their reasons."""
 
-
-class _OneLine(logging.Formatter):
-    """Escapes what messages name, such as files; only a traceback has lines of its own."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as logging has it
-        """Fill the format, and keep it in its line."""
-        return one_line(super().formatMessage(record))
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Write a record, with its traceback if it has one."""
-        return visible(super().format(record))
-
-
 _LOOKS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADDS_TO_INDEX = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -149,7 +136,7 @@ def serve(settings: Settings, http: str | None = None, roots: Sequence[Path] = (
     """
     # Before the SDK's own set-up, which would draw boxes around every line.
     log = logging.StreamHandler(sys.stderr)
-    log.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
+    log.setFormatter(LineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     server = make_server(settings, make_guard(roots, ask_clients=http is None))
     if http:

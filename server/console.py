@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -28,11 +29,28 @@ _IN_A_LINE = re.compile(f"[\t\n]|{_UNSEEN.pattern}")
 _FIRST_PICTURE, _FIRST_WIDE = 0x2400, 0x10000
 
 
+class LineFormatter(logging.Formatter):
+    """Escapes what messages name, such as files; only a traceback has lines of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as logging has it
+        """Fill the format, and keep it in its line."""
+        return one_line(super().formatMessage(record))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record, with its traceback if it has one."""
+        return visible(super().format(record))
+
+
 def prepare_streams() -> None:
-    """Write UTF-8 whatever the locale is; what UTF-8 cannot hold (names of files that are not text) is escaped."""
+    """Write UTF-8 whatever the locale is; what UTF-8 cannot hold (names of files that are not text) is escaped.
+
+    Warnings that are logged come the same way, a line each.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    if logging.lastResort:
+        logging.lastResort.setFormatter(LineFormatter())
 
 
 def visible(text: str) -> str:
