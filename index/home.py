@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from cqm.index.private import (
     narrow_folder,
     open_private,
     others_can_write,
+    problem_of_file,
     problem_of_folder,
     read_private,
     touch_private,
@@ -120,9 +122,11 @@ def make_index_folder(root: Path, options: IndexOptions) -> Path:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a path is the folder of an index: no link, with a noted root that is no link either."""
-    noted = folder / ROOT_FILE
-    return folder.is_dir() and not folder.is_symlink() and noted.is_file() and not noted.is_symlink()
+    """Whether a path is the folder of an index of this user: no link, with a noted root that is no link either."""
+    try:
+        return not problem_of_folder(folder) and not problem_of_file((folder / ROOT_FILE).lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def has_index(root: Path, options: IndexOptions) -> bool:
@@ -190,14 +194,16 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 
 
 def _require_own_home(home: Path) -> None:
-    """See that nobody else can put indexes where those of this user are.
+    """See that nobody else can exchange the indexes of this user.
+
+    In a folder with the sticky bit others can make folders of their own only, which are refused.
 
     Raises:
         FileNotFoundError: there is nothing yet.
         StoreError: others can.
     """
     status = home.stat()
-    if not is_mine(status) or others_can_write(status):
+    if not is_mine(status) or (others_can_write(status) and not status.st_mode & stat.S_ISVTX):
         raise StoreError(
             f"The folder of indexes {home} is not this user's alone.",
             remedy=f"Choose another place with index.home, or run: chmod go-w {home}",

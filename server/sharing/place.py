@@ -111,7 +111,7 @@ def read_address(folder: Path) -> Address | None:
     kinds = (type(address.pid), type(address.path), type(address.port), type(address.token))
     if kinds != (int, str, int, str) or address.pid < 1 or not 0 <= address.port <= _HIGHEST_PORT:
         return None
-    if not address.path:
+    if not (address.path and has_unix_sockets()):
         return address if address.port else None
     path = Path(address.path)
     is_ours = not address.port and path.name == _socket_name(folder, address.pid) and _is_for_sockets(path.parent)
@@ -150,7 +150,7 @@ def is_of_this_user(connection: socket.socket) -> bool:
     Linux does. Elsewhere the modes of the socket and of its folder have to do, and over TCP the token.
     """
     option = getattr(socket, "SO_PEERCRED", None)
-    if option is None or connection.family != socket.AF_UNIX:
+    if option is None or not has_unix_sockets() or connection.family != socket.AF_UNIX:
         return True
     _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
     return bool(user == os.geteuid())
