@@ -83,9 +83,14 @@ def open_private(folder: Path, name: str, flags: int = os.O_RDONLY, mode: int = 
 
     Raises:
         ForeignFileError: it is not a file of this user alone.
-        OSError: it cannot be opened. A link is ELOOP.
+        OSError: it cannot be opened.
     """
-    opened = open_beneath(folder.parent, f"{folder.name}/{name}", flags | FILE_FLAGS, mode)
+    try:
+        opened = open_beneath(folder.parent, f"{folder.name}/{name}", flags | FILE_FLAGS, mode)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ForeignFileError(folder / name, "is a link") from error
+        raise
     if problem := problem_of_file(os.fstat(opened)):
         os.close(opened)
         raise ForeignFileError(folder / name, problem)
@@ -100,7 +105,7 @@ def read_private(folder: Path, name: str, most: int = SMALL_BYTES) -> bytes:
 
     Raises:
         ForeignFileError: it is not a file of this user alone, or is larger.
-        OSError: it cannot be read. A link is ELOOP.
+        OSError: it cannot be read.
     """
     with os.fdopen(open_private(folder, name), "rb") as file:
         content = file.read(most + 1)
