@@ -18,7 +18,7 @@ from cqm.index.errors import DamagedIndexError
 
 SMALL_BYTES = 1 << 20
 """Read at most of a small file."""
-_HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.replace in os.supports_dir_fd
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 
 
 class ForeignFileError(OSError):
