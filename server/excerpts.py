@@ -18,7 +18,7 @@ Terms = Sequence[AbstractSet[int]]
 
 _DECLARATION_SHARE = 0.2
 """Of the room at most, for the line that declares a symbol of whose body a part is shown."""
-_MARK_TOKENS = 10
+_MARK_TOKENS = 9
 """Of a line that tells which lines are left out, the reply's mark included."""
 _EQUAL = 1e-9
 
