@@ -12,10 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from cqm.index.beneath import FILE_FLAGS, open_beneath
 from cqm.index.errors import StoreError
+from cqm.index.private import names_in
 
 _CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
 """Not on Windows, which has no such call and keeps names in a journal."""
+_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _AT_ONCE = 16
 
 
@@ -63,7 +66,7 @@ class Tree:
             # Edge has files and folders of a moment.
             for path in (Path(folder, name) for name in names):
                 with suppress(FileNotFoundError):
-                    status = path.stat()
+                    status = path.lstat()
                     yield path, _Version(status.st_ino, status.st_size)
             with suppress(FileNotFoundError):
                 status = Path(folder).stat()
@@ -107,14 +110,13 @@ def _changed(folder: Path) -> int:
 def replace_file(path: Path, text: str) -> None:
     """Give a file another content: it holds the old one or the new one whole, and the new one for good afterwards.
 
+    The file has mode 0600. A link in its place is replaced, and not followed.
+
     Raises:
         OSError: it cannot be written; it is as it was.
         StoreError: the disk fails.
     """
-    temporary = _written_beside(path, text)
-    sync_file(temporary)
-    temporary.replace(path)
-    sync_folder(path.parent)
+    _replace(path, text, is_synced=True)
 
 
 def replace_passing_file(path: Path, text: str) -> None:
@@ -123,16 +125,25 @@ def replace_passing_file(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written; it is as it was.
     """
-    _written_beside(path, text).replace(path)
+    _replace(path, text, is_synced=False)
 
 
-def _written_beside(path: Path, text: str) -> Path:
-    """A new file that only its user can read; what a process left there that died, or a link, is not written to."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.unlink(missing_ok=True)
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    return temporary
+def _replace(path: Path, text: str, *, is_synced: bool) -> None:
+    with names_in(path.parent) as (folder, descriptor):
+        new = folder / f"{path.name}.new"
+        # A process that died may have left it, or a clone have brought it.
+        with suppress(FileNotFoundError):
+            os.unlink(new, dir_fd=descriptor)
+        below = path.parent if descriptor is None else descriptor
+        opened = open_beneath(below, new.name, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(opened, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+            file.flush()
+            if is_synced:
+                _sync_opened(path, opened)
+        os.replace(new, folder / path.name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+        if is_synced and descriptor is not None:
+            _sync_opened(path.parent, descriptor)
 
 
 def sync_folder(folder: Path) -> None:
@@ -158,12 +169,23 @@ def sync_file(path: Path) -> None:
 
 def _sync(path: Path, flags: int) -> None:
     try:
-        opened = os.open(path, flags)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+        opened = os.open(path, flags | _NOT_THROUGH_LINKS)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.") from error
+        raise _failed(path, error) from error
+    try:
+        _sync_opened(path, opened)
+    finally:
+        os.close(opened)
+
+
+def _sync_opened(path: Path, opened: int) -> None:
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
+def _failed(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.")

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OPENAT2 437
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -50,6 +52,19 @@ static void stop_path(const char *call, const char *path) {
     }
 }
 
+/* What the `...at` calls name, as a path. */
+static const char *path_at(int folder, const char *path, char *whole, size_t size) {
+    char link[64];
+    if (*path == '/' || folder == AT_FDCWD)
+        return path;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(link, whole, size - 1);
+    if (length < 0)
+        return path;
+    snprintf(whole + length, size - length, "/%s", path);
+    return whole;
+}
+
 static void stop_mapped(const char *call, size_t address, size_t length) {
     char line[PATH_MAX + 200], path[PATH_MAX];
     size_t from, to, offset;
@@ -82,6 +97,11 @@ int rename(const char *from, const char *to) {
     stop_path("replace", to);
     return REAL(rename)(from, to);
 }
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    char whole[PATH_MAX * 2];
+    stop_path("replace", path_at(to_folder, to, whole, sizeof whole));
+    return REAL(renameat)(from_folder, from, to_folder, to);
+}
 int unlink(const char *path) {
     stop_path("unlink", path);
     return REAL(unlink)(path);
@@ -105,6 +125,36 @@ int mkdir(const char *path, mode_t mode) {
     }
 OPEN(open)
 OPEN(open64)
+#define OPENAT(name)                                                                                                   \
+    int name(int folder, const char *path, int flags, ...) {                                                           \
+        va_list rest;                                                                                                  \
+        char whole[PATH_MAX * 2];                                                                                      \
+        va_start(rest, flags);                                                                                         \
+        int is_new = (flags & O_CREAT) && faccessat(folder, path, F_OK, 0),                                            \
+            fd = REAL(name)(folder, path, flags, va_arg(rest, mode_t));                                                \
+        va_end(rest);                                                                                                  \
+        if (is_new && fd >= 0)                                                                                         \
+            stop_path("made", path_at(folder, path, whole, sizeof whole));                                             \
+        return fd;                                                                                                     \
+    }
+OPENAT(openat)
+OPENAT(openat64)
+/* openat2 has no function of its own in the C library. */
+long syscall(long number, ...) {
+    va_list rest;
+    long given[6];
+    char whole[PATH_MAX * 2];
+    va_start(rest, number);
+    for (int at = 0; at < 6; at++)
+        given[at] = va_arg(rest, long);
+    va_end(rest);
+    const char *path = (const char *)given[1];
+    int is_new = number == OPENAT2 && (*(uint64_t *)given[2] & O_CREAT) && faccessat((int)given[0], path, F_OK, 0);
+    long result = REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+    if (is_new && result >= 0)
+        stop_path("made", path_at((int)given[0], path, whole, sizeof whole));
+    return result;
+}
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
     stop_fd("write", fd, offset, size);
     return REAL(pwrite64)(fd, data, size, offset);
