@@ -34,7 +34,7 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
         try:
             root = noted_root(folder)
             remove_index(folder, options)
-        except (IndexInUseError, StoreError, FileNotFoundError):
+        except (IndexInUseError, StoreError, OSError):
             continue
         over -= sizes[folder]
         yield f"The index of {root} ({sizes[folder] / _MEGABYTE:,.0f} MB) was deleted to keep to {limit}."

@@ -5,7 +5,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from cqm.index.errors import DamagedIndexError, ManifestError, NewerReleaseError, StoreError
+from cqm.index.errors import DamagedIndexError, ForeignIndexError, ManifestError, NewerReleaseError, StoreError
 from cqm.index.generation import (
     DAMAGE_FACT,
     UNAVAILABLE_FACT,
@@ -17,18 +17,20 @@ from cqm.index.generation import (
 from cqm.index.home import (
     FILES,
     LOCK_FILE,
-    PROJECT_FOLDER,
     ROOT_FILE,
     IndexLock,
     index_folder,
     indexes_home,
+    is_index,
     noted_root,
+    project_index,
     used_at,
 )
 from cqm.index.manifest import Manifest
 from cqm.index.migration import refuse_newer_file
 from cqm.index.model import FileState
 from cqm.index.options import IndexOptions
+from cqm.index.proof import forget_folder, is_inside_project, proven_folder
 from cqm.index.state import IndexEntry
 from cqm.index.status import UPDATED_FACT, server_of, size_on_disk, space_fact
 
@@ -44,18 +46,32 @@ def all_indexes(options: IndexOptions) -> Iterator[Path]:
 def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
     """The folders of the indexes of a root, which need not exist: in the user's cache, and in the project itself.
 
+    A `.cqm/` that this user's CQM did not make is none of them; see `foreign_index`.
+
     Parameters:
         root: a real path, as far as it exists.
         options: where indexes live.
+
+    Raises:
+        StoreError: as `index_folder`.
     """
-    inside = (root.parent if root.is_file() else root) / PROJECT_FOLDER
-    return [folder for folder in dict.fromkeys((index_folder(root, options), inside)) if is_index(folder)]
+    inside = None
+    with suppress(ForeignIndexError):
+        inside = proven_folder(project_index(root))
+    return [folder for folder in (index_folder(root, options), inside) if folder and is_index(folder)]
 
 
-def is_index(folder: Path) -> bool:
-    """Whether a path is the folder of an index: no link, with a noted root that is no link either."""
-    noted = folder / ROOT_FILE
-    return folder.is_dir() and not folder.is_symlink() and noted.is_file() and not noted.is_symlink()
+def foreign_index(root: Path) -> str:
+    """Say that a project has a `.cqm/` that this user's CQM did not make; empty where it has none.
+
+    Parameters:
+        root: a real path, as far as it exists.
+    """
+    try:
+        proven_folder(project_index(root))
+    except ForeignIndexError as error:
+        return error.message
+    return ""
 
 
 def entry(folder: Path) -> IndexEntry:
@@ -116,7 +132,7 @@ def remove_index(folder: Path, options: IndexOptions) -> None:
         # Windows refuses to delete a file that is open. What stays is no index.
         with suppress(OSError):
             (folder / LOCK_FILE).unlink()
-            folder.rmdir()
+            forget_folder(folder) if is_inside_project(folder) else folder.rmdir()
     except OSError as error:
         raise StoreError(f"{folder} cannot be deleted: {error}.", remedy="Mend its permissions.") from error
     finally:

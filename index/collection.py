@@ -15,9 +15,11 @@ from cqm.index.durable import replace_file
 from cqm.index.errors import DamagedIndexError, StoreError
 from cqm.index.home import PROJECT_FOLDER
 from cqm.index.options import StoreOptions
+from cqm.index.private import ForeignFileError, read_private
 
 NOTE_FILE = "collection.json"
 _LONGEST_LABEL = 40
+_NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
 
 
@@ -60,7 +62,8 @@ def new_note(place: Path, options: StoreOptions) -> CollectionNote:
     """
     folder = place.parent
     known = (note.alias for note in _notes(folder) if note.url == options.url)
-    label = folder.parent.name if folder.name == PROJECT_FOLDER else folder.name.rpartition("-")[0]
+    inside = folder.parent
+    label = inside.parent.name if inside.name == PROJECT_FOLDER else folder.name.rpartition("-")[0]
     label = _NOT_IN_NAMES.sub("_", label)[:_LONGEST_LABEL] or "root"
     fresh = f"{options.prefix}-{label}-{secrets.token_hex(4)}"
     alias = next((name for name in known if name.startswith(f"{options.prefix}-")), fresh)
@@ -82,14 +85,21 @@ def read_note(place: Path) -> CollectionNote | None:
     """
     path = place / NOTE_FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return CollectionNote(str(found["url"]), str(found["name"]), str(found["alias"]), tuple(found["marks"]))
-    except FileNotFoundError:
+        found = json.loads(read_private(place, NOTE_FILE))
+        note = CollectionNote(str(found["url"]), str(found["name"]), str(found["alias"]), tuple(found["marks"]))
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except ForeignFileError as error:
+        raise DamagedIndexError(f"{path} {error.strerror}.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}.", remedy="Mend its permissions.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedIndexError(f"{path} is damaged.") from error
+    # They stand in requests to the server, in messages and in logs.
+    names = (note.name, note.alias, *note.marks)
+    if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(note.url)):
+        raise DamagedIndexError(f"{path} is damaged.")
+    return note
 
 
 def write_note(place: Path, note: CollectionNote) -> None:

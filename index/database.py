@@ -3,6 +3,7 @@
 Whoever writes holds its lock until the disk has it. Searches wait neither for that, nor in its way.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any, Self
 
 from cqm.index.durable import sync_file
 from cqm.index.errors import REBUILD, DamagedIndexError, ManifestError
+from cqm.index.private import open_private, require_plain_file
 
 Rows = list[tuple[Any, ...]]
 
@@ -44,9 +46,18 @@ class Database:
         """Open the file, or make it; its folder exists.
 
         Parameters:
+            path: of the file; its last two parts may not be links.
             prepare: called before anything is read, unless it is only looked at; what that raises closes the file.
             read_only: for looking only, while another process may be writing.
+
+        Raises:
+            DamagedIndexError: something else is in the place of the file.
         """
+        # SQLite opens all of them by their paths.
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            require_plain_file(path.with_name(f"{path.name}{suffix}"))
+        if not read_only:
+            _make_private(path)
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         with translated(path):
             writer = _connected(address)
@@ -142,6 +153,15 @@ class Database:
                 if self.writer.in_transaction:
                     self.writer.execute("ROLLBACK")
                 raise
+
+
+def _make_private(path: Path) -> None:
+    """Make the file, empty and with mode 0600, if it is missing; SQLite gives its mode to what it keeps beside it."""
+    try:
+        os.close(open_private(path.parent, path.name, os.O_WRONLY | os.O_CREAT))
+    except OSError as error:
+        remedy = "Check free space and permissions."
+        raise ManifestError(f"The manifest {path} cannot be opened: {error}.", remedy=remedy) from error
 
 
 def _connected(address: str) -> sqlite3.Connection:

@@ -20,8 +20,7 @@ from cqm.index.errors import ManifestError, StoreError
 from cqm.index.generation import Generation
 from cqm.index.home import (
     IndexLock,
-    index_folder,
-    make_private_folder,
+    make_index_folder,
     note_root,
     note_use,
     relative_to_root,
@@ -91,8 +90,7 @@ class Index:
         """
         options = options or IndexOptions()
         root = resolve_root(root)
-        folder = index_folder(root, options)
-        make_private_folder(folder)
+        folder = make_index_folder(root, options)
         index = cls(root, options, folder)
         index._lock.acquire()
         try:

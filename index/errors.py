@@ -35,6 +35,10 @@ class ManifestError(CqmError):
     """The manifest cannot be read or written."""
 
 
+class ForeignIndexError(StoreError):
+    """An index folder inside a project was not made by this user's CQM: nothing in it is used."""
+
+
 class UnavailableError(StoreError):
     """A generation is whole and cannot be used as things are: it stays as it is."""
 

@@ -24,6 +24,7 @@ from cqm.index.errors import DamagedIndexError, ManifestError, StoreError, Unava
 from cqm.index.manifest import Manifest
 from cqm.index.migration import FORMAT_VERSION, refuse_newer_file
 from cqm.index.options import IndexOptions, StoreOptions
+from cqm.index.private import read_private, require_plain_tree
 from cqm.index.room import require_room
 from cqm.index.seal import Prints, break_seal, seal
 from cqm.index.shape import SHAPE_FACT, shape_text
@@ -115,11 +116,11 @@ def fresh_name(options: IndexOptions) -> str:
 def current_name(folder: Path) -> str:
     """The name of the generation that serves in an index folder; empty when there is none, or the file is damaged."""
     try:
-        name = (folder / _CURRENT).read_text(encoding="utf-8", errors="replace").strip()
+        name = read_private(folder, _CURRENT).decode("utf-8", "replace").strip()
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.") from error
+        raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.", remedy=f"Delete {folder}.") from error
     return name if _NAME.fullmatch(name) else ""
 
 
@@ -130,7 +131,7 @@ def names(folder: Path) -> list[str]:
         if is_generation(path) and not path.name.startswith(_OBSOLETE):
             # Others come and go meanwhile.
             with suppress(FileNotFoundError):
-                written[path.name] = manifest_path(folder, path.name).stat().st_mtime_ns
+                written[path.name] = manifest_path(folder, path.name).lstat().st_mtime_ns
     return sorted(written, key=written.__getitem__, reverse=True)
 
 
@@ -183,7 +184,10 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
     """
     place = folder / name
     try:
-        place.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+        # SQLite and Edge open files by their paths.
+        require_plain_tree(place)
     except OSError as error:
         raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
     sync_folder(folder)
@@ -280,7 +284,11 @@ def set_aside(folder: Path, name: str) -> None:
     try:
         if current_name(folder) == name:
             (folder / _CURRENT).unlink()
-        (folder / name).rename(_aside(folder, name))
+        if is_generation(folder / name):
+            (folder / name).rename(_aside(folder, name))
+        else:
+            # A link or a file that is in its place.
+            (folder / name).unlink()
     except OSError as error:
         raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=f"Delete {folder}.") from error
 

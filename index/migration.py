@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from cqm.index.beneath import read_small_beneath
 from cqm.index.embedding.base import Space
 from cqm.index.errors import NewerReleaseError
 
@@ -57,8 +58,7 @@ def refuse_newer_file(path: Path) -> None:
         NewerReleaseError: one did.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(_VERSION.stop)
+        header = read_small_beneath(path.parent.parent, f"{path.parent.name}/{path.name}", _VERSION.stop)
     except OSError:
         # Whoever opens it finds out.
         return

@@ -14,11 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from cqm.index.activity import REBUILD, UPDATE, Running
 from cqm.index.durable import replace_passing_file
 from cqm.index.home import RUNNING_FILE, RUNNING_LOCK
+from cqm.index.private import lock_in, read_private
 from cqm.index.summary import Progress
 
 _LOCK_SECONDS = 0.2
@@ -75,7 +76,7 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = Lock()
-        self._held = FileLock(folder / RUNNING_LOCK, timeout=_LOCK_SECONDS, thread_local=False)
+        self._held = lock_in(folder, RUNNING_LOCK, _LOCK_SECONDS)
         self._runs: list[Run] = []
         self._stopped: Running | None = None
         self._is_silent = False
@@ -179,7 +180,7 @@ def _cut_short(noted: _Noted) -> Running | None:
 
 def _read(folder: Path) -> _Noted:
     try:
-        values = json.loads((folder / RUNNING_FILE).read_text(encoding="utf-8"))
+        values = json.loads(read_private(folder, RUNNING_FILE))
         stopped = Running(**values["stopped"]) if values["stopped"] else None
         return _Noted(tuple(Running(**value) for value in values["runs"]), stopped)
     except (OSError, ValueError, TypeError, KeyError):
@@ -195,10 +196,10 @@ def _values(noted: _Noted) -> dict[str, object]:
 
 def _is_alive(folder: Path) -> bool:
     """Whether the process that writes the file is alive."""
-    if not (folder / RUNNING_LOCK).exists():
+    if not (folder / RUNNING_LOCK).is_file():
         return False
     try:
-        with FileLock(folder / RUNNING_LOCK, timeout=0):
+        with lock_in(folder, RUNNING_LOCK, 0):
             return False
     except Timeout:
         return True

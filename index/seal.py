@@ -11,13 +11,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from cqm.index.durable import sync_file, sync_folder
+from cqm.index.beneath import FILE_FLAGS
+from cqm.index.durable import replace_file, sync_folder
 from cqm.index.errors import DamagedIndexError, StoreError
+from cqm.index.private import ForeignFileError, problem_of_file, read_private
 
 Prints = Mapping[str, tuple[int, int, str]]
 """Of each file, by its path in the generation's folder: size in bytes, time of its last change in ns, digest."""
 
 _SEAL = "seal.json"
+_LONGEST_SEAL = 16 << 20
+"""Bytes: more than 100,000 files have."""
 _BLOCK = 1 << 18
 _ZEROS = bytes(_BLOCK)
 # What SQLite keeps beside a database that a reader has open: nothing is in it once the database is closed.
@@ -38,6 +42,8 @@ def break_seal(place: Path) -> Prints | None:
     if prints is None:
         return None
     for name, known in prints.items():
+        if ".." in name.split("/") or name.startswith("/"):
+            raise DamagedIndexError(f"{place / _SEAL} names files outside of its folder.")
         _check(place, name, known)
     try:
         (place / _SEAL).unlink()
@@ -55,15 +61,13 @@ def seal(place: Path, known: Prints) -> None:
         place: the folder of the generation.
         known: what they were; a file of the same size and time is not read again.
     """
-    temporary = place / f"{_SEAL}.new"
     # Without a seal the next opening looks at the parts themselves.
     with suppress(OSError, StoreError):
-        files = [path for path in sorted(place.rglob("*")) if path.is_file() and path.suffix not in _PASSING]
+        paths = [path for path in sorted(place.rglob("*")) if path.suffix not in _PASSING]
+        files = [path for path in paths if not problem_of_file(path.lstat())]
         names = [path.relative_to(place).as_posix() for path in files]
         prints = {name: _print(path, known.get(name)) for name, path in zip(names, files, strict=True)}
-        temporary.write_text(json.dumps(prints), encoding="utf-8")
-        sync_file(temporary)
-        temporary.replace(place / _SEAL)
+        replace_file(place / _SEAL, json.dumps(prints))
 
 
 def _print(path: Path, known: tuple[int, int, str] | None) -> tuple[int, int, str]:
@@ -74,8 +78,8 @@ def _print(path: Path, known: tuple[int, int, str] | None) -> tuple[int, int, st
 
 def _read(place: Path) -> Prints | None:
     # A seal that cannot be understood is none: the parts are looked at themselves then.
-    with suppress(FileNotFoundError, ValueError, TypeError, AttributeError):
-        found = json.loads((place / _SEAL).read_text(encoding="utf-8"))
+    with suppress(FileNotFoundError, ForeignFileError, ValueError, TypeError, AttributeError):
+        found = json.loads(read_private(place, _SEAL, _LONGEST_SEAL))
         return {name: (int(size), int(changed), str(digest)) for name, (size, changed, digest) in found.items()}
     return None
 
@@ -85,6 +89,8 @@ def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
     size, changed, digest = known
     try:
         info = path.lstat()
+        if problem := problem_of_file(info):
+            raise DamagedIndexError(f"{path} {problem}.")
         # A copy of the folder has other times and the same bytes.
         if info.st_size == size and (info.st_mtime_ns == changed or _digest(path) == digest):
             return
@@ -98,7 +104,7 @@ def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
 def _digest(path: Path) -> str:
     """A hash of what is in a file beside zeros: most of a shard's files are allocated far beyond what is in them."""
     hashed = hashlib.blake2b(digest_size=16)
-    with path.open("rb", buffering=0) as file:
+    with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
         for start in _places_with_data(file.fileno()):
             file.seek(start)
             if not _ZEROS.startswith(block := file.read(_BLOCK)):

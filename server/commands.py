@@ -13,7 +13,7 @@ from typing import BinaryIO
 from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.freshness import judged
-from cqm.index.home import index_folder
+from cqm.index.home import index_folder, is_index
 from cqm.index.model import Answer, FileProblem, Query
 from cqm.index.state import IndexStatus
 from cqm.index.summary import UpdateSummary, Usage
@@ -80,7 +80,7 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
 def search(root: Path, settings: Settings, asked: Asked) -> int:
     """Answer a question, or a batch of them, from an index that is brought up to date first."""
     query = _query(settings, asked)
-    if asked.no_update and not (index_folder(root, settings.index_options(root)) / "root").exists():
+    if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
         raise _not_indexed(root)
     with open_index(root, settings) as opened, _in_step(opened, asked) as is_compared:
         ask = partial(_ask, opened, asked, is_compared)

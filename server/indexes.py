@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.catalogue import all_indexes, entry, indexes_of, remove_index
+from cqm.index.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
 from cqm.index.options import IndexOptions
 from cqm.index.state import IndexEntry
 from cqm.index.status import size_on_disk
@@ -77,8 +77,11 @@ def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntr
     entries: list[IndexEntry] = []
     without = 0
     for root in roots:
-        folders = indexes_of(root.expanduser().resolve(), options)
+        real = root.expanduser().resolve()
+        folders = indexes_of(real, options)
         entries += map(_entry, folders)
+        if foreign := foreign_index(real):
+            say(foreign)
         if not folders:
             say(f"{root} has no index.")
             without += 1

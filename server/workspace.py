@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from cqm.index.generation import current_name
-from cqm.index.home import index_folder
+from cqm.index.home import has_index
 from cqm.index.state import IndexStatus
 from cqm.index.status import read_status
 from cqm.index.summary import UpdateSummary
@@ -190,7 +190,7 @@ class Workspace:
         return read_status(root, self._settings.index_options(root))
 
     def _has_index(self, root: Path) -> bool:
-        return (index_folder(root, self._settings.index_options(root)) / "root").exists()
+        return has_index(root, self._settings.index_options(root))
 
     def close(self) -> None:
         """Close all; what runs is stopped at the next file."""

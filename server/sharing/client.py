@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cqm.index.errors import ScanError
-from cqm.index.home import LOG_FILE, index_folder, make_private_folder, relative_to_root, resolve_root
+from cqm.index.home import LOG_FILE, make_index_folder, relative_to_root, resolve_root
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
 from cqm.index.state import IndexStatus
@@ -101,8 +101,7 @@ class RemoteIndex:
         """
         options = absolute(options or IndexOptions())
         root = resolve_root(root)
-        folder = index_folder(root, options)
-        make_private_folder(folder)
+        folder = make_index_folder(root, options)
         greeting = Greeting(
             build or this_build(),
             Client(uuid.uuid4().hex),

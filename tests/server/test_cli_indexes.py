@@ -90,7 +90,7 @@ def test_a_list_names_the_process_that_has_an_index_open(cqm: "Cqm") -> None:
 def test_an_index_in_its_project_is_listed_and_removed_only_when_it_is_named(cqm: "Cqm") -> None:
     cqm.run("index", CQM_INDEX_IN_PROJECT="1")
     assert entries(cqm) == {}
-    assert entries(cqm, ".")["project"]["location"] == str(cqm.project.resolve() / ".cqm")
+    assert Path(entries(cqm, ".")["project"]["location"]).parent == cqm.project.resolve() / ".cqm"
     assert cqm.run("remove", "--missing", "--yes").returncode == 0
     assert (cqm.project / ".cqm").exists()
     assert cqm.run("remove", "--yes", ".").returncode == 0
