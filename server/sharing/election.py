@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from cqm.index.errors import IndexInUseError, StoreError
 from cqm.index.home import LOG_FILE, OWNER_LOCK, STARTING_LOCK
+from cqm.index.private import append_private, lock_in
 from cqm.server.errors import SharingError
 from cqm.server.sharing.messages import (
     ASKS,
@@ -95,7 +96,7 @@ def dismiss(folder: Path) -> None:
     if FAILURE in reply:
         raise error_of(read(Failure, reply[FAILURE]))
     try:
-        with FileLock(folder / OWNER_LOCK, timeout=_LEAVING_SECONDS):
+        with lock_in(folder, OWNER_LOCK, _LEAVING_SECONDS):
             return
     except Timeout as error:
         raise SharingError(f"The owner of {folder} does not leave.", retryable=True) from error
@@ -165,7 +166,7 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
 def _start(folder: Path) -> Wire | None:
     """A connection to an owner that this client starts, or another has started meanwhile; None when it died at once."""
     try:
-        with FileLock(folder / STARTING_LOCK, timeout=_START_SECONDS):
+        with lock_in(folder, STARTING_LOCK, _START_SECONDS):
             return _reach(folder) or _started(folder)
     except Timeout as error:
         raise SharingError(f"The start of an owner of {folder} takes too long.", retryable=True) from error
@@ -190,7 +191,7 @@ def _spawned(folder: Path) -> bytes:
         detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
     try:
-        with (folder / LOG_FILE).open("ab") as log:
+        with os.fdopen(append_private(folder, LOG_FILE), "ab") as log:
             process = subprocess.Popen(command, stderr=log, cwd=folder.anchor or None, **pipes, **detached)
     except OSError as error:
         raise SharingError(f"No process can be started that owns the index in {folder}: {error}.") from error

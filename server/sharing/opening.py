@@ -1,5 +1,6 @@
 """An index opened as the settings want it: shared with other processes, or for this one alone."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -94,4 +95,6 @@ def open_index(
         return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
     from cqm.index.engine import Index  # the store and all that it stands on
 
+    # SQLite and Edge make files with the rights that this leaves, whatever the user's own mask is.
+    os.umask(0o077)
     return Index.open(root, options)

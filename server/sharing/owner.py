@@ -10,17 +10,21 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Lock, Thread
+from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.errors import IndexInUseError
+from cqm.index.errors import IndexInUseError, StoreError
 from cqm.index.home import LOG_FILE, OWNER_LOCK
+from cqm.index.private import PrivateLock, append_private, lock_in
+from cqm.server.console import visible
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
-from cqm.server.sharing.place import Address, is_found, listen, unlisten
+from cqm.server.sharing.place import Address, is_found, is_of_this_user, listen, unlisten
 from cqm.server.sharing.wire import Wire
 
 _log = logging.getLogger(__name__)
@@ -33,7 +37,7 @@ _LOOK_SECONDS = 5.0
 """How often an owner looks whether it can still be found."""
 
 
-def own(folder: Path, *, build: Build | None = None, over_tcp: bool | None = None) -> None:
+def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> None:
     """Own the index in a folder until nobody needs it, or SIGTERM.
 
     One line of JSON on standard output tells when clients may come: `null`, or the failure.
@@ -41,13 +45,13 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool | None = Non
     Parameters:
         folder: of the index; exists.
         build: what the owner says that it runs.
-        over_tcp: to listen on the loopback address; None for where there are no unix sockets.
+        over_tcp: listen on the loopback address though there are unix sockets.
     """
     _keep_log(folder / LOG_FILE)
-    lock = FileLock(folder / OWNER_LOCK, timeout=_PREDECESSOR_SECONDS)
+    lock = lock_in(folder, OWNER_LOCK, _PREDECESSOR_SECONDS)
     try:
         _acquire(lock, folder)
-        listener, address = listen(folder) if over_tcp is None else listen(folder, over_tcp=over_tcp)
+        listener, address = listen(folder, over_tcp=over_tcp)
     except CqmError as error:
         _announce(written(Failure, failure_of(error)))
         return
@@ -107,11 +111,16 @@ class _Owner:
 
     def _accept(self) -> None:
         try:
-            wire = Wire(self._listener.accept()[0])
+            connection = self._listener.accept()[0]
         except OSError:
             # It has gone already, or there are no files left to open; then haste would only keep the processor busy.
             time.sleep(_HASTE_SECONDS)
             return
+        if not is_of_this_user(connection):
+            _log.warning("A process of another user came.")
+            connection.close()
+            return
+        wire = Wire(connection)
         with self._lock:
             self._wires.add(wire)
         Thread(target=self._serve, args=(wire,), name="client", daemon=True).start()
@@ -146,7 +155,7 @@ class _Owner:
                 wire.hang_up()
 
 
-def _acquire(lock: FileLock, folder: Path) -> None:
+def _acquire(lock: PrivateLock, folder: Path) -> None:
     try:
         lock.acquire()
     except Timeout as error:
@@ -155,6 +164,8 @@ def _acquire(lock: FileLock, folder: Path) -> None:
             remedy="It may be one on another machine, or one that hangs: end it, and try again.",
             retryable=True,
         ) from error
+    except OSError as error:
+        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=f"Delete {folder}.") from error
 
 
 def _announce(failure: object) -> None:
@@ -166,10 +177,27 @@ def _announce(failure: object) -> None:
 
 def _keep_log(path: Path) -> None:
     """Write what there is to say, also what crashes a library, to a file that stays small."""
-    log = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s", handlers=[log]
-    )
+    log = _PrivateLog(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
+    log.setFormatter(_PlainLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[log])
     if log.stream:
         os.dup2(log.stream.fileno(), 2)
     faulthandler.enable()
+
+
+class _PrivateLog(RotatingFileHandler):
+    """A log that is this user's alone: what is in its place and is none, such as a link, is not written to."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        return TextIOWrapper(os.fdopen(append_private(path.parent, path.name), "ab"), encoding=self.encoding)
+
+
+class _PlainLines(logging.Formatter):
+    """Escapes control characters, so that a name in a message begins no line of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - of the library
+        return visible(super().formatMessage(record)).replace("\n", "\\n")
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802, ANN401 - of the library
+        return "\n".join(f"    {line}" for line in visible(super().formatException(ei)).split("\n"))

@@ -1,4 +1,9 @@
-"""Where the owner of an index is found: a socket that only its user can reach, named in the folder of the index."""
+"""Where the owner of an index is found: a socket that only its user can reach, named in the folder of the index.
+
+An address is believed where this user alone can have written it, and dialled where this user alone can listen: the
+folder of the index and that of the socket have mode 0700, and the system tells whose process answers. A port is
+dialled only on systems without unix sockets.
+"""
 
 import hashlib
 import json
@@ -6,6 +11,7 @@ import os
 import secrets
 import socket
 import stat
+import struct
 import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -14,11 +20,19 @@ from pathlib import Path
 from cqm.index.durable import replace_passing_file
 from cqm.index.errors import StoreError
 from cqm.index.home import ADDRESS_FILE
+from cqm.index.private import is_mine, narrow_folder, problem_of_folder, read_private
 
 _LONGEST_PATH = 103
 """Bytes of a unix socket's path: macOS has room for 103 and an end, Linux for 107."""
 _BACKLOG = 128
 _LOOPBACK = "127.0.0.1"
+_HIGHEST_PORT = 65_535
+_SOCKETS = "cqm"
+"""The name of the folder for sockets in the user's own folder of what runs."""
+_ADDRESS_BYTES = 4096
+"""Of the file of an address, at most."""
+_CREDENTIALS = struct.Struct("3i")
+"""`struct ucred` of Linux: process, user, group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +52,23 @@ class Address:
     token: str = field(default="", repr=False)
 
 
-def listen(folder: Path, *, over_tcp: bool = not hasattr(socket, "AF_UNIX")) -> tuple[socket.socket, Address]:
+def has_unix_sockets() -> bool:
+    """Whether this system has them; Python on Windows has not."""
+    return hasattr(socket, "AF_UNIX")
+
+
+def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Address]:
     """Begin to listen for the clients of an index, and tell them where. Only its one owner may call this.
 
     Parameters:
         folder: of the index.
-        over_tcp: on the loopback address, rather than on a unix socket.
+        over_tcp: on the loopback address, rather than on a unix socket; no client dials it where there are these.
 
     Raises:
         StoreError: no place for the socket is to be had, or the folder cannot be written.
     """
     try:
-        if over_tcp:
+        if over_tcp or not has_unix_sockets():
             listener = socket.create_server((_LOOPBACK, 0), backlog=_BACKLOG)
             address = Address(os.getpid(), port=listener.getsockname()[1], token=secrets.token_hex(32))
         else:
@@ -76,21 +95,39 @@ def unlisten(folder: Path, address: Address) -> None:
 
 
 def read_address(folder: Path) -> Address | None:
-    """Where the owner of an index listens, or did before it died; None when it has none."""
+    """Where the owner of an index listens, or did before it died.
+
+    Returns:
+        None where there is no owner, or the address may be somebody else's: others can write to the folder, the file is
+        a link or another user's, or the socket is not in a folder for the sockets of this user.
+    """
     try:
-        address = Address(**json.loads((folder / ADDRESS_FILE).read_text(encoding="utf-8")))
+        if problem_of_folder(folder) or _others_can_enter(folder.lstat()):
+            return None
+        noted = json.loads(read_private(folder, ADDRESS_FILE, _ADDRESS_BYTES))
+        address = Address(**noted)
     except (OSError, ValueError, TypeError):
         return None
-    # An index folder may have come with a clone: it must not lead to sockets of other programs.
-    return None if address.path and Path(address.path).name != _socket_name(folder, address.pid) else address
+    kinds = (type(address.pid), type(address.path), type(address.port), type(address.token))
+    if kinds != (int, str, int, str) or address.pid < 1 or not 0 <= address.port <= _HIGHEST_PORT:
+        return None
+    if not (address.path and has_unix_sockets()):
+        return address if address.port else None
+    path = Path(address.path)
+    is_ours = not address.port and path.name == _socket_name(folder, address.pid) and _is_for_sockets(path.parent)
+    return address if is_ours else None
 
 
 def dial(address: Address) -> socket.socket | None:
-    """A connection to an owner; None when nobody listens there.
+    """A connection to an owner that is a process of this user; None when nobody listens there, or somebody else does.
 
     Raises:
         OSError: the system refuses it for another reason, such as too many open files.
     """
+    if address.port and has_unix_sockets():
+        return None
+    if address.path and not _is_my_socket(Path(address.path)):
+        return None
     family = socket.AF_INET if address.port else socket.AF_UNIX
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -101,7 +138,44 @@ def dial(address: Address) -> socket.socket | None:
     except OSError:
         connection.close()
         raise
+    if not is_of_this_user(connection):
+        connection.close()
+        return None
     return connection
+
+
+def is_of_this_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end of a unix socket is this user's, as far as the system tells.
+
+    Linux does. Elsewhere the modes of the socket and of its folder have to do, and over TCP the token.
+    """
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None or not has_unix_sockets() or connection.family != socket.AF_UNIX:
+        return True
+    _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
+    return bool(user == os.geteuid())
+
+
+def _is_my_socket(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(status.st_mode) and is_mine(status)
+
+
+def _is_for_sockets(place: Path) -> bool:
+    """Whether a folder is one for the sockets of this user, made by a process that may have had another environment."""
+    if not place.is_absolute() or ".." in place.parts or place.name not in {_SOCKETS, _my_sockets()}:
+        return False
+    try:
+        return not problem_of_folder(place) and not _others_can_enter(place.lstat())
+    except OSError:
+        return False
+
+
+def _others_can_enter(status: os.stat_result) -> bool:
+    return has_unix_sockets() and bool(status.st_mode & 0o077)
 
 
 def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
@@ -163,21 +237,23 @@ def _socket_folder() -> Path:
 
 def _candidates() -> list[Path]:
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    mine = f"cqm-{os.getuid()}"
-    named = [runtime / "cqm"] if runtime.is_absolute() else []
-    return list(dict.fromkeys([*named, Path(tempfile.gettempdir()) / mine, Path("/tmp") / mine]))  # noqa: S108
+    named = [runtime / _SOCKETS] if runtime.is_absolute() else []
+    shared = [Path(tempfile.gettempdir()), Path("/tmp")]  # noqa: S108
+    return list(dict.fromkeys([*named, *(place / _my_sockets() for place in shared)]))
+
+
+def _my_sockets() -> str:
+    """The name of the folder for sockets in one that all users share."""
+    return f"cqm-{os.geteuid()}"
 
 
 def _made_private(place: Path) -> str:
     """Make a folder that only this user can enter; what is wrong with it, if anything is."""
     try:
-        place.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
         # In a folder that all may write to, somebody else may have been there first.
-        status = place.lstat()
+        narrow_folder(place)
     except OSError as error:
         return error.strerror or str(error)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        return "it belongs to another user"
-    if status.st_mode & 0o077:
-        place.chmod(0o700)
     return "" if os.access(place, os.W_OK | os.X_OK) else "it cannot be written"
