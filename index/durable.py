@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from cqm.index.beneath import FILE_FLAGS, open_beneath
+from cqm.index.beneath import FILE_FLAGS
 from cqm.index.errors import StoreError
 from cqm.index.private import names_in
 
@@ -129,19 +129,19 @@ def replace_passing_file(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str, *, is_synced: bool) -> None:
-    with names_in(path.parent) as (folder, descriptor):
-        new = folder / f"{path.name}.new"
+    with names_in(path.parent) as (before, descriptor):
+        name, new = f"{before}{path.name}", f"{before}{path.name}.new"
         # A process that died may have left it, or a clone have brought it.
         with suppress(FileNotFoundError):
             os.unlink(new, dir_fd=descriptor)
-        below = path.parent if descriptor is None else descriptor
-        opened = open_beneath(below, new.name, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # A name of the folder itself, which must be new: no link is followed.
+        opened = os.open(new, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=descriptor)
         with os.fdopen(opened, "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
             file.flush()
             if is_synced:
                 _sync_opened(path, opened)
-        os.replace(new, folder / path.name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+        os.replace(new, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
         if is_synced and descriptor is not None:
             _sync_opened(path.parent, descriptor)
 

@@ -169,7 +169,7 @@ def narrow_folder(folder: Path) -> None:
 
 
 @contextmanager
-def names_in(folder: Path) -> Iterator[tuple[Path, int | None]]:
+def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
     """Open a folder, to make, rename and delete names in it whatever its path becomes.
 
     Yields:
@@ -179,11 +179,11 @@ def names_in(folder: Path) -> Iterator[tuple[Path, int | None]]:
         OSError: it cannot be opened. A link is ENOTDIR or ELOOP.
     """
     if not _HAS_DESCRIPTORS:
-        yield folder, None
+        yield f"{folder}{os.sep}", None
         return
     opened = os.open(folder, FOLDER_FLAGS)
     try:
-        yield Path(), opened
+        yield "", opened
     finally:
         os.close(opened)
 
