@@ -16,9 +16,9 @@ from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 _PATIENCE_SECONDS = 60.0
 """How long it may take over an answer; it loads what parses before the first one."""
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
-_RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
-"""Variables that say where the compiled rules are that find secrets."""
 """Variables that a worker gets. It gets no key."""
+_RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
+"""Others that it gets: they say where the compiled rules are that find secrets."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
 
