@@ -72,7 +72,7 @@ def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:
 
 def _statistics(values: Mapping[str, Mapping[str, Any]]) -> Statistics:
     counted = {name: {key: int(number) for key, number in counts.items()} for name, counts in values.items()}
-    return {name: counted[name] for name in ("files", "languages", "skipped", "coverage")}
+    return {name: counted[name] for name in ("files", "languages", "skipped", "coverage", "redacted")}
 
 
 def _answer(values: Mapping[str, Any]) -> Answer:

@@ -35,6 +35,7 @@ from cqm.index.questions import keep_models
 from cqm.index.renewal import copy_generation
 from cqm.index.running import Run, Runs
 from cqm.index.search import Searching, find
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.services import Services
 from cqm.index.state import IndexStatus
 from cqm.index.status import (
@@ -350,6 +351,11 @@ class Index:
         except ManifestError:
             # It was closed a moment ago.
             return None
+
+    def secrets(self) -> tuple[RedactedFile, ...]:
+        """Return the files with redacted secrets: line and kind of each, never its value."""
+        with self._lineage.reading() as serving:
+            return serving.manifest.secrets()
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """The files and folders that are left out, with their reasons."""

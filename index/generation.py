@@ -27,6 +27,7 @@ from cqm.index.options import IndexOptions, StoreOptions
 from cqm.index.private import read_private, require_plain_tree
 from cqm.index.room import require_room
 from cqm.index.seal import Prints, break_seal, seal
+from cqm.index.secrets.model import REDACTION_VERSION
 from cqm.index.shape import SHAPE_FACT, shape_text
 from cqm.index.store import Store, file_point_id
 from cqm.index.stores import drop_store, open_store, refuse_elsewhere, store_shape
@@ -104,6 +105,7 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     """
     context = (writer_name(options.context), options.context.place)
     shape = (FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
+    shape += (REDACTION_VERSION, options.scan.secrets)
     shape += store_shape(options.store)
     return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from cqm.index.database import Database, translated
-from cqm.index.migration import RECOVERY, SCHEMA, bring_up_to_date, has_spaces, note_format, refuse_newer
+from cqm.index.migration import RECOVERY, SCHEMA, bring_up_to_date, has_secrets, has_spaces, note_format, refuse_newer
 from cqm.index.model import FileProblem, FileState
-from cqm.index.rows import ChunkRow, FileRow, chunk_values, file_values
+from cqm.index.rows import ChunkRow, FileRow, chunk_values, file_values, findings_of
+from cqm.index.secrets.model import RedactedFile
 
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -118,6 +119,14 @@ class Manifest:
         query = f"SELECT path, {_REASON} FROM file WHERE state = ? ORDER BY path"  # noqa: S608 - our own text
         rows = self._database.read(query, (state,))
         return tuple(FileProblem(path, reason) for path, reason in rows)
+
+    def secrets(self) -> tuple[RedactedFile, ...]:
+        """The files with redacted secrets, by path."""
+        with self._database.lock, translated(self._database.path):
+            is_of_this_form = has_secrets(self._db)
+        query = "SELECT path, secrets FROM file WHERE secrets <> '' ORDER BY path"
+        rows = self._database.read(query) if is_of_this_form else ()
+        return tuple(RedactedFile(path, findings_of(secrets)) for path, secrets in rows)
 
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
         """The chunks of a file in order."""
@@ -255,7 +264,7 @@ class Manifest:
         """
         with self._transaction():
             for row, chunks in files:
-                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?)", file_values(row))
+                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?,?)", file_values(row))
                 if chunks is not None:
                     self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
                     self._change += self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks)).rowcount
@@ -296,8 +305,8 @@ class Manifest:
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
         columns = ", ".join(field.name for field in fields(FileRow))
-        for path, state, *rest in self._database.read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
-            yield FileRow(path, FileState(state), *rest)
+        for path, state, *rest, found in self._database.read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
+            yield FileRow(path, FileState(state), *[*rest, findings_of(found)])
 
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
         for row in self._columns(_OF_CHUNK, where, values):

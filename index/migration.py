@@ -8,7 +8,7 @@ from cqm.index.beneath import read_small_beneath
 from cqm.index.embedding.base import Space
 from cqm.index.errors import NewerReleaseError
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Of all that a generation is on disk. It grows with every change that the release before could not write to."""
 # "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
 _MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
@@ -17,13 +17,14 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS file(
     path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
-    ctime_ns INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+    ctime_ns INTEGER NOT NULL DEFAULT 0, secrets TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS chunk(
     id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
     embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS file_of_state ON file(state);
+CREATE INDEX IF NOT EXISTS file_with_secrets ON file(path) WHERE secrets <> '';
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
 CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
 CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);
@@ -44,6 +45,15 @@ _ADDED = {
     "lacks_note": "INTEGER NOT NULL DEFAULT 0",
 }
 """Columns of `chunk` that the first form did not have."""
+
+
+_ADDED_TO_FILES = {"ctime_ns": "INTEGER NOT NULL DEFAULT 0", "secrets": "TEXT NOT NULL DEFAULT ''"}
+"""Columns of `file` that earlier forms did not have."""
+
+
+def has_secrets(database: sqlite3.Connection) -> bool:
+    """Whether files tell what was redacted in them; not in a form before the fourth, nor in an empty file."""
+    return "secrets" in _columns(database, "file")
 
 
 def has_spaces(database: sqlite3.Connection) -> bool:
@@ -91,8 +101,9 @@ def note_format(database: sqlite3.Connection) -> None:
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:
     """Give a manifest of an earlier form what the present one has, all or nothing; harmless for any other."""
-    if "ctime_ns" not in (_columns(database, "file") or {"ctime_ns"}):
-        database.execute("ALTER TABLE file ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0")
+    there = _columns(database, "file") or _ADDED_TO_FILES.keys()
+    for name in [name for name in _ADDED_TO_FILES if name not in there]:
+        database.execute(f"ALTER TABLE file ADD COLUMN {name} {_ADDED_TO_FILES[name]}")
     columns = _columns(database)
     if not columns or columns >= _ADDED.keys():
         return

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cqm.chunkers.model import ChunkOptions
+from cqm.index.secrets.model import SecretOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class ScanOptions:
             files are always honoured.
         exclude: globs of paths relative to the root that are never indexed, in .gitignore syntax.
         include_generated, include_vendored, include_lock_files: index what is skipped for that reason by default.
+        secrets: what is redacted in texts.
     """
 
     max_file_bytes: int = 1_000_000
@@ -25,6 +27,7 @@ class ScanOptions:
     include_generated: bool = False
     include_vendored: bool = False
     include_lock_files: bool = False
+    secrets: SecretOptions = field(default_factory=SecretOptions)
 
 
 @dataclass(frozen=True, slots=True)

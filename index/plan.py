@@ -1,7 +1,7 @@
 """What an update has to do: the tree compared with the manifest."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from cqm.index.errors import UnreadableFileError
@@ -118,7 +118,7 @@ def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOpt
     if row.state is FileState.FAILED and _is_same(found, row):
         return False
     try:
-        read = read_file(root, found.path, options)
+        read = read_file(root, found.path, replace(options, secrets=replace(options.secrets, redact=False)))
     except UnreadableFileError:
         return row.state is FileState.INDEXED
     return (read.skip or "") != row.reason or (read.skip is None and read.content_hash != row.hash)

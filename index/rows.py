@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from cqm.index.model import FileState
+from cqm.index.secrets.model import SecretFinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class FileRow:
         hash: of its bytes; empty when it was not read.
         language: as detected; empty when it was not chunked.
         ctime_ns: as `FoundFile` has it, when it was read; 0 where that was not noted.
+        secrets: what was redacted in its text.
     """
 
     path: str
@@ -29,6 +31,7 @@ class FileRow:
     hash: str = ""
     language: str = ""
     ctime_ns: int = 0
+    secrets: tuple[SecretFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,13 @@ class ChunkRow:
 def file_values(row: FileRow) -> tuple[object, ...]:
     """The values of a row, in the order of the columns."""
     seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
-    return (row.path, row.state, row.reason, *seen)
+    secrets = [(found.line, found.kind, found.count) for found in row.secrets]
+    return (row.path, row.state, row.reason, *seen, json.dumps(secrets) if secrets else "")
+
+
+def findings_of(text: str) -> tuple[SecretFinding, ...]:
+    """Return what the column "secrets" of a file says."""
+    return tuple(SecretFinding(*found) for found in json.loads(text)) if text else ()
 
 
 def chunk_values(row: ChunkRow) -> tuple[object, ...]:

@@ -21,6 +21,8 @@ from cqm.index.listing import Folders, Listing, NamesOf, list_below, list_tree, 
 from cqm.index.model import SkipReason
 from cqm.index.options import ScanOptions
 from cqm.index.rules import rules_of
+from cqm.index.secrets.model import SecretFinding
+from cqm.index.secrets.redaction import redact
 from cqm.index.skip import reason_by_name, reason_by_text, reason_of_folder
 
 _HASH_BYTES = 16
@@ -95,6 +97,7 @@ class ReadFile:
         size, mtime_ns: as they were before the reading, so that a later change is seen.
         skip: why it is left out.
         ctime_ns: as in `FoundFile`, before the reading too.
+        secrets: what was redacted in the text.
     """
 
     text: str
@@ -104,6 +107,7 @@ class ReadFile:
     mtime_ns: int
     skip: SkipReason | None = None
     ctime_ns: int = field(default=0, compare=False)
+    secrets: tuple[SecretFinding, ...] = ()
 
 
 def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
@@ -316,7 +320,16 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
     if reason:
         return _skipped(read, reason)
     content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
-    return ReadFile(decoded.text, decoded.encoding, content_hash, read.size, read.mtime_ns, ctime_ns=read.ctime_ns)
+    redacted = redact(decoded.text, path, options.secrets)
+    return ReadFile(
+        redacted.text,
+        decoded.encoding,
+        content_hash,
+        read.size,
+        read.mtime_ns,
+        ctime_ns=read.ctime_ns,
+        secrets=redacted.findings,
+    )
 
 
 def _skipped(read: FileBytes, reason: SkipReason) -> ReadFile:

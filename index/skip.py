@@ -14,6 +14,8 @@ from cqm.chunkers.documents.pdf_text import can_read_pdf
 from cqm.chunkers.reading import PDF_SUFFIX
 from cqm.index.model import SkipReason
 from cqm.index.options import ScanOptions
+from cqm.index.secrets.file_names import is_secret_path
+from cqm.index.secrets.redaction import is_allowed_path
 
 NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
 """Names that are no part of any tree: the stores of version control, and our own."""
@@ -72,28 +74,6 @@ _LOCK_FILES = frozenset(
         "chart.lock",
     }
 )
-
-_KEY_FILE = re.compile(
-    r"id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk)|master\.key"
-    r"|.+\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|gpg)"
-)
-
-_CREDENTIALS_FILE = re.compile(
-    r"""
-      \.env(?:rc|[._-].*)? | .+\.env | \.?secrets?\.(?:json|ya?ml|toml|ini|env) | \.secrets?
-    | [._]netrc | \.git-credentials | \.pypirc | \.pgpass | \.my\.cnf | \.htpasswd | \.dockercfg | \.s3cfg | \.boto
-    | \.?vault[_-](?:pass|password|token)(?:\.txt)? | kubeconfig | .+\.(?:tfstate(?:\.backup)?|tfvars(?:\.json)?)
-    | credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml|enc))?
-    | (?:client[_-]?secrets?|service[_-]?account(?:[_-]?key)?)(?:[_.-].*)?\.json
-    """,
-    re.VERBOSE,
-)
-
-# What is written to be shared: ".env.example", "prod.tfvars.sample".
-_EXAMPLE = re.compile(r"(?:^|[._-])(?:examples?|samples?|templates?|tpl|dist|schema|defaults?)(?:[._-]|$)")
-
-# Names that are secret only in their folder.
-_SECRET_PATHS = (".docker/config.json", ".kube/config", ".config/gh/hosts.yml")
 
 _PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 
@@ -211,7 +191,7 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
         options: what is indexed all the same.
     """
     name = path.rpartition("/")[2].lower()
-    if _is_secret_name(name) or path.endswith(_SECRET_PATHS):
+    if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
     if name in _LOCK_FILES and not options.include_lock_files:
         return SkipReason.LOCK_FILE
@@ -231,7 +211,8 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
         options: what is indexed all the same.
     """
     name = path.rpartition("/")[2].lower()
-    if _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text)):
+    is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
+    if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
     if not options.include_generated and is_generated(path, text):
         return SkipReason.GENERATED
@@ -242,12 +223,6 @@ def pruned_names(options: ScanOptions) -> frozenset[str]:
     """Names of folders that need not be walked to know that they are left out."""
     by_name = (rule for rule in FOLDER_RULES if rule.evidence is None and not _is_wanted(rule.reason, options))
     return frozenset().union(*(rule.names for rule in by_name))
-
-
-def _is_secret_name(name: str) -> bool:
-    if _KEY_FILE.fullmatch(name):
-        return True
-    return bool(_CREDENTIALS_FILE.fullmatch(name)) and not _EXAMPLE.search(name)
 
 
 def _is_wanted(reason: SkipReason, options: ScanOptions) -> bool:

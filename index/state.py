@@ -92,6 +92,7 @@ class IndexStatus:
         running: what goes on now, in this process or another.
         stopped: the last update of all files, where it was cut short; None when it ran to its end, or runs.
         building: the generation that is built while this one serves; None for none.
+        redacted_secrets, redacted_files: how many secrets were redacted, and in how many files.
     """
 
     root: str
@@ -122,6 +123,8 @@ class IndexStatus:
     running: tuple[Running, ...] = ()
     stopped: Running | None = None
     building: Building | None = None
+    redacted_secrets: int = 0
+    redacted_files: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,16 +124,18 @@ def _state(status: IndexStatus) -> IndexState:
 
 
 Statistics = Mapping[str, Mapping[str, int]]
-"""What a manifest holds, counted: "files" by state, "languages", "skipped" by reason, "coverage" by space."""
+"""What a manifest holds, counted: "files" by state, "languages", "skipped" by reason, "coverage" by space ..."""
 
 
 def count(manifest: Manifest) -> Statistics:
     """Count what a manifest holds: as long as its revision is the same, so is this."""
+    redacted = manifest.secrets()
     return {
         "files": manifest.counts("state"),
         "languages": manifest.counts("language"),
         "skipped": manifest.skipped_by_reason(),
         "coverage": manifest.coverage(),
+        "redacted": {"files": len(redacted), "secrets": sum(file.count for file in redacted)},
     }
 
 
@@ -149,7 +151,7 @@ def describe(
     """
     fact = manifest.fact if manifest else lambda _: ""
     counted = counted or (count(manifest) if manifest else {})
-    languages = counted.get("languages", {})
+    languages, redacted = counted.get("languages", {}), counted.get("redacted", {})
     fresh = freshness(root, manifest, pending)
     is_moved = fresh.is_moved and fresh.indexed_head
     behind = git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "") if is_moved else None
@@ -176,6 +178,8 @@ def describe(
         unavailable=fact(UNAVAILABLE_FACT),
         server=server_of(folder / serving_name(folder)) if manifest else "",
         freshness=fresh,
+        redacted_secrets=redacted.get("secrets", 0),
+        redacted_files=redacted.get("files", 0),
         commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
     )
 

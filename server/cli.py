@@ -242,14 +242,15 @@ def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides
 @path_argument
 @click.option("--failed", is_flag=True, help="List every file that failed, with the reason.")
 @click.option("--skipped", is_flag=True, help="List every file that was skipped, with the reason.")
+@click.option("--secrets", is_flag=True, help="List every secret that was redacted: path, line and kind, no value.")
 @as_json_option
 @set_option
-def status(path: Path | None, *, failed: bool, skipped: bool, as_json: bool, overrides: dict[str, str]) -> int:
+def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **listed: bool) -> int:
     """Show what the index of PATH holds, how fresh it is and what it lacks."""
     from cqm.server import commands
 
     root = root_of(path)
-    return commands.status(root, settings_of(root, overrides), failed=failed, skipped=skipped, as_json=as_json)
+    return commands.status(root, settings_of(root, overrides), as_json=as_json, **listed)
 
 
 @app.command("list")

@@ -14,7 +14,8 @@ from cqm.index.deadline import DeadlineError, awaited, begun
 from cqm.index.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.freshness import judged
 from cqm.index.home import index_folder, is_index
-from cqm.index.model import Answer, FileProblem, Query
+from cqm.index.model import Answer, FileProblem, Query, SkipReason
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexStatus
 from cqm.index.summary import UpdateSummary, Usage
 from cqm.server.batch import answer_batch
@@ -23,7 +24,7 @@ from cqm.server.errors import SettingsError
 from cqm.server.objects import answer_object, status_object
 from cqm.server.progress import Report, interruptible, progress_shown
 from cqm.server.render import render_answer
-from cqm.server.reports import estimate_lines, problem_lines, status_lines, summary_lines, watch_lines
+from cqm.server.reports import estimate_lines, problem_lines, secret_lines, status_lines, summary_lines, watch_lines
 from cqm.server.settings import Settings
 from cqm.server.sharing.opening import OpenedIndex, open_index
 from cqm.server.times import parse_when
@@ -103,15 +104,18 @@ def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bo
     return 0
 
 
-def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, as_json: bool) -> int:
+def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
     """Say what an index holds; also while another process has it open, then without a look at the disk."""
-    found, left_out = _status(root, settings)
+    found, left_out, redacted = _status(root, settings)
     if as_json:
-        emit(status_object(found, left_out) if skipped else found)
+        listed = {"skipped_files": left_out} if skipped else {}
+        emit(status_object(found, **listed, **({"secrets": redacted} if secrets else {})))
         return 0
     show(status_lines(found, all_failed=failed))
     if skipped:
         show(problem_lines("skipped", left_out, most=None))
+    if secrets:
+        show(secret_lines(redacted, [it.path for it in left_out if it.reason == SkipReason.SECRET]))
     return 0
 
 
@@ -260,22 +264,23 @@ def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: An
         sys.stdout.write(render_answer(query, answer, budget, root=str(root), explain=asked.explain))
 
 
-def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...]]:
+def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:
+    """The status of an index, the files that were skipped, and those with redacted secrets."""
     found = _last_status(root, settings)
     if not found.exists:
-        return found, ()
+        return found, (), ()
     try:
         with open_index(root, settings) as opened:
             found = opened.status(look=True)
             # What a cache did is a matter of processes that live; this one has asked it for nothing.
             cache = tuple(layer for layer in found.cache if layer.problem)
-            return replace(found, cache=cache), opened.skipped()
+            return replace(found, cache=cache), opened.skipped(), opened.secrets()
     except (IndexInUseError, StoreError) as error:
         # Also while the server is down that its chunks are on.
         if not error.retryable:
             raise
         say(f"{error.message} This is what it last wrote.")
-        return found, ()
+        return found, (), ()
 
 
 def _last_status(root: Path, settings: Settings) -> IndexStatus:

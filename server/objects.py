@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.model import Chunk
 from cqm.index.model import Answer, FileProblem, Hit, Query
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexStatus
 from cqm.server.console import plain
 
@@ -122,6 +123,6 @@ def _present(value: object) -> Any:  # noqa: ANN401 - of the value's own type
     return value
 
 
-def status_object(status: IndexStatus, skipped: tuple[FileProblem, ...]) -> JsonObject:
-    """A status with every skipped file."""
-    return {field.name: getattr(status, field.name) for field in fields(status)} | {"skipped_files": skipped}
+def status_object(status: IndexStatus, **listed: tuple[FileProblem, ...] | tuple[RedactedFile, ...]) -> JsonObject:
+    """Return a status with lists of files: "skipped_files", or "secrets" with the files that have redacted ones."""
+    return {field.name: getattr(status, field.name) for field in fields(status)} | listed

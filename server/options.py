@@ -17,12 +17,14 @@ from cqm.index.options import (
     ScanOptions,
     StoreOptions,
 )
+from cqm.index.secrets.model import SecretOptions
 from cqm.server.pending import WatchOptions
 from cqm.server.sections import (
     ChunkSettings,
     IndexSettings,
     ScanSettings,
     SearchSettings,
+    SecretSettings,
     ServerSettings,
     WatchSettings,
 )
@@ -49,6 +51,7 @@ class Options(Section):
 
     index: IndexSettings = IndexSettings()
     scan: ScanSettings = ScanSettings()
+    secrets: SecretSettings = SecretSettings()
     chunk: ChunkSettings = ChunkSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     providers: dict[BlockName, ProviderSettings] = Field(default_factory=dict)
@@ -74,7 +77,7 @@ class Options(Section):
 
     def scan_options(self) -> ScanOptions:
         """Which files are indexed."""
-        return ScanOptions(**self.scan.model_dump())
+        return ScanOptions(**self.scan.model_dump(), secrets=SecretOptions(**self.secrets.model_dump()))
 
     def chunk_options(self) -> ChunkOptions:
         """The sizes of chunks."""

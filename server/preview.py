@@ -78,7 +78,7 @@ def preview(document: Document, choice: Choice, settings: Settings, workers: Wor
         WorkerError: its worker did not survive it.
     """
     with options_in_force(choice, settings) as in_force:
-        report = cut_in_worker(document, in_force, workers)
+        document, report = cut_in_worker(document, in_force, workers, settings.scan_options().secrets)
     exact = tuple(count_exact(it.text, model) for it in report.chunks) if model else ()
     plain = _plain(in_force.options) | source_of(choice, settings) | _tokenizer(choice)
     return Preview(document, choice, plain, report, model, exact)

@@ -1,7 +1,7 @@
 """Read and cut a document for a preview in a worker. It has no model: it asks its parent what the model says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.chunkers.chunking import chunk
@@ -9,6 +9,8 @@ from cqm.chunkers.model import Chunk, ChunkReport, ChunkStatistics, Document
 from cqm.chunkers.reading import read_text
 from cqm.chunkers.strategies.options import options_of
 from cqm.chunkers.strategies.pooling import Tokens
+from cqm.index.secrets.model import SecretOptions
+from cqm.index.secrets.redaction import redact
 from cqm.index.workers import Workers
 from cqm.index.workers.worker import ask_parent
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from cqm.server.choice import InForce
 
-_Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...]]
+_Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class _Cutting(NamedTuple):
     strategy: str
     values: Mapping[str, object]
     encoder: _Encoder | None
+    secrets: SecretOptions
 
 
 def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple[str, ...]]:
@@ -64,13 +67,16 @@ def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple
     return workers.run_one(_read, (name, data), tuple[str, tuple[str, ...]], size=len(data))
 
 
-def cut_in_worker(document: Document, in_force: "InForce", workers: Workers) -> ChunkReport:
-    """Return the chunks of a document, without vectors.
+def cut_in_worker(
+    document: Document, in_force: "InForce", workers: Workers, secrets: SecretOptions
+) -> tuple[Document, ChunkReport]:
+    """Return a document without its secrets, and its chunks without vectors.
 
     Parameters:
         document: its text.
         in_force: how to cut it; its model stays here.
         workers: one of them cuts it.
+        secrets: what is redacted.
 
     Raises:
         ChunkOptionError: an option is not what it must be.
@@ -79,7 +85,7 @@ def cut_in_worker(document: Document, in_force: "InForce", workers: Workers) -> 
     """
     model: Any = in_force.model
     encoder = _Encoder(model.name, model.window) if hasattr(model, "tokenize") else None
-    task = _Cutting(document, in_force.strategy, in_force.values, encoder)
+    task = _Cutting(document, in_force.strategy, in_force.values, encoder, secrets)
 
     def answer(question: Any) -> object:  # noqa: ANN401 - plain data of a worker
         what, given = question
@@ -89,7 +95,8 @@ def cut_in_worker(document: Document, in_force: "InForce", workers: Workers) -> 
             return model.encode([int(number) for number in given])
         return model([str(text) for text in given])
 
-    return ChunkReport(*workers.run_one(_cut, task, _Report, size=len(document.text), answer=answer))
+    chunks, statistics, warnings, text = workers.run_one(_cut, task, _Report, size=len(document.text), answer=answer)
+    return replace(document, text=text), ChunkReport(chunks, statistics, warnings)
 
 
 def _read(task: tuple[str, bytes]) -> tuple[str, tuple[str, ...]]:
@@ -99,5 +106,9 @@ def _read(task: tuple[str, bytes]) -> tuple[str, tuple[str, ...]]:
 
 def _cut(task: _Cutting) -> _Report:
     models = {"encoder": task.encoder, "embed": lambda texts: ask_parent(("embed", list(texts)))}
-    report = chunk(task.document, options_of(task.strategy, task.values, **models))
-    return report.chunks, report.statistics, report.warnings
+    redacted = redact(task.document.text, task.document.path, task.secrets)
+    document = replace(task.document, text=redacted.text)
+    report = chunk(document, options_of(task.strategy, task.values, **models))
+    count = sum(found.count for found in redacted.findings)
+    notes = (f"secrets redacted: {count}",) if count else ()
+    return report.chunks, report.statistics, (*notes, *report.warnings), redacted.text

@@ -7,6 +7,7 @@ from cqm.chunkers.extras import how_to_add
 from cqm.index.activity import Building, Running
 from cqm.index.freshness import Freshness, FreshState
 from cqm.index.model import FileProblem, SkipReason
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexEntry, IndexState, IndexStatus
 from cqm.index.summary import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
 from cqm.server.times import ago, duration
@@ -87,6 +88,11 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield f"  commit: {_commits(status)}"
     yield f"  skipped: {_counted(status.skipped)}"
     yield from (f"  {line}" for line in _pdf_lines(status.skipped))
+    if status.redacted_secrets:
+        yield (
+            f"  redacted: {status.redacted_secrets:,} secrets in {status.redacted_files:,} files "
+            "(cqm status --secrets lists them)"
+        )
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
     if status.server:
         yield f"  its chunks in {status.server}"
@@ -119,6 +125,20 @@ def entry_lines(entry: IndexEntry) -> Iterator[str]:
     yield f"  kept in {entry.location}"
     if entry.server:
         yield f"  its chunks in {entry.server}"
+
+
+def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iterator[str]:
+    """Where secrets were redacted, and which files were left out for theirs; no value of any.
+
+    Parameters:
+        files: with redacted secrets.
+        left_out: paths of files known for secrets.
+    """
+    for file in files:
+        for found in file.findings:
+            times = f" ({found.count} times)" if found.count > 1 else ""
+            yield f"  {file.path}:{found.line}: {found.kind}{times}"
+    yield from (f"  {path}: left out whole" for path in left_out)
 
 
 def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | None = _MOST_LISTED) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from cqm.index.model import SearchMode
-from cqm.server.values import Folder, Section
+from cqm.server.values import Folder, Pattern, Section
 
 
 class IndexSettings(Section):
@@ -40,6 +40,17 @@ class ScanSettings(Section):
     """Index vendored folders such as node_modules too."""
     include_lock_files: bool = False
     """Index lock files of package managers too."""
+
+
+class SecretSettings(Section):
+    """What is redacted before it is stored, sent or shown. Only your own cqm.yml may set these."""
+
+    redact: bool = True
+    """Redact secrets that are found in files."""
+    allow: tuple[Pattern, ...] = ()
+    """Regular expressions of values that stay as they are, such as ^AKIAIOSFODNN7EXAMPLE$."""
+    allow_paths: tuple[str, ...] = ()
+    """Files in which nothing is redacted, and that are indexed whatever their names say, in .gitignore syntax."""
 
 
 class ChunkSettings(Section):

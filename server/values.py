@@ -45,6 +45,20 @@ FolderOrUrl = Annotated[str, AfterValidator(_folder_or_url)]
 """The same, or an address, http:// or https://, or empty."""
 
 
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"expected a regular expression: {error}") from error
+    if re.search(pattern, ""):
+        raise ValueError("expected a regular expression that does not match everything")
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+"""A regular expression that needs at least one character."""
+
+
 def matching(pattern: str, expected: str) -> AfterValidator:
     """Takes only texts that match a pattern as a whole; `expected` is said of others."""
 

@@ -1,5 +1,6 @@
-"""`python -P -m cqm.index.workers fork|work DESCRIPTOR READABLE`: fork the workers that the parent asks for, or be one.
+"""`python -P -m cqm.index.workers fork|work|find DESCRIPTOR READABLE`: fork workers as the parent asks for, or be one.
 
+"find" is a worker with the rules that find secrets; one that is forked has them once the parent has asked for that.
 What forks has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory.
 It ends with its parent, and its workers with it.
 """
@@ -13,7 +14,7 @@ import signal
 import socket
 import sys
 
-from cqm.index.workers.control import END, FORK, REPLY, REQUEST
+from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
     "cqm.index.prepare",
@@ -44,11 +45,22 @@ def serve(control: socket.socket) -> socket.socket | None:
             os.close(descriptors[0])
             workers.add(pid)
             control.sendall(REPLY.pack(pid))
+        elif what == LOAD:
+            _load_rules()
+            control.sendall(REPLY.pack(0))
         elif what == END and pid in workers:
             workers.discard(pid)
             # It is not waited for yet, so the number is still its own.
             os.kill(pid, signal.SIGKILL)
             control.sendall(REPLY.pack(os.waitpid(pid, 0)[1]))
+
+
+def _load_rules() -> None:
+    from cqm.index.secrets.tokens import load_rules
+
+    load_rules()
+    gc.collect()
+    gc.freeze()
 
 
 def main() -> None:
@@ -65,6 +77,8 @@ def main() -> None:
     # A collection in a worker would write to every object that it shares.
     gc.collect()
     gc.freeze()
+    if what == "find":
+        _load_rules()
     connection = serve(opened) if what == "fork" else opened
     if connection is not None:
         from cqm.index.workers.worker import work_until_closed

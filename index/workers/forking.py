@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cqm.index.errors import WorkerError
-from cqm.index.workers.control import END, FORK, REPLY, REQUEST
+from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0
 """How long it may take over an answer; it loads what parses before the first one."""
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
 """Variables that a worker gets. It gets no key."""
+_RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
+"""Others that it gets: they say where the compiled rules are that find secrets."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
 
@@ -29,6 +31,13 @@ class Source(Protocol):
 
         Raises:
             WorkerError: there can be none.
+        """
+
+    def load_rules(self) -> None:
+        """Give only workers from now on that have the rules that find secrets; see `cqm.index.secrets.tokens`.
+
+        Raises:
+            WorkerError: they cannot be loaded.
         """
 
     def end(self, pid: int) -> int:
@@ -82,6 +91,15 @@ class ForkServer:
             message = f"The process that starts workers has ended ({error})."
             raise WorkerError(message, remedy="Run `cqm doctor`; close other programs if memory is short.") from error
 
+    def load_rules(self) -> None:
+        """See `Source.load_rules`."""
+        try:
+            self._control.sendall(REQUEST.pack(LOAD, 0))
+            self._reply()
+        except OSError as error:
+            message = f"The rules that find secrets cannot be loaded ({error})."
+            raise WorkerError(message, remedy="Run `cqm doctor`, or install CQM again.") from error
+
     def end(self, pid: int) -> int:
         """See `Source.end`."""
         try:
@@ -118,17 +136,22 @@ class StartedAnew:
     def __init__(self, root: Path | None) -> None:
         self._root = root
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._what = "work"
 
     def new(self) -> tuple[int, socket.socket]:
         """See `Source.new`."""
         ours, theirs = socket.socketpair()
         try:
-            process = _started("work", theirs, self._root)
+            process = _started(self._what, theirs, self._root)
         except WorkerError:
             ours.close()
             raise
         self._processes[process.pid] = process
         return process.pid, ours
+
+    def load_rules(self) -> None:
+        """See `Source.load_rules`."""
+        self._what = "find"
 
     def end(self, pid: int) -> int:
         """See `Source.end`."""
@@ -175,7 +198,7 @@ def _python_folders() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    variables = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    variables = {name: os.environ[name] for name in (*_PASSED, *_RULES) if name in os.environ}
     # An entry that is empty or relative is the working folder, or something in it.
     named = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(entry)]  # noqa: PTH117
     return variables | {"PYTHONPATH": os.pathsep.join(named), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

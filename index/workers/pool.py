@@ -17,7 +17,7 @@ from typing import Any, Generic, Self, TypeVar
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import WorkerError
 from cqm.index.workers import wire
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT
+from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
 from cqm.index.workers.forking import Source, source_of_workers
 from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
 from cqm.index.workers.worker import Assignment
@@ -64,6 +64,7 @@ class _Worker:
         number: of its batch.
         batch: its tasks; `results` are those that it has sent so far.
         deadline: of its next message, by the monotonic clock.
+        is_finder: whether it was forked with the rules that find secrets because another one lacked them.
     """
 
     pid: int
@@ -73,6 +74,7 @@ class _Worker:
     batch: Sequence[Any] = ()
     results: list[Any] = field(default_factory=list)
     deadline: float = 0.0
+    is_finder: bool = False
 
 
 class Workers:
@@ -189,9 +191,15 @@ class Workers:
         try:
             self._send(worker, Assignment(work, [task], [seconds_for(size)]))
             worker.connection.settimeout(_WAIT_SECONDS)
-            while (message := wire.receive_plain(worker.connection))[0] == QUESTION and answer:
-                worker.connection.settimeout(None)
-                wire.send(worker.connection, answer(message[1]))
+            while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
+                if message[0] == RETIRED and not worker.is_finder:
+                    self._replace_by_finder(worker)
+                    self._send(worker, Assignment(work, [task], [seconds_for(size)]))
+                elif answer and message[0] == QUESTION:
+                    worker.connection.settimeout(None)
+                    wire.send(worker.connection, answer(message[1]))
+                else:
+                    break
                 worker.connection.settimeout(_WAIT_SECONDS)
             is_well = True
             result: Result = _result(message, gives)
@@ -234,7 +242,9 @@ class Workers:
         task = worker.batch[len(worker.results)]
         try:
             message = wire.receive_plain(worker.connection)
-            worker.results.append(_result(message, job.gives))
+            is_retired = message[0] == RETIRED and not worker.is_finder
+            if not is_retired:
+                worker.results.append(_result(message, job.gives))
         except CqmError as error:
             worker.results.append(job.lost(task, str(error)))
         except _BROKEN as error:
@@ -242,6 +252,11 @@ class Workers:
             if len(worker.results) < len(worker.batch):
                 self._replace(worker)
                 self._send_rest(worker, job)
+        else:
+            if is_retired:
+                self._replace_by_finder(worker)
+                self._send_rest(worker, job)
+                return
         worker.done += 1
         worker.deadline = time.monotonic() + _WAIT_SECONDS
 
@@ -263,6 +278,20 @@ class Workers:
         self._end(worker)
         another = self._taken()
         worker.pid, worker.connection, worker.done = another.pid, another.connection, another.done
+        worker.is_finder = another.is_finder
+
+    def _replace_by_finder(self, worker: _Worker) -> None:
+        """Replace a worker by one that has the rules that find secrets.
+
+        Raises:
+            WorkerError: they cannot be loaded.
+        """
+        self._end(worker)
+        # Those that are idle now ask for the same when they need it.
+        with self._lock:
+            self._given().load_rules()
+        self._replace(worker)
+        worker.is_finder = True
 
     def _give_back(self, worker: _Worker) -> None:
         """Keep a worker for the next task, unless it is worn, too many are idle, or it died of its last task."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT
+from cqm.index.secrets import tokens
+from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
 from cqm.index.workers.limits import begin_timer, confine
 from cqm.index.workers.wire import plain, receive_trusted, send
 
@@ -43,6 +44,8 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> Non
     with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - shorter
         for stream in range(3):
             os.dup2(nothing.fileno(), stream)
+    # Loading the rules would take the time of a file, and compiling them writes to the user's cache.
+    tokens.call_instead_of_loading(_retire)
     confine(readable)
     while True:
         assignment: Assignment = receive_trusted(connection)
@@ -62,6 +65,14 @@ def _done(work: Callable[[Any], Any], task: object) -> object:
         return FAILURE, MemoryError.__name__, "", "", False
     except Exception as error:  # noqa: BLE001 - the boundary of a worker: the parent raises it
         return FAILURE, CqmError.__name__, f"Unexpected {type(error).__name__}: {error}.", "", False
+
+
+def _retire() -> None:
+    """Tell the parent that a worker with rules is needed; this one waits for its end."""
+    if _parent is None:
+        raise RuntimeError("only a worker has a parent to ask")
+    send(_parent, (RETIRED,))
+    receive_trusted(_parent)
 
 
 def ask_parent(question: object) -> Any:  # noqa: ANN401 - any picklable value

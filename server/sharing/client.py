@@ -11,6 +11,7 @@ from cqm.index.errors import ScanError
 from cqm.index.home import LOG_FILE, make_index_folder, relative_to_root, resolve_root
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server.errors import SharingError
@@ -185,6 +186,11 @@ class RemoteIndex:
         """The files and folders that are left out, with their reasons."""
         problems: tuple[FileProblem, ...] = self._call("skipped")
         return problems
+
+    def secrets(self) -> tuple[RedactedFile, ...]:
+        """Return the files with redacted secrets; see `Index.secrets`."""
+        files: tuple[RedactedFile, ...] = self._call("secrets")
+        return files
 
     def estimate(self) -> Estimate:
         """What an update of the whole tree would ask models for; see `Index.estimate`."""

@@ -19,6 +19,7 @@ from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index import errors as indexing_errors
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server import errors as sharing_errors
@@ -141,6 +142,7 @@ METHODS: Mapping[str, Method] = {
     "usages": Method(SymbolUses, {"name": str, "limit": int}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
+    "secrets": Method(tuple[RedactedFile, ...], is_brief=True),
     "estimate": Method(Estimate),
     "compact": Method(None),
     "retry_models": Method(None, is_brief=True),

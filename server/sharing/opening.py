@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
+from cqm.index.secrets.model import RedactedFile
 from cqm.index.state import IndexStatus
 from cqm.index.summary import Estimate, Improved, Progress, UpdateSummary
 from cqm.server.console import say
@@ -60,6 +61,9 @@ class OpenedIndex(Protocol):
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """What is left out."""
+
+    def secrets(self) -> tuple[RedactedFile, ...]:
+        """Return the files with redacted secrets."""
 
     def estimate(self) -> Estimate:
         """What an update would ask models for."""

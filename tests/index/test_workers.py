@@ -149,5 +149,5 @@ def test_what_a_worker_sends_can_name_no_function(workers: Workers) -> None:
 def test_dataclasses_pass_as_plain_data() -> None:
     row = FileRow("a.py", FileState.FAILED, "why", 3, 4, 5, "hash", "python", 6)
     sent = plain((row, {"a": (1, [2.5, None])}))
-    assert sent == (("a.py", "failed", "why", 3, 4, 5, "hash", "python", 6), {"a": (1, (2.5, None))})
+    assert sent == (("a.py", "failed", "why", 3, 4, 5, "hash", "python", 6, ()), {"a": (1, (2.5, None))})
     assert restored(tuple[FileRow, dict[str, object]], sent) == (row, {"a": (1, (2.5, None))})

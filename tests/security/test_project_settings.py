@@ -73,6 +73,8 @@ def _changed(dotted: str) -> str:
         return str(not default).lower()
     if isinstance(default, int | float) or default is None:
         return str(1 if default is None else default + 1)
+    if isinstance(default, tuple):
+        return "[ANOTHER]"
     return "http://127.0.0.1:9999/v1" if key.endswith("url") else "ANOTHER"
 
 

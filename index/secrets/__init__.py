@@ -1,0 +1,1 @@
+"""Finding secrets in texts and names, and redacting them before anything is stored, sent or shown."""

@@ -1,0 +1,77 @@
+"""Secrets of several lines, or told by the lines around them: private keys, Secrets of Kubernetes."""
+
+import re
+from collections.abc import Iterator
+
+from cqm.index.secrets.model import Match
+
+_PEM = re.compile(r"-----BEGIN (?P<label>(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
+_PEM_END = "-----END "
+_PEM_MOST = 20_000
+# What holds the lines of a key together in sources: escaped ends of lines, quotes, operators, comment marks.
+_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s:,.-]|\\[nrt]|[\"'`+.#*|>&;()\\$@]|//)*")
+_PEM_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
+
+
+def private_keys(text: str) -> Iterator[Match]:
+    """All between the marks of a private key; without an end mark, what may belong to it."""
+    done = 0
+    for head in _PEM.finditer(text):
+        if head.start() < done:
+            continue
+        end = text.find(_PEM_END + head["label"], head.end(), head.end() + _PEM_MOST)
+        if end < 0:
+            body = _PEM_BODY.match(text, head.end(), head.end() + _PEM_MOST)
+            end = body.end() if body else head.end()
+        done = end
+        lines = list(_PEM_LINE.finditer(text, head.end(), end))
+        # Whatever is around them belongs to the source that the key is in.
+        if lines:
+            shorts = _PEM_TAIL.search(text, lines[-1].end(), end)
+            yield Match("private key", lines[0].start(), shorts.end() if shorts else lines[-1].end())
+
+
+_PEM_TAIL = re.compile(r"[\sA-Za-z0-9+/=\"'\\]{0,12}[A-Za-z0-9+/]{2,15}={0,2}(?=[\s\"'\\]|$)")
+
+
+_SECRET_DATA = re.compile(r"^(?P<indent>[ \t]*)\"?(?:data|stringData)\"?:[ \t]*\{?[ \t]*$", re.MULTILINE)
+_IS_SECRET = re.compile(r"[\"']?kind[\"']?\s*:\s*[\"']?(?:Sealed)?Secret\b")
+_PAIR = re.compile(
+    r"[ \t]*\"?(?P<name>[\w.-]+)\"?:[ \t]*"
+    r"(?P<value>[|>][+-]?[ \t]*|\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)[ \t]*,?[ \t]*(?:#[^\n]*)?$"
+)
+_TEMPLATE = re.compile(r"\{\{|\$[({]|<")
+_LEAST_DATA = 3
+_BLOCK = re.compile(r"[|>][+-]?[ \t]*")
+
+
+def kubernetes_secrets(text: str) -> Iterator[Match]:
+    """All values of a Kubernetes Secret, in any of the documents of a file."""
+    begin = 0
+    while begin < len(text):
+        found = text.find("\n---", begin)
+        end = len(text) if found < 0 else found + 1
+        if _IS_SECRET.search(text, begin, end):
+            for head in _SECRET_DATA.finditer(text, begin, end):
+                yield from _secret_data(text, head, end)
+        begin = end + 3
+
+
+def _secret_data(text: str, head: re.Match[str], end: int) -> Iterator[Match]:
+    depth, place, block = len(head["indent"].expandtabs()), head.end() + 1, 0
+    while place < end:
+        found = text.find("\n", place, end)
+        after = end if found < 0 else found + 1
+        line = text[place:after].rstrip()
+        indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+        if line and (indent <= depth or line.strip() == "}"):
+            return
+        if block and indent > block and line:
+            yield Match("Kubernetes secret", place + len(line) - len(line.lstrip()), place + len(line))
+        elif pair := _PAIR.match(line):
+            value = pair["value"].strip("\"' ")
+            block = indent if _BLOCK.fullmatch(pair["value"]) else 0
+            if not block and len(value) > _LEAST_DATA and not _TEMPLATE.match(value):
+                start = place + line.index(value, pair.start("value"))
+                yield Match("Kubernetes secret", start, start + len(value))
+        place = after

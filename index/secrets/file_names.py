@@ -1,0 +1,207 @@
+"""Files that are known for secrets by their names alone: they are left out whole.
+
+All names are compared in small letters. What programs and documents are called ("credentials.py", "token.rs",
+"secrets.md") never counts: like every other file they are searched for secrets instead.
+"""
+
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+
+_KEYS = """
+    id_rsa id_dsa id_ecdsa id_ed25519 id_xmss id_ecdsa_sk id_ed25519_sk id_rsa[._-]* id_ed25519[._-]* id_ecdsa[._-]*
+    *[._-]rsa *[._-]ed25519 ssh_host_*_key master.key keytab krb5cc_* *.pem *.key *.priv *.private *.p8 *.p12 *.pfx
+    *.pkcs8 *.pkcs12 *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.ppk *.gpg *.pgp *.asc *.skr *.keychain
+    *.keychain-db *.keytab *.ovpn *.agekey *.mobileprovision *.psafe3 *.opvault *.pvk *.snk *.rdp wg[0-9]*.conf
+    wg-*.conf application_default_credentials.json *vault[_-]pass*.txt *vault[_-]token*.txt *vault[_-]key*.txt
+"""
+"""Private keys, stores of keys, and settings that have a key in them."""
+
+_PUBLIC = """
+    *.pub public.* public[_-]key.* *[._-]public.* pub.* pubkey.* publickey.* *[._-]pubkey.* cert.* *[._-]cert.*
+    certs.* certificate.* ca.pem cacert.pem *[._-]ca.pem ca-*.pem *[._-]cacert.pem chain.pem fullchain.pem
+    *[._-]chain.pem *[._-]bundle.pem
+"""
+"""Names of keys and certificates that are made to be given away."""
+
+_SETTINGS = """
+    .env .env[._~-]* .envrc .envrc[._~-]* *.env *.env~ *.env.bak *.env.backup *.env.old *.env.orig *.env.save
+    *.env.sw? *.env.tmp *.env.copy *.env.local *.env.enc .flaskenv .dev.vars .dev.vars[._~-]* env.local env.prod
+    env.production secret secrets .secret .secrets .secret.* .secrets.* secret.* secrets.* *.secrets.json
+    *.secrets.y*ml *.secrets.toml *.secret.json *.secret.y*ml secrets[._-]*.y*ml secrets[._-]*.json
+    secrets[._-]*.toml .*creds .creds.* creds creds.* credential credentials .credential .credentials credentials.*
+    credential.* .credentials.* *[._-]credentials.json *[._-]credentials.csv *[._-]credentials.y*ml
+    credentials[._-]*.json credentials[._-]*.csv passwords passwords.* passwd .passwd shadow shadow- gshadow
+    gshadow- master.passwd api_keys.* apikeys.* api-keys.* token token.json .token .tokens *.token access_token
+    auth_token local.settings.json appsettings.*secret*.json usersecrets.json config.secret.*
+"""
+"""Settings of programs whose secrets are kept apart from the others."""
+
+_CLIENTS = """
+    .netrc _netrc .netrc.* .authinfo .git-credentials .gitcookies .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf
+    .htpasswd* htpasswd .htdigest* .dockercfg .dockerconfigjson *.dockerconfigjson .docker-config.json .s3cfg
+    .s3cfg.* .boto .passwd-s3fs .databrickscfg .snowsql .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .ldaprc
+    .smbcredentials .vault-token .vault[_-]pass* vault[_-]pass* .vault[_-]key* vault[_-]key* .vault[_-]token*
+    vault[_-]token* .vaultpass* vaultpass* ansible[_-]vault[_-]pass* .ansible[_-]vault* kubeconfig kubeconfig[._-]*
+    .kubeconfig .kubeconfig.* *.kubeconfig *[._-]kubeconfig *[._-]kubeconfig.y*ml kube[_-]config kube[_-]config.*
+    bootstrap-kubelet.conf known_tokens.csv talosconfig *.tfstate *.tfstate.* *.tfvars *.tfvars.*
+    credentials.tfrc.json .terraformrc terraform.rc client[_-]secret*.json clientsecret*.json
+    service[_-]account*.json serviceaccount*.json *[_-]service[_-]account*.json *firebase-adminsdk*.json
+    firebase[_-]admin*.json gcp[_-]key*.json gcloud[_-]key*.json gcp-credentials*.json
+    application_default_credentials.json google-services.json googleservice-info.plist access_tokens.db
+    accesstokens.json azureprofile.json msal_token_cache.* rclone.conf .rclone.conf filezilla.xml sitemanager.xml
+    recentservers.xml winscp.ini ngrok.y*ml .ngrok.y*ml wpa_supplicant*.conf *.nmconnection .vnc_passwd .vncpasswd
+    auth.json.bak .cargo-credentials* .gem_credentials .npmrc.* .yarnrc.bak kaggle.json .claude.json
+"""
+"""Files in which clients of services keep what they log in with."""
+
+_HISTORIES = """
+    .bash_history* .zsh_history* .sh_history* .ksh_history* .ash_history* .fish_history* fish_history* .zhistory
+    .histfile .history .python_history* .psql_history* .mysql_history* .mariadb_history* .sqlite_history*
+    .rediscli_history* .node_repl_history* .irb_history* .irb-history* .pry_history* .php_history* .rhistory
+    .scala_history* .mongo_history* .mongosh_history* mongosh_repl_history .dbshell .mongorc.js .lesshst .viminfo
+    .julia_history .duckdb_history .influx_history .cqlsh_history .pgadmin_histfile .wget-hsts
+    consolehost_history.txt *_repl_history
+"""
+"""What was typed, passwords too."""
+
+_IN_FOLDERS = """
+    .docker/config.json .kube/* .aws/credentials .aws/config .aws/sso/* .aws/cli/* .azure/msal* .gcloud/*
+    gcloud/*.json .oci/config .oci/*.pem .bluemix/* .doctl/* .fly/* .terraform.d/* .config/gh/* .config/hub
+    .config/glab-cli/* .config/gcloud/* .config/rclone/* .config/op/* .config/doctl/* .config/fly/* .config/sops/*
+    .config/netlify/* .config/stripe/* .config/heroku/* .config/hcloud/* .config/configstore/* .config/filezilla/*
+    .config/composer/auth.json .config/containers/auth.json .config/ngrok/* .composer/auth.json .env/* .envs/*
+    .secret/* .secrets/* .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml
+    .m2/settings-security.xml .gradle/gradle.properties .jfrog/* .snowsql/config .snowflake/* .dbt/profiles.yml
+    .dbt/profiles.yaml .vault/* .chef/*.pem .password-store/* .electrum/* .bitcoin/* .ethereum/keystore/*
+    .local/share/keyrings/* .purple/accounts.xml .subversion/auth/* .streamlit/secrets.toml .huggingface/token
+    .cache/huggingface/* .kaggle/* .codex/auth.json .vercel/auth.json .netlify/config.json wireguard/*.conf
+    usersecrets/*/secrets.json etc/shadow etc/gshadow .putty/sessions/* .irssi/config .local/share/fish/fish_history
+"""
+"""Names that are secret only in their folders; "*" also stands for folders below."""
+
+_SOURCE = frozenset(
+    [
+        "py",
+        "pyi",
+        "pyx",
+        "rs",
+        "go",
+        "js",
+        "mjs",
+        "cjs",
+        "jsx",
+        "ts",
+        "mts",
+        "cts",
+        "tsx",
+        "java",
+        "kt",
+        "kts",
+        "scala",
+        "groovy",
+        "rb",
+        "php",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "cxx",
+        "hpp",
+        "hh",
+        "m",
+        "mm",
+        "swift",
+        "cs",
+        "fs",
+        "vb",
+        "lua",
+        "pl",
+        "pm",
+        "r",
+        "jl",
+        "dart",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "clj",
+        "cljs",
+        "ml",
+        "mli",
+        "sql",
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "ps1",
+        "bat",
+        "cmd",
+        "html",
+        "htm",
+        "css",
+        "scss",
+        "less",
+        "vue",
+        "svelte",
+        "md",
+        "mdx",
+        "rst",
+        "adoc",
+        "txt",
+        "tex",
+        "ipynb",
+        "proto",
+        "graphql",
+        "tf",
+        "bicep",
+        "cmake",
+        "nim",
+        "zig",
+        "d",
+        "v",
+        "sol",
+        "el",
+        "lisp",
+        "svg",
+    ]
+)
+"""Suffixes of programs and documents."""
+_ODD = ("history", "vault")
+"""Parts of the names in the tables that have such a suffix and do not begin with a dot."""
+
+_EXAMPLE = re.compile(r"(?:^|[._-])(?:examples?|samples?|templates?|tmpl|tpl|dist|schema|defaults?|stub)(?:[._-]|$)")
+"""What is written to be shared: ".env.example", "prod.tfvars.sample"."""
+
+
+def _any_of(tables: Iterable[str], before: str = "") -> re.Pattern[str]:
+    globs = [glob for table in tables for glob in table.split()]
+    return re.compile(before + "(?:" + "|".join(translate(glob) for glob in globs) + ")")
+
+
+_IS_KEY, _IS_PUBLIC, _IS_CREDENTIALS = _any_of([_KEYS]), _any_of([_PUBLIC]), _any_of([_SETTINGS, _CLIENTS])
+_IS_HISTORY, _IS_IN_FOLDER = _any_of([_HISTORIES]), _any_of([_IN_FOLDERS], "(?:.*/)?")
+_IS_ENVIRONMENT = re.compile(r"\.env\.|\.dev\.vars\.")
+
+
+def is_secret_path(path: str) -> bool:
+    """Whether a file is known for secrets by its name, or by its name in its folder.
+
+    Parameters:
+        path: relative to the root with "/" between parts.
+    """
+    low = path.lower()
+    name = low.rpartition("/")[2]
+    suffix = name.rpartition(".")[2]
+    # Most files of most trees: none of the tables has such a name.
+    if suffix in _SOURCE and "/." not in f"/{low}" and not any(part in name for part in _ODD):
+        return False
+    is_example = bool(_EXAMPLE.search(name))
+    if _IS_HISTORY.match(name):
+        return True
+    if _IS_KEY.match(name):
+        return not _IS_PUBLIC.match(name)
+    if "/" in low and _IS_IN_FOLDER.match(low):
+        return not is_example
+    is_source = suffix in _SOURCE and not _IS_ENVIRONMENT.match(name)
+    return not (is_example or is_source) and bool(_IS_CREDENTIALS.match(name))

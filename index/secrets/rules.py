@@ -1,0 +1,150 @@
+"""Rules of our own for what the library of `tokens.py` does not look for, or not everywhere.
+
+Each of them looks for its literals first; patterns are tried from there, or on the lines that have one.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cqm.index.secrets.assignments import ANCHORS, assigned
+from cqm.index.secrets.blocks import kubernetes_secrets, private_keys
+from cqm.index.secrets.model import Match
+from cqm.index.secrets.values import is_password, is_placeholder, is_token
+
+_URL = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,100}):(?P<secret>[^\s/@\"'<>`]{3,300})@(?P<host>[\w.\[-]+)")
+_LONG_ENOUGH = 8
+_SAME = frozenset({"pass", "password", "passwd", "pwd", "secret", "user", "username", "token", "key", "root", "admin"})
+_SAME |= {"guest", "test", "postgres", "mysql", "redis"}
+"""Passwords of manuals."""
+
+
+def _urls(text: str) -> Iterator[Match]:
+    """Passwords in addresses."""
+    for it in _URL.finditer(text):
+        value = it["secret"]
+        is_long = len(value) >= _LONG_ENOUGH and not is_placeholder(value) and not value.isdigit()
+        if value.lower() not in _SAME and value != it["user"] and (is_password(value) or is_long):
+            yield Match("password in a URL", *it.span("secret"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A secret told by its form.
+
+    Attributes:
+        kind: what people are told.
+        literals: small letters, of which one stands in every text that the pattern can match.
+        pattern: with a group "secret".
+        is_secret: whether what was found may be one.
+    """
+
+    kind: str
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+    is_secret: Callable[[str], bool] = lambda value: not is_placeholder(value)
+
+
+def _rule(kind: str, literals: str, pattern: str, is_secret: Callable[[str], bool] | None = None) -> Rule:
+    compiled = re.compile(pattern)
+    return (
+        Rule(kind, tuple(literals.split()), compiled, is_secret)
+        if is_secret
+        else Rule(kind, tuple(literals.split()), compiled)
+    )
+
+
+def _is_basic(value: str) -> bool:
+    """Whether it is "user:password" in base64."""
+    try:
+        user, colon, password = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return False
+    return (
+        bool(colon and user)
+        and password.isprintable()
+        and password.lower() not in _SAME
+        and not is_placeholder(password)
+    )
+
+
+def _is_login(value: str) -> bool:
+    return is_token(value) or _is_basic(value)
+
+
+def _is_any(_value: str) -> bool:
+    return True
+
+
+RULES = (
+    _rule(
+        "authorization",
+        "bearer auth",
+        r"(?i:bearer|authorization[\"']?\s?[:,=]\s?[\"'`]?token)\s{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,2000})",
+        is_token,
+    ),
+    _rule("authorization", "basic", r"(?i:basic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
+    _rule("registry login", "auth", r"\"auth\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9+/]{8,2000}={0,2})\"", _is_basic),
+    _rule("registry token", "auth", r"_auth(?i:token)?\s{0,4}=\s{0,4}[\"']?(?P<secret>[^\s\"'$]{8,2000})", _is_login),
+    _rule(
+        "login",
+        "curl",
+        r"curl\b[^\n|]{0,120}?\s(?:-u\s?|--user[= ])[\"']?[^\s:\"'$]{1,100}:(?P<secret>[^\s\"'$]{4,200})",
+        is_password,
+    ),
+    _rule("password", "mysql", r"(?:mysql|mariadb)\w*[^\n|]{0,120}?\s-p(?P<secret>[^\s\"'$]{4,200})", is_password),
+    _rule("password", "pass", r"sshpass\s{1,4}-p\s{0,2}[\"']?(?P<secret>[^\s\"'$]{4,200})", is_password),
+    _rule(
+        "password hash",
+        "$",
+        r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156y]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}|apr1\$[^\s$:]{1,8}\$[./A-Za-z0-9]{22}|argon2(?:id|i|d)\$v=\d+\$m=[^\s\"']{20,200}))",
+        _is_any,
+    ),
+)
+"""Secrets that their form tells. A library that learns to find one of them makes its row unnecessary."""
+
+
+_BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
+
+
+def own_matches(text: str, low: str, path: str) -> Iterator[Match]:
+    """Secrets of a text by our own rules, in no order; they may overlap.
+
+    Parameters:
+        low: the text in small letters, of the same length.
+        path: of the file: in some kinds of files values stand without quotes.
+    """
+    places = {word: _places(low, word) for word in {*ANCHORS, *_BY_LITERAL}}
+    yield from assigned(text, low, places, path)
+    if "://" in text:
+        yield from _urls(text)
+    if "PRIVATE KEY" in text:
+        yield from private_keys(text)
+    for literal, rules in _BY_LITERAL.items():
+        for start, end in _lines(low, places[literal]):
+            for rule in rules:
+                found = (it for it in rule.pattern.finditer(text, start, end) if rule.is_secret(it["secret"]))
+                yield from (Match(rule.kind, *it.span("secret")) for it in found)
+    if places["secret"] and "data" in low:
+        yield from kubernetes_secrets(text)
+
+
+def _places(low: str, word: str) -> list[int]:
+    places = []
+    place = low.find(word)
+    while place >= 0:
+        places.append(place)
+        place = low.find(word, place + len(word))
+    return places
+
+
+def _lines(low: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The spans of the lines with these places, each line once."""
+    end = -1
+    for place in places:
+        if place > end:
+            end = low.find("\n", place)
+            end = len(low) if end < 0 else end
+            yield low.rfind("\n", 0, place) + 1, end

@@ -1,0 +1,87 @@
+"""Telling secrets from placeholders, references and names, by their characters."""
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+_PLACEHOLDER = re.compile(
+    r"""
+      change[_-]?(?:me|it|this) | replace[_-]?(?:me|with|this) | place[_-]?holder | example | sample | dummy | redacted
+    | your[_ -]? | \bmy[_-] | (?:insert|enter|put|add|fill)[_ -] | to[_-]?be[_-] | not[_-]?(?:set|used|a[_-]|real)
+    | fake | abcdef | 123456 | qwerty | asdf | foobar | lorem | undefined | deadbeef | mock | todo | fixme | s3cr3t
+    | hunter2
+    | ^[\W_]*(?:test|none|null|true|false|password|passwd|secret|token|default|admin|root|user|guest|anonymous)
+      [\W_]*\d{0,3}$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_RUN = re.compile(r"(.)\1{5}|\*{3}|x{4}|X{4}|\.\.\.|…")
+
+_REFERENCE = re.compile(
+    r"""
+      \$[\w({\[] | \{\{ | \{\w*\} | \#\{ | <[%\w] | %\( | ^%[A-Z_]+%$ | ^%[sdr] | %[sd]$ | %s[:/@.-]%s | @\w+@$
+    | ^[@&*](?-i:[a-z_-]+)$ | ^!(?-i:[a-z/]+)$ | (?:process|os|system|import\.meta|deno)\.?env | getenv | ^env[.:(]
+    | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?):// | ^(?:\.{0,2}|~)/[\w.-]+(?:/|$)
+    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_]+=\w{0,8})$
+    | ^\d{4}-\d\d-\d\d | ^[a-z][\w.-]*\.[a-z]+:\d+ | ^--?[a-z-]+$
+    | ^(?:latin|utf|ascii|md|sha|pbkdf|bcrypt|aes|[rhep]s|ed|x|base|iso)[\d_-]*$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands for a secret that is looked up at run time, and what never is one: times, options, encodings."""
+_WORDS = re.compile(
+    r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
+)
+_PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\w.]+\.\w+\(")
+_NAME = re.compile(r"[A-Za-z_.:-]+[(\[]?")
+_RANDOM = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
+_LEAST_ENTROPY = 2.8
+_LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
+_LEAST_ALPHABETIC = 20
+_LEAST_MIXED = 12
+_LONGEST_NAME = 30
+_MOST = 2048
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands where a secret should: "changeme", "xxxx", "${TOKEN}", "<your-key>"."""
+    return bool(_PLACEHOLDER.search(value) or _RUN.search(value) or _REFERENCE.search(value))
+
+
+def is_password(value: str) -> bool:
+    """Whether a value that is called a password may be one: short is enough, a plain word is not."""
+    if not _LEAST_PASSWORD <= len(value) <= _MOST or is_placeholder(value) or " " in value:
+        return False
+    if _WORDS.fullmatch(value):
+        least = _LEAST_ALPHABETIC if value.isalpha() else _LEAST_MIXED
+        return len(value) >= least and value.isalnum() and looks_random(value)
+    return not _PROGRAM.match(value) and any(it.isdigit() or not it.isalnum() for it in value)
+
+
+def is_token(value: str) -> bool:
+    """Whether a value that is called a token, a key or a secret may be one: long, and of random characters."""
+    if not _LEAST_TOKEN <= len(value) <= _MOST or is_placeholder(value) or " " in value:
+        return False
+    if _WORDS.fullmatch(value) and not (value.isalpha() and looks_random(value)):
+        return False
+    has_digit = any(it.isdigit() for it in value)
+    return (has_digit or looks_random(value)) and not _PROGRAM.match(value) and entropy(value) > _LEAST_ENTROPY
+
+
+def entropy(value: str) -> float:
+    """Bits a character, by how often each stands in the value."""
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
+
+
+def is_name(value: str) -> bool:
+    """Whether a value is words, or the name of something in a program."""
+    return len(value) < _LONGEST_NAME and bool(_NAME.fullmatch(value)) and not looks_random(value)
+
+
+def looks_random(value: str) -> bool:
+    """Whether capitals and small letters alternate as they hardly do in names."""
+    if not _RANDOM.search(value):
+        return False
+    turns = sum(a.isupper() != b.isupper() for a, b in pairwise(value) if a.isalpha() and b.isalpha())
+    return turns > len(value) * 0.4

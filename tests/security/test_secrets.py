@@ -1,0 +1,213 @@
+"""Secrets in a repository: nobody gets them, in no way in which CQM stores, sends or shows text."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_server import ScriptedServer
+from secrets_set import Planted, innocent_lines, planted
+
+from cqm.index.secrets.file_names import is_secret_path
+from cqm.index.secrets.model import SecretOptions
+from cqm.index.secrets.redaction import find_secrets, redact
+
+RULES = str(Path(tempfile.gettempdir()) / f"cqm-test-secret-rules-{os.getuid()}")
+"""The library's compiled rules, which every victim would compile for 4 s."""
+ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0", "KF_RULE_CACHE_DIR": RULES}
+
+
+def _words(table: str) -> list[str]:
+    return table.split()
+
+
+KNOWN = "KNOWN-FOR-SECRETS-7f3a"
+
+SECRET_NAMES = _words("""
+    .env .ENV .env~ .env.local.bak .env.prod.swp .envrc prod.env .dev.vars .envs/.production/.django
+    kubeconfig kubeconfig.yaml .kube/config .aws/credentials .aws/config .dockerconfigjson .docker/config.json
+    office.ovpn .bash_history .zsh_history .python_history .psql_history .mysql_history .node_repl_history
+    fish_history credentials.tfrc.json terraform.tfvars prod.auto.tfvars terraform.tfstate
+    service-account.json .pgpass .my.cnf .netrc _netrc .git-credentials .pypirc id_rsa id_ed25519 deploy_rsa
+    server.pem site.key a.p12 a.pfx a.jks a.keystore a.kdbx a.ppk key.asc .htpasswd secrets.yml secrets.json
+    Secrets.yaml credentials vault_pass.txt .vault_pass .terraformrc .config/gh/hosts.yml
+    .azure/accessTokens.json .config/gcloud/application_default_credentials.json .s3cfg .boto rclone.conf
+    filezilla.xml sitemanager.xml wg0.conf app-firebase-adminsdk-x1.json GoogleService-Info.plist
+    local.settings.json UserSecrets/7f/secrets.json ansible-vault-password
+""")
+INNOCENT_NAMES = _words("""
+    credentials.py token.rs secrets.py keystore.go env.ts public.pem ca.pem id_rsa.pub .env.example
+    .env.sample .env.template .env.dist .env.local.example terraform.tfvars.example secrets_test.go
+    tokens.json tokenizer.json Secret.java keys.py auth.js password.ts passwords.md history.py vault_test.go
+    config.json monkey.c env.d.ts
+""")
+
+
+@pytest.fixture(scope="module")
+def secrets() -> list[Planted]:
+    """A planted secret of each kind and part of the labelled set, each in a folder of its own."""
+    parts = [{it.kind: it for it in planted(part, 5)} for part in ("tuning", "held")]
+    both = [it for part in parts for it in part.values()]
+    return [replace(it, path=f"p{number}/{it.path}") for number, it in enumerate(both)]
+
+
+def write(folder: Path, path: str, text: str) -> None:
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def lines_of(secret: Planted) -> list[bytes]:
+    """What may be nowhere: the value, or of one of several lines those that are long."""
+    lines = [it.strip(" \\\"'+n") for it in secret.value.splitlines()]
+    return [it.encode() for it in lines if len(it) > 10 or len(lines) == 1]
+
+
+def leaked(secrets: list[Planted], data: bytes) -> list[tuple[str, str]]:
+    return [(it.kind, it.path) for it in secrets if any(line in data for line in lines_of(it))]
+
+
+def everything_below(folder: Path) -> bytes:
+    return b"\n".join(it.read_bytes() for it in folder.rglob("*") if it.is_file() and not it.is_symlink())
+
+
+def test_no_provider_no_file_and_no_answer_has_a_planted_secret(
+    stranger: Path, victim_of: Callable[[Path, str], Any], secrets: list[Planted], server: ScriptedServer
+) -> None:
+    for secret in secrets:
+        write(stranger, secret.path, secret.text)
+    for number, name in enumerate(SECRET_NAMES):
+        write(stranger, f"n{number}/{name}", f"{KNOWN}\n")
+    victim = victim_of(stranger, "cp -r")
+    settings = {
+        "CQM_EMBEDDING_PROVIDER": "openai",
+        "CQM_EMBEDDING_MODEL": "tiny",
+        "CQM_EMBEDDING_BASE_URL": f"{server.url}/v1",
+        "CQM_INDEX_SHARED": "0",
+        "KF_RULE_CACHE_DIR": RULES,
+    }
+    indexed = victim.json("index", **settings)
+    assert not indexed["failed"]
+    questions = ("password token key", secrets[0].value, KNOWN)
+    said = [victim.run("search", it, "--limit", "100", "--json", **settings).stdout for it in questions]
+    said.append(json.dumps(indexed))
+    said.append(victim.run("status", "--secrets", "--skipped", **settings).stdout)
+    said.append(victim.run("status", "--secrets", "--json", **settings).stdout)
+    said.append(victim.run("report", "--json", **ALONE).stdout)
+    # A question is the user's own text.
+    asked = secrets[0].value
+    texts = [text for request in server.embeddings for text in request.texts if text not in questions]
+    assert len(texts) > len(secrets) / 2
+    others = [it for it in secrets if it.value != asked]
+    assert leaked(others, "\n".join([*texts, *said]).encode()) == []
+    assert leaked(others, everything_below(victim.home)) == []
+    assert KNOWN not in "".join(texts)
+    assert KNOWN.encode() not in everything_below(victim.home / ".cache" / "cqm" / "indexes")
+
+
+def test_a_preview_shows_no_secret_in_any_form(stranger: Path, victim_of: Callable[[Path, str], Any]) -> None:
+    secret = next(it for it in planted("held", 5) if it.kind == "databricks")
+    write(
+        stranger, "app.py", f'def connect():\n    return Client(password="Zx9kQ!2mvLpq")\n\n\nKEY = "{secret.value}"\n'
+    )
+    victim = victim_of(stranger, "cp -r")
+    page = victim.project.parent / "page.html"
+    said = [victim.run("preview", "app.py", *how, **ALONE).stdout for how in ((), ("--json",), ("--html", str(page)))]
+    shown = "".join([*said, page.read_text()])
+    assert "Zx9kQ!2mvLpq" not in shown
+    assert secret.value not in shown
+    assert "secrets redacted: 2" in said[1]
+    assert '"start_line": 1' in said[1]
+
+
+def test_status_lists_path_line_and_kind_of_what_was_redacted_and_never_a_value(
+    stranger: Path, victim_of: Callable[[Path, str], Any]
+) -> None:
+    write(stranger, "app.py", '"""An app."""\n\nNAME = "app"\nPASSWORD = "Zx9kQ!2mvLpq"\n')
+    write(stranger, ".env~", "A=b\n")
+    victim = victim_of(stranger, "cp -r")
+    victim.json("index", **ALONE)
+    told = victim.run("status", "--secrets", **ALONE).stdout
+    assert "redacted: 1 secrets in 1 files" in told
+    assert "  app.py:4: password\n" in told
+    assert "  .env~: left out whole\n" in told
+    listed = victim.json("status", "--secrets", **ALONE)
+    assert (listed["redacted_secrets"], listed["redacted_files"]) == (1, 1)
+    assert listed["secrets"] == [{"path": "app.py", "findings": [{"line": 4, "kind": "password", "count": 1}]}]
+    assert "Zx9kQ" not in told + json.dumps(listed)
+
+
+def test_results_have_the_lines_of_the_file_although_a_key_was_redacted_in_it(
+    stranger: Path, victim_of: Callable[[Path, str], Any]
+) -> None:
+    key = next(it for it in planted("tuning", 5) if it.kind == "RSA PRIVATE KEY" and it.path == "keys.py")
+    write(stranger, "deploy.py", key.text + '\n\ndef after_the_key():\n    """Find me below the key."""\n')
+    victim = victim_of(stranger, "cp -r")
+    hit = next(it for it in victim.json("search", "after_the_key", **ALONE)["results"] if it["path"] == "deploy.py")
+    text = (stranger / "deploy.py").read_text()
+    line = text.split("\n").index("def after_the_key():") + 1
+    assert hit["start_line"] <= line <= hit["end_line"]
+    assert len(hit["text"]) <= len(text)
+
+
+def test_only_the_user_allows_a_value_to_be_indexed(stranger: Path, victim_of: Callable[[Path, str], Any]) -> None:
+    write(stranger, "app.py", 'PASSWORD = "Zx9kQ!2mvLpq"\nOTHER_PASSWORD = "Kq7!nnv2Lpwe"\n')
+    write(stranger, "cqm.yml", "secrets:\n  allow: ['.+']\n")
+    victim = victim_of(stranger, "cp -r")
+    refused = victim.run("search", "password", **ALONE)
+    assert refused.returncode != 0
+    assert "Zx9kQ" not in refused.stdout
+    (victim.project / "cqm.yml").unlink()
+    assert "Zx9kQ" not in victim.run("search", "password", **ALONE).stdout
+    settings = victim.home / ".config" / "cqm" / "cqm.yml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("secrets:\n  allow: ['^Zx9k']\n")
+    # The index of other options is not this one: it is made anew.
+    found = victim.run("search", "password", **ALONE).stdout
+    assert "Zx9kQ!2mvLpq" in found
+    assert "Kq7!nnv2Lpwe" not in found
+
+
+def test_files_known_for_secrets_are_told_by_name_and_innocent_ones_are_not() -> None:
+    assert [it for it in SECRET_NAMES if not is_secret_path(f"deep/{it}")] == []
+    assert [it for it in SECRET_NAMES if not is_secret_path(it.upper())] == []
+    assert [it for it in INNOCENT_NAMES if is_secret_path(f"deep/{it}")] == []
+
+
+def test_nothing_is_redacted_that_only_stands_for_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KF_RULE_CACHE_DIR", RULES)
+    text = innocent_lines()
+    assert [text[it.start : it.end] for it in find_secrets(text, "notes.txt")] == []
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=60),
+            st.sampled_from([it.text for it in planted("tuning", 9)]),
+            st.sampled_from(
+                ["password = ", "İ token: '", "\r", "\u2028", "\x00", "-----BEGIN PRIVATE KEY-----", "\ud800"]
+            ),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from(["a.py", "a.yml", "a.txt", "Dockerfile", "a.json"]),
+)
+def test_redaction_keeps_length_and_lines_and_finds_nothing_more_in_its_own_output(
+    pieces: list[str], path: str
+) -> None:
+    os.environ.setdefault("KF_RULE_CACHE_DIR", RULES)
+    text = "".join(pieces)
+    once = redact(text, path, SecretOptions())
+    assert len(once.text) == len(text)
+    assert [len(it) for it in once.text.splitlines()] == [len(it) for it in text.splitlines()]
+    assert all(new in {old, "*"} for old, new in zip(text, once.text, strict=True))
+    assert redact(once.text, path, SecretOptions()).text == once.text
+    lines = text.count("\n") + 1
+    assert all(1 <= it.line <= lines and it.count > 0 for it in once.findings)
