@@ -217,7 +217,7 @@ class IndexOptions:
     Attributes:
         home: the folder that holds the indexes of all roots; None for the user's cache folder.
         in_project: keep the index in `.cqm/` below the root instead.
-        workers: processes that read and chunk on large runs; 0 for one per core.
+        workers: processes that read and chunk files; 0 for one per core.
         disk_mb: bound of all indexes below `home`, megabytes; 0 for none. Whole indexes of other roots are deleted to
             keep it, those that were not used for the longest time first.
         scan, chunk, embedding, routes, cache, context, rerank, store: of the parts.

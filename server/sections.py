@@ -16,7 +16,7 @@ class IndexSettings(Section):
     in_project: bool = False
     """Keep the index in .cqm/ below the indexed folder instead."""
     workers: int = Field(default=0, ge=0, le=256)
-    """Processes that read and chunk on large runs; 0 for one per core."""
+    """Processes that read and chunk files; 0 for one per core."""
     disk_mb: int = Field(default=0, ge=0)
     """Megabytes that all indexes may take: those of other folders, unused for longest, are deleted; 0 for no limit."""
     shared: bool = True

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,9 @@ pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "
 
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Rules that find secrets are compiled once, for all tests: each test has a home of its own.
+os.environ.setdefault("KF_RULE_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"cqm-test-rules-{os.getuid()}"))
 
 # A busy machine is slow, not wrong: no test fails by the clock. 40 examples in place of 100: the whole suite has to
 # stay under 15 minutes.
