@@ -231,14 +231,18 @@ def require_plain_tree(folder: Path) -> None:
         OSError: it cannot be read.
     """
     _require(folder, problem_of_folder(folder))
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            # Windows gives no number of names here, and has no owners.
-            status = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(status.st_mode):
-                require_plain_tree(Path(entry.path))
-            else:
-                _require(Path(entry.path), problem_of_file(status))
+    folders = [os.fspath(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    problem = "" if is_mine(status) else "belongs to another user"
+                    folders.append(entry.path)
+                else:
+                    problem = problem_of_file(status)
+                if problem:
+                    raise DamagedIndexError(f"{entry.path} {problem}.")
 
 
 def _require(path: Path, problem: str) -> None:
