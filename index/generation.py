@@ -21,6 +21,7 @@ from cqm.index.contextual import writer_name
 from cqm.index.durable import replace_file, sync_folder
 from cqm.index.embedding.opening import recipe
 from cqm.index.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
+from cqm.index.home import CURRENT_FILE
 from cqm.index.manifest import Manifest
 from cqm.index.migration import FORMAT_VERSION, refuse_newer_file
 from cqm.index.options import IndexOptions, StoreOptions
@@ -32,7 +33,7 @@ from cqm.index.shape import SHAPE_FACT, shape_text
 from cqm.index.store import Store, file_point_id
 from cqm.index.stores import drop_store, open_store, refuse_elsewhere, store_shape
 
-_CURRENT, _MANIFEST = "current", "manifest.db"
+_CURRENT, _MANIFEST = CURRENT_FILE, "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
 DAMAGE_FACT, UNAVAILABLE_FACT = "damage", "unavailable"

@@ -33,10 +33,10 @@ PROJECT_FOLDER = ".cqm"
 USED_FILE = "used"
 _OWNER_FILE = "owner.json"
 RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
-ROOT_FILE, LOCK_FILE = "root", "lock"
+ROOT_FILE, LOCK_FILE, CURRENT_FILE = "root", "lock", "current"
 OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, LOG_FILE = "owner.lock", "starting.lock", "owner.address", "owner.log"
 """Of the process that owns an index; see `cqm.server.sharing`."""
-_REPLACED_FILES = (ROOT_FILE, "current", _OWNER_FILE, RUNNING_FILE, ADDRESS_FILE)
+_REPLACED_FILES = (ROOT_FILE, CURRENT_FILE, _OWNER_FILE, RUNNING_FILE, ADDRESS_FILE)
 """Files that are written beside themselves first."""
 _OTHER_FILES = (LOCK_FILE, ".gitignore", USED_FILE, RUNNING_LOCK, OWNER_LOCK, STARTING_LOCK, LOG_FILE, f"{LOG_FILE}.1")
 FILES = frozenset({*_REPLACED_FILES, *(f"{name}.new" for name in _REPLACED_FILES), *_OTHER_FILES})

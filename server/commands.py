@@ -142,6 +142,7 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
         if watcher is None:
             raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
         watcher.start()
+        opened.warm()
         try:
             while True:
                 # A wait without end could not be interrupted on Windows.

@@ -109,6 +109,7 @@ class OpenIndex:
                 self._compared = True
                 if self.watcher:
                     self.watcher.start()
+                    self.index.warm()
         return self._improver.after(summary)
 
     def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:

@@ -1,6 +1,6 @@
-"""`python -P -m cqm.index.workers fork|work|find DESCRIPTOR READABLE`: fork workers as the parent asks for, or be one.
+"""`python -P -m cqm.index.workers fork|work now|later DESCRIPTOR READABLE`: fork workers as the parent asks, or be one.
 
-"find" is a worker with the rules that find secrets; one that is forked has them once the parent has asked for that.
+The rules that find secrets are loaded now, or later: before the first fork after the parent has asked for that.
 What forks has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory.
 It ends with its parent, and its workers with it.
 """
@@ -35,6 +35,7 @@ def serve(control: socket.socket) -> socket.socket | None:
         if len(request) < REQUEST.size:
             for pid in workers:
                 os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
             return None
         what, pid = REQUEST.unpack(request)
         if what == FORK:
@@ -66,7 +67,7 @@ def _load_rules() -> None:
 def main() -> None:
     """Load what parses, and serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    what, descriptor, folders = sys.argv[1:]
+    what, rules, descriptor, folders = sys.argv[1:]
     if sys.platform == "win32":
         opened = socket.fromshare(sys.stdin.buffer.read())
     else:
@@ -77,7 +78,7 @@ def main() -> None:
     # A collection in a worker would write to every object that it shares.
     gc.collect()
     gc.freeze()
-    if what == "find":
+    if rules == "now":
         _load_rules()
     connection = serve(opened) if what == "fork" else opened
     if connection is not None:

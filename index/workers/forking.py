@@ -47,33 +47,33 @@ class Source(Protocol):
         """End all workers."""
 
 
-def source_of_workers(root: Path | None, *, forks: bool = hasattr(os, "fork")) -> Source:
+def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork")) -> Source:
     """Return what gives workers.
 
     Parameters:
-        root: a file or folder that they may read; None for none.
+        rules: whether they have the rules that find secrets from the beginning: .4 s of processor time, once.
         forks: whether they are forked from a process that has loaded what parses, which takes milliseconds.
 
     Raises:
         WorkerError: no process can be started.
     """
-    return ForkServer(root) if forks else StartedAnew(root)
+    return ForkServer(rules=rules) if forks else StartedAnew(rules=rules)
 
 
 class ForkServer:
     """A `Source`: a process that forks workers, started by the constructor; see `cqm.index.workers.__main__`.
 
     Parameters:
-        root: a file or folder that the workers may read; None for none.
+        rules: as in `source_of_workers`.
 
     Raises:
         WorkerError: it cannot be started.
     """
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, *, rules: bool = False) -> None:
         self._control, theirs = socket.socketpair()
         try:
-            self._process = _started("fork", theirs, root)
+            self._process = _started("fork", theirs, rules=rules)
         except WorkerError:
             self._control.close()
             raise
@@ -130,19 +130,18 @@ class StartedAnew:
     """A `Source` where there is no fork, as on Windows: each worker loads for itself what parses, which takes .3 s.
 
     Parameters:
-        root: as in `source_of_workers`.
+        rules: as in `source_of_workers`.
     """
 
-    def __init__(self, root: Path | None) -> None:
-        self._root = root
+    def __init__(self, *, rules: bool = False) -> None:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._what = "work"
+        self._has_rules = rules
 
     def new(self) -> tuple[int, socket.socket]:
         """See `Source.new`."""
         ours, theirs = socket.socketpair()
         try:
-            process = _started(self._what, theirs, self._root)
+            process = _started("work", theirs, rules=self._has_rules)
         except WorkerError:
             ours.close()
             raise
@@ -151,7 +150,7 @@ class StartedAnew:
 
     def load_rules(self) -> None:
         """See `Source.load_rules`."""
-        self._what = "find"
+        self._has_rules = True
 
     def end(self, pid: int) -> int:
         """See `Source.end`."""
@@ -167,11 +166,11 @@ class StartedAnew:
             self.end(pid)
 
 
-def _started(what: str, theirs: socket.socket, root: Path | None) -> "subprocess.Popen[bytes]":
+def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Popen[bytes]":
     """Start a process that forks workers, or is one, and hand it its end of a connection, which is closed here."""
-    readable = json.dumps([*_python_folders(), *([str(root)] if root else [])])
+    readable, when = json.dumps(_python_folders()), "now" if rules else "later"
     # -P and another folder: nothing is imported from where this process works, which is a stranger's.
-    command = [sys.executable, "-P", "-m", "cqm.index.workers", what, str(theirs.fileno()), readable]
+    command = [sys.executable, "-P", "-m", "cqm.index.workers", what, when, str(theirs.fileno()), readable]
     given: dict[str, Any] = {"stdin": subprocess.PIPE} if sys.platform == "win32" else {"pass_fds": [theirs.fileno()]}
     try:
         with theirs:

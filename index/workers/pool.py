@@ -85,15 +85,23 @@ class Workers:
     Parameters:
         count: of workers at once; 0 for one a processor.
         root: a file or folder that they may read; None for none.
+        source: what gives them, if that was started already; closed with them.
         forks: as in `source_of_workers`.
     """
 
-    def __init__(self, count: int = 0, root: Path | None = None, *, forks: bool = hasattr(os, "fork")) -> None:
+    def __init__(
+        self,
+        count: int = 0,
+        root: Path | None = None,
+        source: Source | None = None,
+        *,
+        forks: bool = hasattr(os, "fork"),
+    ) -> None:
         self.count = count or os.cpu_count() or 1
         self._root = root
         self._forks = forks
         self._lock = Lock()
-        self._source: Source | None = None
+        self._source = source
         self._idle: list[_Worker] = []
         self._is_closed = False
 
@@ -108,13 +116,14 @@ class Workers:
         self.close()
 
     def warm(self) -> None:
-        """Start the process that forks workers, and do not wait until it can.
+        """Start the process that forks workers, with the rules that find secrets, and do not wait until it can.
 
         Raises:
             WorkerError: no process can be started.
         """
         with self._lock:
-            self._given()
+            if self._source is None and not self._is_closed:
+                self._source = source_of_workers(rules=True, forks=self._forks)
 
     def close(self) -> None:
         """End all workers. What still uses them fails."""
@@ -266,13 +275,21 @@ class Workers:
             if self._idle:
                 return self._idle.pop()
             try:
-                return _Worker(*self._given().new())
+                return self._new()
             except WorkerError:
                 if self._is_closed or self._source is None:
                     raise
                 self._source.close()
                 self._source = None
-                return _Worker(*self._given().new())
+                return self._new()
+
+    def _new(self) -> _Worker:
+        worker = _Worker(*self._given().new())
+        try:
+            wire.send(worker.connection, str(self._root or ""))
+        except OSError as error:
+            raise WorkerError(f"A new worker does not begin: {error}.") from error
+        return worker
 
     def _replace(self, worker: _Worker) -> None:
         self._end(worker)
@@ -329,7 +346,7 @@ class Workers:
         if self._is_closed:
             raise WorkerError("The index is closed.")
         if self._source is None:
-            self._source = source_of_workers(self._root, forks=self._forks)
+            self._source = source_of_workers(forks=self._forks)
         return self._source
 
 

@@ -34,7 +34,7 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> Non
 
     Parameters:
         connection: to the parent.
-        readable: files and folders that this process may read; see `limits.confine`.
+        readable: files and folders that this process may read, beside the root that the parent tells first.
 
     Raises:
         OSError: the parent is gone.
@@ -46,7 +46,8 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> Non
             os.dup2(nothing.fileno(), stream)
     # Loading the rules would take the time of a file, and compiling them writes to the user's cache.
     tokens.call_instead_of_loading(_retire)
-    confine(readable)
+    root: str = receive_trusted(connection)
+    confine([*readable, *filter(None, [root])])
     while True:
         assignment: Assignment = receive_trusted(connection)
         for task, seconds in zip(assignment.tasks, assignment.seconds, strict=True):

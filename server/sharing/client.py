@@ -163,6 +163,10 @@ class RemoteIndex:
         """Let models that failed be tried by the next update; see `Index.retry_models`."""
         self._call("retry_models")
 
+    def warm(self) -> None:
+        """See `Index.warm`."""
+        self._call("warm")
+
     def compact(self) -> None:
         """Write what the index holds anew; see `Index.compact`."""
         self._call("compact")

@@ -26,7 +26,7 @@ from cqm.server import errors as sharing_errors
 from cqm.server.errors import SharingError
 from cqm.server.sharing.wire import Message
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Goes up with every change of what is said here."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 """The one key of every message but a greeting and a request."""
@@ -146,6 +146,7 @@ METHODS: Mapping[str, Method] = {
     "estimate": Method(Estimate),
     "compact": Method(None),
     "retry_models": Method(None, is_brief=True),
+    "warm": Method(None, is_brief=True),
 }
 """What clients may call, by its name. A row here and the method in `RemoteIndex` are all that a new one needs."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from cqm.index.home import CURRENT_FILE, index_folder
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
 from cqm.index.secrets.model import RedactedFile
@@ -46,6 +47,9 @@ class OpenedIndex(Protocol):
 
     def retry_models(self) -> None:
         """Let models that failed be tried by the next update."""
+
+    def warm(self) -> None:
+        """Have ready what parses files, for changes to come."""
 
     def compact(self) -> None:
         """Write it anew without the room of what was deleted."""
@@ -97,8 +101,12 @@ def open_index(
 
         idle_seconds = settings.index.idle_seconds
         return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
+    from cqm.index.workers.forking import source_of_workers
+
+    # All files will be parsed: what does that loads beside the rest.
+    source = None if os.path.lexists(index_folder(root, options) / CURRENT_FILE) else source_of_workers(rules=True)
     from cqm.index.engine import Index  # the store and all that it stands on
 
     # SQLite and Edge make files with the rights that this leaves, whatever the user's own mask is.
     os.umask(0o077)
-    return Index.open(root, options)
+    return Index.open(root, options, source)

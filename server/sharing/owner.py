@@ -20,7 +20,7 @@ from filelock import Timeout
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import IndexInUseError, StoreError
-from cqm.index.home import LOG_FILE, OWNER_LOCK
+from cqm.index.home import CURRENT_FILE, LOG_FILE, OWNER_LOCK
 from cqm.index.private import PrivateLock, append_private, lock_in
 from cqm.server.console import visible
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
@@ -68,6 +68,10 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
 
 class _Owner:
     def __init__(self, folder: Path, listener: socket.socket, address: Address, build: Build) -> None:
+        from cqm.index.workers.forking import source_of_workers
+
+        # Where all files will be parsed, what does that loads beside the rest.
+        source = None if os.path.lexists(folder / CURRENT_FILE) else source_of_workers(rules=True)
         # What indexes is loaded after clients were told that they may come: they have things to do meanwhile.
         from cqm.server.sharing.tenancy import Tenancy
 
@@ -79,7 +83,7 @@ class _Owner:
         self._lock = Lock()
         self._woken, self._wake = socket.socketpair()
         self._wake.settimeout(0)
-        self._tenancy = Tenancy(build, folder, self._look)
+        self._tenancy = Tenancy(build, folder, self._look, source)
         self._is_told_to_end = False
         self._idle_since = time.monotonic()
 

@@ -9,6 +9,7 @@ from threading import Condition, Lock
 from cqm.index.engine import Index
 from cqm.index.errors import IndexInUseError
 from cqm.index.options import IndexOptions
+from cqm.index.workers.forking import Source
 from cqm.server.sharing.differing import names, notice
 from cqm.server.sharing.messages import METHODS, Build, Client, Greeting
 from cqm.server.sharing.opened import Opened
@@ -37,12 +38,14 @@ class Tenancy:
         build: what the owner runs.
         folder: of the index.
         changed: called when `is_over` may have changed.
+        source: what gives the workers of the index that is opened first; None to start that when it is needed.
     """
 
-    def __init__(self, build: Build, folder: Path, changed: Callable[[], None]) -> None:
+    def __init__(self, build: Build, folder: Path, changed: Callable[[], None], source: Source | None = None) -> None:
         self._build = build
         self._folder = folder
         self._tell = changed
+        self._source = source
         self._opening = Lock()
         self._changed = Condition()
         self._connections: Counter[Client] = Counter()
@@ -172,6 +175,8 @@ class Tenancy:
             opened, self._opened = self._opened, None
         if opened:
             opened.close()
+        if self._source:
+            self._source.close()
 
     @contextmanager
     def _opened_by_nobody(self) -> Iterator[None]:
@@ -271,7 +276,8 @@ class Tenancy:
                 before.close()
             with restored_on_error():
                 adopt(greeting.options, greeting.variables, only_new=only_new)
-                self._publish(Index.open(Path(greeting.root), greeting.options))
+                source, self._source = self._source, None
+                self._publish(Index.open(Path(greeting.root), greeting.options, source))
         finally:
             if self._opened is None and before and not self._is_ended:
                 self._publish(Index.open(before.index.root, before.index.options))
