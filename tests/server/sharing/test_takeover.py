@@ -137,13 +137,14 @@ def test_the_workers_of_an_owner_that_is_killed_end_too(large: "Place") -> None:
 
     def kill(progress: Progress) -> None:
         if progress.done and not workers:
-            workers.extend(children(large.owner))
+            [forks] = children(large.owner)
+            workers.extend([forks, *children(forks)])
             assert workers
             os.kill(large.owner, signal.SIGKILL)
 
     with large.open(replace(large.options, workers=2)) as index:
         index.update(report=kill)
-    assert len(workers) >= 2
+    assert len(workers) >= 3
     for worker in workers:
         wait_for_death(worker)
 
