@@ -28,6 +28,12 @@ _PARAMETERS = 900
 _REASON = "CASE WHEN reason LIKE 'needs pip install %' THEN 'needs the extra pdf' ELSE reason END"
 """Earlier releases stored a command with the name of somebody else's distribution; `status` must not show it."""
 
+# By name: a column that a later release added stands last in the tables of earlier ones.
+_PUT_FILE = (
+    "INSERT OR REPLACE INTO file(path, state, reason, size, mtime_ns, read_at_ns, hash, language, ctime_ns, secrets) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?)"
+)
+
 
 class Manifest:
     """The SQLite file of one generation of an index; use `Manifest.open`. Its methods may be called from any thread.
@@ -264,7 +270,7 @@ class Manifest:
         """
         with self._transaction():
             for row, chunks in files:
-                self._db.execute("INSERT OR REPLACE INTO file VALUES(?,?,?,?,?,?,?,?,?,?)", file_values(row))
+                self._db.execute(_PUT_FILE, file_values(row))
                 if chunks is not None:
                     self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
                     self._change += self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks)).rowcount

@@ -18,7 +18,7 @@ from cqm.server.console import one_line
 from cqm.server.reports import freshness_text, stale_lines
 from cqm.server.times import ago
 
-_TAIL_TOKENS = 50
+_TAIL_TOKENS = 52
 """Kept free for the lines that say what was cut and how to go on."""
 _MOST_NAMES = 4
 _LONGEST_NAME = 160

@@ -8,6 +8,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -118,10 +119,9 @@ class Workers:
     def warm(self) -> None:
         """Start the process that forks workers, with the rules that find secrets, and do not wait until it can.
 
-        Raises:
-            WorkerError: no process can be started.
+        Where it cannot be started, the first task says why.
         """
-        with self._lock:
+        with self._lock, suppress(WorkerError):
             if self._source is None and not self._is_closed:
                 self._source = source_of_workers(rules=True, forks=self._forks)
 

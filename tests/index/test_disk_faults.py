@@ -25,6 +25,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
 from cqm.index.model import Query
 from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.workers.forking import source_of_workers
 tree, home = map(Path, sys.argv[1:3])
 options = IndexOptions(home, embedding=EmbeddingOptions("none"), workers=1, cache=CacheOptions(enabled=False))
 
@@ -171,6 +172,8 @@ def as_nobody(script: str, tree: Path, home: Path) -> str:
 with Index.open(tree, IndexOptions(home / "warm", embedding=options.embedding)) as index:
     index.update()
     index.search(Query("compute_3_3"))
+# Python itself may be closed to that user, too.
+source = source_of_workers()
 if os.geteuid() == 0:
     os.setegid(65534)
     os.seteuid(65534)
@@ -214,7 +217,7 @@ def test_a_manifest_that_is_full_in_the_middle_of_a_commit_is_told_as_that(tree:
 
 def test_an_index_that_may_not_be_written_is_told_with_its_folder(open_tree: Path, options: IndexOptions) -> None:
     script = """
-with Index.open(tree, options) as index:
+with Index.open(tree, options, source) as index:
     index.update()
     folder = index.folder
 folder.chmod(0o500)

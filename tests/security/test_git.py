@@ -20,8 +20,8 @@ Deliver = Callable[[Path, str], "Victim"]
 WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 SOURCES = Path(__file__).parents[2]
 STARTERS = {
+    "chunkers/extras.py",  # quotes a command for Windows
     "index/git.py",
-    "index/processes.py",
     "server/github.py",
     "server/sharing/__main__.py",
     "server/sharing/election.py",
