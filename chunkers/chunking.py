@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from time import perf_counter
 
-from cqm.chunkers.completing import Outline, completed
+from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece
-from cqm.chunkers.natural import natural_language, natural_language_of_comments
+from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
 from cqm.chunkers.thawing import thawed
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from cqm.index.cache import open_cache
 from cqm.index.contextual import open_writer
+from cqm.index.disk.locations import cache_folder
 from cqm.index.embedding.opening import open_routes
-from cqm.index.home import cache_folder
-from cqm.index.options import IndexOptions
-from cqm.index.questions import QuestionModels
+from cqm.index.generations.query_models import QuestionModels
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Usage
 from cqm.index.rerank import open_reranker
-from cqm.index.summary import Usage
 
 
 class Services:

@@ -1,4 +1,4 @@
-"""What each feature of `cqm.index.rank` is worth: what is found by weights that are learned without it.
+"""What each feature of `cqm.index.ranking.rank` is worth: what is found by weights that are learned without it.
 
 Usage: python training/ablation.py SENTENCES TOPICS [--repositories CAPTURED]
 
@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "bench"))
 from evidence import RESULTS, captured
 from ranking import NAMES, Asked, for_sentences, for_topics, left_out, read
 
-from cqm.index.evaluation import MEASURES, Judged, Span, Topic, judge
-from cqm.index.evidence import Evidence
-from cqm.index.exact import exact_first
-from cqm.index.rank import rank, weights_for
+from cqm.index.evaluation.evaluation import MEASURES, Judged, Span, Topic, judge
+from cqm.index.ranking.evidence import Evidence
+from cqm.index.ranking.exact import exact_first
+from cqm.index.ranking.rank import rank, weights_for
 
 Questions = Sequence[tuple[Topic, Evidence]]
 Weighed = tuple[Mapping[str, float], Mapping[str, float]]

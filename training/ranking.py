@@ -1,8 +1,8 @@
-"""Learn the weights of `cqm.index.rank` from questions about packages that no reported figure is of.
+"""Learn the weights of `cqm.index.ranking.rank` from questions about packages that no reported figure is of.
 
 Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out SENTENCES
        python tests/bench/evidence.py capture training/topics.jsonl TREES --out TOPICS
-       python training/ranking.py SENTENCES TOPICS [--out index/weights.py]
+       python training/ranking.py SENTENCES TOPICS [--out index/ranking/weights.py]
 
 QUESTIONS and TREES are made by tests/bench/question_set.py: sentences of doc comments and comments, of which those of
 the split "train" count. topics.jsonl was written by hand about packages of the same split. Questions about a project of
@@ -37,12 +37,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "bench"))
 
 from evidence import captured
 
-from cqm.index.evaluation import Span, Topic, shows
-from cqm.index.evidence import Candidate, Evidence
-from cqm.index.features import ChunkFeatures, FileFeatures, features
-from cqm.index.lexical import content_words, stems
-from cqm.index.phrasing import form
-from cqm.index.question import read_question
+from cqm.index.evaluation.evaluation import Span, Topic, shows
+from cqm.index.ranking.evidence import Candidate, Evidence
+from cqm.index.ranking.features import ChunkFeatures, FileFeatures, features
+from cqm.index.ranking.question import read_question
+from cqm.index.ranking.question_form import form
+from cqm.index.text.terms import content_words, stems
 
 Floats = NDArray[np.float64]
 

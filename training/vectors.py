@@ -1,4 +1,4 @@
-"""Train the static vectors of `cqm.index.embedding.embedded` on pairs of questions and texts.
+"""Train the static vectors of `cqm.index.embedding.static_model` on pairs of questions and texts.
 
 Usage: python training/vectors.py pairs.jsonl.gz --out index/embedding/static
 
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, trainers
 
-from cqm.index.embedding.embedded import words_of
+from cqm.index.embedding.static_model import words_of
 
 Floats = NDArray[np.float32]
 

@@ -4,7 +4,7 @@ import functools
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.cutting import Columns, Span, Unit, even_spans_of, line_units
+from cqm.chunkers.splitting import Columns, Span, Unit, even_spans_of, line_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from cqm.chunkers.cutting import line_start
+from cqm.chunkers.splitting import line_start
 from cqm.chunkers.structured.spans_of_json import ARRAY, LITERAL, OBJECT, STRING, Node, member, string_of, value_of
 
 CODE = "code"

@@ -3,10 +3,10 @@
 import re
 from itertools import pairwise
 
-from cqm.chunkers.cutting import Span
 from cqm.chunkers.documents.pdf_text import PAGE_BREAK
 from cqm.chunkers.documents.prose import spans_of_prose
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.splitting import Span
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqm.chunkers.cutting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends
 from cqm.chunkers.model import ChunkOptions, Piece
+from cqm.chunkers.splitting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 _PARAGRAPH_STRENGTH = 3

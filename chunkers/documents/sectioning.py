@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cqm.chunkers.cutting import Unit, even_spans, line_units
 from cqm.chunkers.documents.headed import (
     Heading,
     Section,
@@ -19,6 +18,7 @@ from cqm.chunkers.documents.headed import (
 )
 from cqm.chunkers.documents.prose import line_strength, prose_strength
 from cqm.chunkers.model import ChunkOptions, Fact, Piece
+from cqm.chunkers.splitting import Unit, even_spans, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 WHOLE_BLOCK_LIMITS = 4

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from cqm.chunkers.cutting import line_start
 from cqm.chunkers.documents.markdown import pieces_of_markdown
 from cqm.chunkers.github.encoded import Encoded, encoded
 from cqm.chunkers.github.records import COMMENT, ISSUE, PULL_REQUEST, REVIEW_COMMENT, Record, records_of
 from cqm.chunkers.github.rendering import facts_of, heading_of, name_of, symbol_of
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
+from cqm.chunkers.splitting import line_start
 from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 
 _LONG_COMMENT = 100

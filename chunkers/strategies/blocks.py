@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cqm.chunkers.cutting import Span
+from cqm.chunkers.splitting import Span
 
 # CommonMark 0.31.2 4.5, but indented as far as a list needs.
 _FENCE = re.compile(r"^[ \t]*(`{3,}+(?=[^`\n]*$)|~{3,}+)([^\n]*+)\n?", re.MULTILINE)

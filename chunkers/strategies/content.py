@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqm.chunkers.completing import Outline, byte_count, gapless, trimmed
+from cqm.chunkers.chunk_builder import Outline, byte_count, gapless, trimmed
 from cqm.chunkers.documents.prose import pieces_of_lines
-from cqm.chunkers.formats import LINES, chunker_of
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.quality import without_small
+from cqm.chunkers.registry import LINES, chunker_of
 from cqm.chunkers.strategies.numbering import numbered_headings
 from cqm.chunkers.tokens import estimate
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cqm.chunkers.cutting import Span
 from cqm.chunkers.model import Cut, Piece
+from cqm.chunkers.splitting import Span
 from cqm.chunkers.strategies.content import Section, sections_of
 from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
 from cqm.chunkers.strategies.sentence import even_groups, measure_of

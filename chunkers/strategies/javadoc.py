@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.chunk_builder import utf8
 from cqm.chunkers.code.enclosing import class_line, field_signatures
 from cqm.chunkers.code.outline import Mark
 from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.signature import body_of
-from cqm.chunkers.completing import utf8
 from cqm.chunkers.facts.comments import marked
 from cqm.chunkers.facts.packages import packages_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, text_of

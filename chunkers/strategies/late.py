@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.cutting import Span, Unit, even_spans
 from cqm.chunkers.model import Chunk, Cut, Piece
+from cqm.chunkers.splitting import Span, Unit, even_spans
 from cqm.chunkers.strategies.pooling import POOLINGS, TokenEncoder, embed_tokens, pooled
 from cqm.chunkers.strategies.rules import Choice, Given, Rule, Whole
 from cqm.chunkers.strategies.sentences import AFTER_HEADING, sentences_of

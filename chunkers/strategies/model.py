@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cqm.chunkers.completing import Outline
+from cqm.chunkers.chunk_builder import Outline
 from cqm.chunkers.model import Chunk
 from cqm.chunkers.strategies.rules import Rule
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.cutting import Unit
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import Cut, Piece
+from cqm.chunkers.splitting import Unit
 from cqm.chunkers.strategies.rules import TOKENIZER, Given, Real, Rule, Whole, Words
 from cqm.chunkers.strategies.sentence import Group, even_groups, grouped, measure_of
 from cqm.chunkers.strategies.sentences import AFTER_HEADING, AFTER_PARAGRAPH, sentences_of

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from cqm.chunkers.cutting import Span, Unit, even_spans
 from cqm.chunkers.model import Cut, Piece
+from cqm.chunkers.splitting import Span, Unit, even_spans
 from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
 from cqm.chunkers.strategies.sentences import AFTER_HEADING, AFTER_SENTENCE, sentences_of
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from cqm.chunkers.completing import Outline, trimmed
+from cqm.chunkers.chunk_builder import Outline, trimmed
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import Chunk, ChunkOptions, Cut
 from cqm.chunkers.strategies.content import outline_by_content

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cqm.chunkers.extras import how_to_add
 from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Layer, Store
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 
 __all__ = ["Cache", "open_cache"]
 

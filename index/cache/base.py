@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.state import CacheLayer
+from cqm.index.model.status import CacheLayer
 
 SYSTEM_CLOCK: Callable[[], float] = time.time
 """Seconds since the epoch: what is kept for a time is kept across processes and machines."""

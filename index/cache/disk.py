@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from cqm.index.cache.base import CacheError, Frame
 from cqm.index.cache.raw import FILE, DamagedFileError, RawValues, translating
-from cqm.index.errors import StoreError
-from cqm.index.home import make_private_folder
+from cqm.index.disk.locations import make_private_folder
+from cqm.index.model.errors import StoreError
 
 Result = TypeVar("Result")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cqm.index.cache.base import Kept, Layer, lifetime
 from cqm.index.cache.framing import name_of
-from cqm.index.state import CacheLayer
+from cqm.index.model.status import CacheLayer
 
 
 class LayeredCache:

@@ -6,7 +6,7 @@ from threading import Lock
 
 from cqm.index.cache.base import Kept
 from cqm.index.cache.tally import Tally
-from cqm.index.state import CacheLayer
+from cqm.index.model.status import CacheLayer
 
 _ENTRY_BYTES = 300
 """What an entry takes beside its value: name, time, place in the table (289 measured with tracemalloc)."""

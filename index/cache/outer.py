@@ -7,7 +7,7 @@ from typing import TypeVar
 from cqm.index.cache.base import CacheError, Frame, Kept, Store
 from cqm.index.cache.framing import framed, unframed
 from cqm.index.cache.tally import Tally
-from cqm.index.state import CacheLayer
+from cqm.index.model.status import CacheLayer
 
 Result = TypeVar("Result")
 

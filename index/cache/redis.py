@@ -9,7 +9,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from cqm.index.cache.base import CacheError, Frame
-from cqm.index.embedding.endpoint import Endpoint
+from cqm.index.remote.endpoint import Endpoint
 
 _TIMEOUT_SECONDS = 0.3
 """For a connection, and for the next bytes of an answer: longer than a network takes, shorter than a user notices."""

@@ -2,7 +2,7 @@
 
 from threading import Lock
 
-from cqm.index.state import CacheLayer
+from cqm.index.model.status import CacheLayer
 
 
 class Tally:

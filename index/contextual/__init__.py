@@ -11,10 +11,10 @@ from cqm.index.contextual.prompt import PROMPT_VERSION
 from cqm.index.contextual.spending import Spending
 from cqm.index.contextual.workers import Workers
 from cqm.index.contextual.writer import ContextWriter, Written
-from cqm.index.embedding.breaker import Breaker
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.errors import ContextError
-from cqm.index.options import ContextOptions
+from cqm.index.model.errors import ContextError
+from cqm.index.model.options import ContextOptions
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from cqm.index.cache.base import Cache

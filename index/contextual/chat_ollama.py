@@ -8,10 +8,10 @@ from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.connection import Connection
 from cqm.index.contextual.models import model_of
 from cqm.index.contextual.prompt import Prompt
-from cqm.index.embedding.base import RefusedInputError
-from cqm.index.embedding.ollama_client import OllamaServer, connect_ollama, context_of
-from cqm.index.embedding.purposes import CONTEXTS
-from cqm.index.options import ContextOptions
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.options import ContextOptions
+from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
+from cqm.index.remote.purposes import CONTEXTS
 
 _QUESTION_TOKENS = 1024
 """Estimated, of a usual chunk and its task beside the window."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
-from cqm.index.errors import ContextError
+from cqm.index.model.errors import ContextError
 
 
 class Closable(Protocol):

@@ -8,7 +8,7 @@ from cqm.index.contextual.models import RULES
 from cqm.index.contextual.prices import price_of
 from cqm.index.contextual.prompt import task_of
 from cqm.index.contextual.writer import WHOLE_SHARE
-from cqm.index.options import ContextOptions
+from cqm.index.model.options import ContextOptions
 
 
 @dataclass(frozen=True, slots=True)

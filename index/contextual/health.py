@@ -3,9 +3,9 @@
 from threading import Lock
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.embedding.base import RefusedInputError
-from cqm.index.embedding.breaker import Breaker
-from cqm.index.embedding.retries import TransientError
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.retries import TransientError
 
 RETRY_SECONDS = 60.0
 """How long a service that failed is left alone."""

@@ -2,7 +2,7 @@
 
 import os
 
-from cqm.index.options import ContextOptions
+from cqm.index.model.options import ContextOptions
 
 RULES = "rules"
 """The provider that needs no model."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cqm.index.contextual.models import is_openai, model_of
-from cqm.index.options import ContextOptions
+from cqm.index.model.options import ContextOptions
 
 _MILLION = 1_000_000
 

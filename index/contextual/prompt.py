@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk
-from cqm.chunkers.natural import natural_language, natural_language_of_comments
+from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
 
 PROMPT_VERSION = 1
 """Grows with every change of the prompt or of what is made of answers, so that stored contexts are written again."""

@@ -6,7 +6,7 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.prices import FREE, Price
 from cqm.index.contextual.prompt import Prompt
-from cqm.index.summary import Usage
+from cqm.index.model.progress import Usage
 
 _FRAME_TOKENS = 64
 """What a chat's frame may add to a prompt."""

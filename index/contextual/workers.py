@@ -6,7 +6,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
-from cqm.index.deadline import settle
+from cqm.index.remote.deadline import settle
 
 Result = TypeVar("Result")
 

@@ -22,10 +22,10 @@ from cqm.index.contextual.prompt import Prompt, document_language, prompt_of
 from cqm.index.contextual.spending import Spending
 from cqm.index.contextual.window import cut_windows
 from cqm.index.contextual.workers import Workers
-from cqm.index.embedding.retries import RetryPolicy, with_retries
-from cqm.index.errors import ContextError
-from cqm.index.options import ContextOptions
-from cqm.index.summary import Usage
+from cqm.index.model.errors import ContextError
+from cqm.index.model.options import ContextOptions
+from cqm.index.model.progress import Usage
+from cqm.index.remote.retries import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
     from cqm.index.cache.base import Cache

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from cqm.index.embedding.base import Embedder
 from cqm.index.embedding.presets import PRESETS, known_facts
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
 
 __all__ = ["PROVIDERS", "known_facts", "open_embedder"]
 
@@ -24,7 +24,7 @@ def open_embedder(options: EmbeddingOptions) -> Embedder | None:
 
 
 def _embedded(options: EmbeddingOptions) -> Embedder:
-    from cqm.index.embedding.embedded import StaticEmbedder
+    from cqm.index.embedding.static_model import StaticEmbedder
 
     return StaticEmbedder(options)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition
 
-from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
-from cqm.index.embedding.models import ModelFacts
-from cqm.index.embedding.service import Role
-from cqm.index.errors import BudgetError
-from cqm.index.summary import Usage
+from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, Space
+from cqm.index.embedding.service.models import ModelFacts
+from cqm.index.embedding.service.service import Role
+from cqm.index.model.errors import BudgetError
+from cqm.index.model.progress import Usage
 
 _MILLION = 1_000_000
 _FRAME_TOKENS = 64

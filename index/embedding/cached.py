@@ -6,14 +6,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.cache.base import Cache
-from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, RejectedText, Space, stacked
-from cqm.index.errors import EmbeddingError
-from cqm.index.summary import Usage
+from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, RejectedText, Space, stacked
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.progress import Usage
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.base import Vector, Vectors
-    from cqm.index.embedding.models import ModelFacts
-    from cqm.index.embedding.service import Role
+    from cqm.index.embedding.service.base import Vector, Vectors
+    from cqm.index.embedding.service.models import ModelFacts
+    from cqm.index.embedding.service.service import Role
 
 _KIND = "vectors"
 _NO_SERVICE = "embedded"

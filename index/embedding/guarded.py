@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cqm.index.deadline import DeadlineError, awaited, begun
-from cqm.index.embedding.base import Embeddings, RefusedInputError, Space
-from cqm.index.embedding.batches import CANARY
-from cqm.index.embedding.breaker import Breaker
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.errors import BudgetError, EmbeddingError
+from cqm.index.embedding.service.base import Embeddings, RefusedInputError, Space
+from cqm.index.embedding.service.batches import CANARY
+from cqm.index.model.errors import BudgetError, EmbeddingError
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.deadline import DeadlineError, awaited, begun
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from cqm.index.embedding.base import Vector
+    from cqm.index.embedding.service.base import Vector
 
 Result = TypeVar("Result")
 

@@ -6,23 +6,17 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embedder
-from cqm.index.embedding.models import ModelFacts, settled
-from cqm.index.embedding.ollama_client import (
-    MissingModelError,
-    OllamaServer,
-    connect_ollama,
-    context_of,
-    ollama_client,
-)
 from cqm.index.embedding.presets import OLLAMA_MODEL, facts_at_ollama
-from cqm.index.embedding.purposes import EMBEDDING
-from cqm.index.embedding.rates import Clock
-from cqm.index.embedding.retries import RetryPolicy, with_retries
-from cqm.index.embedding.served import ServedEmbedder
-from cqm.index.embedding.service import Answer, Limits, Role
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.embedding.service.embedder import ServedEmbedder
+from cqm.index.embedding.service.models import ModelFacts, settled
+from cqm.index.embedding.service.service import Answer, Limits, Role
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.ollama import MissingModelError, OllamaServer, connect_ollama, context_of, ollama_client
+from cqm.index.remote.purposes import EMBEDDING
+from cqm.index.remote.rates import Clock
+from cqm.index.remote.retries import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
     import ollama

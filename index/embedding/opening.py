@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cqm.index.cache import Cache
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.base import Embedder
-from cqm.index.embedding.breaker import Breaker
 from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.embedding.presets import known_facts
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.endpoint import Endpoint
 
 NO_MODEL = "none"
 BY_LATENCY = "latency"

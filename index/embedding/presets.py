@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from cqm.index.embedding.addresses import is_loopback, ollama_url
-from cqm.index.embedding.models import ModelFacts, facts_of, settled
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.models import ModelFacts, facts_of, settled
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.addresses import is_loopback, ollama_url
 
 Fields = Mapping[str, object]
 """Members of a request's body."""

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.base import Embeddings, Space
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.errors import EmbeddingError
-from cqm.index.state import ModelState
-from cqm.index.summary import Usage
+from cqm.index.embedding.service.base import Embeddings, Space
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.progress import Usage
+from cqm.index.model.status import ModelState
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.base import Vector
+    from cqm.index.embedding.service.base import Vector
 
 
 _LEAST_SECONDS = 0.05

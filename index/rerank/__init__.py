@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from cqm.index.errors import RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import RerankError
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank.base import Reranker
 from cqm.index.rerank.shapes import SHAPES
 

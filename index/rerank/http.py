@@ -8,12 +8,12 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.addresses import is_address
-from cqm.index.embedding.breaker import Breaker
-from cqm.index.embedding.endpoint import Endpoint
-from cqm.index.embedding.keys import read_key
-from cqm.index.errors import EmbeddingError, RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import EmbeddingError, RerankError
+from cqm.index.model.options import RerankOptions
+from cqm.index.remote.addresses import is_address
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.keys import read_key
 from cqm.index.rerank.base import MAX_CHARACTERS, Deadline, Reranker, in_time, readable
 from cqm.index.rerank.shapes import SHAPES, RerankShape, request_body, scores_in, shape_at, shape_by_url
 

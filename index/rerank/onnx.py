@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.extras import how_to_add
-from cqm.index.errors import RerankError
+from cqm.index.model.errors import RerankError
 from cqm.index.rerank.base import Deadline, in_time, readable
 
 if TYPE_CHECKING:

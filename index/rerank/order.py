@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from cqm.index.rank import Ranked
+from cqm.index.ranking.rank import Ranked
 
 
 def reordered(ranked: Sequence[Ranked], scores: Sequence[float], weight: float) -> list[Ranked]:

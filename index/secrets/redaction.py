@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cqm.index.globs import paths_matching
+from cqm.index.search.filters import paths_matching
 from cqm.index.secrets.model import Match, Redacted, SecretFinding, SecretOptions
 from cqm.index.secrets.rules import own_matches
 from cqm.index.secrets.tokens import token_matches

@@ -17,7 +17,7 @@ import sys
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
-    "cqm.index.prepare",
+    "cqm.index.update.prepare",
     "cqm.index.workers.worker",
     "tree_sitter",
     "markdown_it",

@@ -10,7 +10,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any, Protocol
 
-from cqm.index.errors import WorkerError
+from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.errors import WorkerError
+from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
 from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
 from cqm.index.workers.forking import Source, source_of_workers

@@ -18,7 +18,7 @@ from uuid import uuid4
 from cqm.index.cache import Cache, open_cache
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.options import CacheOptions, EmbeddingOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions
 
 BATCH = 64
 CHARACTERS = 500

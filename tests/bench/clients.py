@@ -19,11 +19,11 @@ from pathlib import Path
 from filelock import FileLock
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
-from cqm.server.settings import Settings, load_settings
-from cqm.server.sharing.client import RemoteIndex
-from cqm.server.sharing.place import read_address
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query
+from cqm.server.config.settings import Settings, load_settings
+from cqm.server.owner.address import read_address
+from cqm.server.owner.client import RemoteIndex
 
 PROGRAM = Path(sys.executable).with_name("cqm")
 STARTS, SEARCHES, CLIENTS, SECONDS = 7, 200, 8, 10.0
@@ -35,9 +35,9 @@ WORDS = (
 CLIENT = """
 import sys, time
 from pathlib import Path
-from cqm.index.model import Query
-from cqm.server.settings import load_settings
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.query import Query
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.client import RemoteIndex
 root, words, seconds, client = Path(sys.argv[1]), sys.argv[2].split(), float(sys.argv[3]), int(sys.argv[4])
 times = []
 with RemoteIndex.open(root, load_settings(root).index_options(root)) as index:

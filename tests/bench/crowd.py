@@ -24,15 +24,15 @@ from pathlib import Path
 from clients import WORDS, end_owner, row
 
 from cqm.index.engine import Index
-from cqm.server.settings import load_settings
+from cqm.server.config.settings import load_settings
 
 CLIENT = """
 import json, sys, time
 from pathlib import Path
 from cqm.chunkers.errors import CqmError
-from cqm.index.model import Query
-from cqm.server.settings import load_settings
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.query import Query
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.client import RemoteIndex
 kind, root, seconds, pause = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 number, words = int(sys.argv[5]), sys.argv[6:]
 times, wrong = [], []

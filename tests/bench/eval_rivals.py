@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from evidence import RESULTS, Ordered, _tokens, by_rank, captured, judge_all, within
 
-from cqm.index.evaluation import BUDGETS, Judged, Span, Summary, Topic, judge, summarise
-from cqm.index.evidence import Candidate, Evidence
+from cqm.index.evaluation.evaluation import BUDGETS, Judged, Span, Summary, Topic, judge, summarise
+from cqm.index.ranking.evidence import Candidate, Evidence
 
 _K = 60
 COLUMNS = (

@@ -26,18 +26,18 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from cqm.chunkers.tokens import estimate
-from cqm.index import rank
 from cqm.index.engine import Index
-from cqm.index.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
-from cqm.index.evidence import Candidate, Evidence
-from cqm.index.exact import exact_first
-from cqm.index.features import ChunkFeatures, FileFeatures
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import IndexOptions
-from cqm.index.search import Searching, _embedded, _gather
-from cqm.index.topics import read_topics
-from cqm.server.evaluating import inner_roots
-from cqm.server.evaluation_tables import totals
+from cqm.index.evaluation.evaluation import BUDGETS, Judged, Span, Topic, judge, summarise
+from cqm.index.evaluation.topics import read_topics
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query, SearchMode
+from cqm.index.ranking import rank
+from cqm.index.ranking.evidence import Candidate, Evidence
+from cqm.index.ranking.exact import exact_first
+from cqm.index.ranking.features import ChunkFeatures, FileFeatures
+from cqm.index.search.search import Searching, _embedded, _gather
+from cqm.server.cli.eval import inner_roots
+from cqm.server.cli.eval_tables import totals
 
 COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
 """Of a chunk, beside those of a candidate."""

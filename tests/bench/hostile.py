@@ -20,9 +20,9 @@ from hostile_files import Hostile, hostile_files, measured
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
-from cqm.index.prepare import Preparation
-from cqm.index.scan import FoundFile, scan
+from cqm.index.files.scan import FoundFile, scan
+from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.update.prepare import Preparation
 from cqm.index.workers import Job, Workers
 
 INNOCENT = 200

@@ -15,8 +15,8 @@ from random import Random
 from typing import NamedTuple
 
 from cqm.chunkers.languages import LANGUAGES
-from cqm.index.prepare import Preparation, prepare_file
-from cqm.index.scan import FoundFile
+from cqm.index.files.scan import FoundFile
+from cqm.index.update.prepare import Preparation, prepare_file
 
 _BYTES = 60_000
 _WIDE = ("é", "中", "\U0001d4b3", "\u2028", "\ufeff", "﷽", "\ud800")

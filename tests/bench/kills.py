@@ -25,13 +25,13 @@ from pathlib import Path
 from shutil import rmtree
 from threading import Event
 
+from cqm.index.disk.locations import index_folder
 from cqm.index.engine import Index
-from cqm.index.generation import generation_name, manifest_path
-from cqm.index.home import index_folder
-from cqm.index.options import IndexOptions
-from cqm.server.settings import load_settings
-from cqm.server.sharing.election import dismiss
-from cqm.server.sharing.place import read_address
+from cqm.index.generations.generation import generation_name, manifest_path
+from cqm.index.model.options import IndexOptions
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.address import read_address
+from cqm.server.owner.connect import dismiss
 
 PROGRAM = Path(sys.executable).with_name("cqm")
 OPERATIONS = {

@@ -17,8 +17,8 @@ _INDEXING = """
 import json, resource, sys, time
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Query
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 
 tree, home, provider = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 model = EmbeddingOptions(provider)

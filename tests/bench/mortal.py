@@ -16,7 +16,7 @@ from types import FrameType
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
 
 OPERATIONS: dict[str, Callable[[Index], object]] = {
     "update": lambda index: index.update(),

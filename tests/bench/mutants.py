@@ -14,7 +14,6 @@ from cqm.chunkers.detect import PROSE_FORMATS, language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.model import ChunkOptions, Document
-from cqm.chunkers.reading import is_readable, read_text
 from cqm.chunkers.strategies.fixed import FixedOptions
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions
 from cqm.chunkers.strategies.javadoc import JavadocOptions
@@ -23,6 +22,7 @@ from cqm.chunkers.strategies.pooling import Tokens
 from cqm.chunkers.strategies.semantic import SemanticOptions
 from cqm.chunkers.strategies.sentence import SentenceOptions
 from cqm.chunkers.strategies.table import Options
+from cqm.chunkers.text_of_file import is_readable, read_text
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 
 CHUNKER_TESTS = Path(__file__).parents[1] / "chunkers"

@@ -26,8 +26,8 @@ from recording import Cut, build_shim, record
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, IndexOptions
+from cqm.index.model.options import CacheOptions, IndexOptions
+from cqm.index.model.query import Query
 
 _CALLS = 12_000
 """About as many as the program below makes with one round."""

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.index.errors import UnreadableFileError, VanishedFileError
-from cqm.index.folders import folders
-from cqm.index.options import ScanOptions
-from cqm.index.scan import read_file, scan
+from cqm.index.files.folders import folders
+from cqm.index.files.scan import read_file, scan
+from cqm.index.model.errors import UnreadableFileError, VanishedFileError
+from cqm.index.model.options import ScanOptions
 
 SECRET = "outside"
 _AT_FDCWD = -100

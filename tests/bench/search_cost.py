@@ -24,10 +24,10 @@ from typing import Any
 from cqm.index.cache import open_cache
 from cqm.index.embedding.opening import open_routes
 from cqm.index.engine import Index
-from cqm.index.generation import current_name, open_generation
-from cqm.index.model import Answer, Query
-from cqm.index.options import CacheOptions, IndexOptions
-from cqm.index.search import Searching, find
+from cqm.index.generations.generation import current_name, open_generation
+from cqm.index.model.options import CacheOptions, IndexOptions
+from cqm.index.model.query import Answer, Query
+from cqm.index.search.search import Searching, find
 
 Times = dict[str, list[float]]
 

@@ -11,7 +11,7 @@ A result hits when it covers at least half of the function's lines, or when at l
 the first hit counts. Each question has one target, so Recall@10 is Pass@10. Files count at their first result.
 Questions are "apart" when no word of theirs stands in the target's path or qualified name.
 
---without-header embeds chunks once more without what index/context.py puts before them; their terms keep it.
+--without-header embeds chunks once more without what index/text/headers.py puts before them; their terms keep it.
 --context-model has a chat model write contexts too, through OpenAI's protocol at URL (its key in CHAT_KEY), which takes
 seconds a chunk: name a few packages with --only. --dense asks a thousand questions about less than half of the chunks.
 FILE gets a line per question, embedder and mode, with the ranks from 0 of file and function.
@@ -40,14 +40,14 @@ from spans_set import Question, chosen, counts, strip_tree
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.chunkers.reading import read_text
-from cqm.index.context import dense_text
+from cqm.chunkers.text_of_file import read_text
 from cqm.index.embedding import PROVIDERS, open_embedder
-from cqm.index.embedding.base import Embedder, Embeddings, PlacedVector, Space
+from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, Space
 from cqm.index.engine import Index
-from cqm.index.model import Hit, Query, SearchMode
-from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
-from cqm.index.summary import UpdateSummary
+from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.progress import UpdateSummary
+from cqm.index.model.query import Hit, Query, SearchMode
+from cqm.index.text.headers import dense_text
 
 DEPTH = 10
 RESULTS = 50

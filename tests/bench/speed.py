@@ -19,8 +19,8 @@ OURS = """
 import json, os, resource, sys, time
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
+from cqm.index.model.query import Query
+from cqm.index.model.options import IndexOptions
 tree, home, queries, workers = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
 started, cpu = time.perf_counter(), time.process_time()
 with Index.open(tree, IndexOptions(home=home, workers=workers)) as index:

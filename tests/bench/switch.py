@@ -29,19 +29,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 from clients import PROGRAM, WORDS, end_owner, write_tree
 from scripted_server import ScriptedServer
 
-from cqm.index.generation import current_name, manifest_path, names
-from cqm.index.home import index_folder
-from cqm.server.settings import load_settings
-from cqm.server.sharing.place import read_address
+from cqm.index.disk.locations import index_folder
+from cqm.index.generations.generation import current_name, manifest_path, names
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.address import read_address
 
 CLIENT = """
 import json, sys, time
 from pathlib import Path
 from threading import Event, Thread
 from cqm.chunkers.errors import CqmError
-from cqm.index.model import Query
-from cqm.server.settings import load_settings
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.query import Query
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.client import RemoteIndex
 root, client, words, enough, seen = Path(sys.argv[1]), sys.argv[2], sys.argv[3:], Event(), []
 Thread(target=lambda: (sys.stdin.read(), enough.set()), daemon=True).start()
 with RemoteIndex.open(root, load_settings(root).index_options(root)) as index:

@@ -16,7 +16,7 @@ from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
 from cqm.chunkers.detect import is_generated, language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
-from cqm.chunkers.natural import natural_language
+from cqm.chunkers.natural_language import natural_language
 from cqm.chunkers.tokens import estimate, openai_tokenizer
 
 ENCODINGS = ("o200k_base", "cl100k_base")

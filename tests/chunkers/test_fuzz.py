@@ -12,10 +12,10 @@ from promises import checked
 
 from cqm.chunkers.chunking import chunks_of
 from cqm.chunkers.documents.pdf_text import can_read_pdf
-from cqm.chunkers.formats import CHUNKERS, chunker_of
 from cqm.chunkers.languages import LANGUAGES
-from cqm.chunkers.reading import read_text
+from cqm.chunkers.registry import CHUNKERS, chunker_of
 from cqm.chunkers.strategies.table import BY_TYPE
+from cqm.chunkers.text_of_file import read_text
 
 SOURCES = [source for source in fixtures() if source.language != "pdf" or can_read_pdf()]
 INPUTS = [(at, number) for at in range(len(SOURCES)) for number in range(2_000 // len(SOURCES) + 1)]

@@ -11,7 +11,7 @@ import pytest
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.chunkers.reading import read_text
+from cqm.chunkers.text_of_file import read_text
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCUMENTS = sorted(path for path in (GOLDEN / "documents").iterdir() if path.is_file())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
-from cqm.chunkers.natural import natural_language
+from cqm.chunkers.natural_language import natural_language
 
 pytestmark = pytest.mark.row("D8")
 

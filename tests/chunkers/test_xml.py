@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.documents.xml_elements import elements_of, walk
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Document
+from cqm.chunkers.pages.xml_elements import elements_of, walk
 
 APART = ChunkOptions(max_tokens=512, min_tokens=0)
 SMALL = ChunkOptions(max_tokens=64, min_tokens=16)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from cqm.index.disk.locations import index_folder
 from cqm.index.engine import Index
-from cqm.index.home import index_folder
-from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
 
 SEARCHING, INDEXING = 8, 2
 CALLS = 60
@@ -22,9 +22,9 @@ CALLS = 60
 CLIENT = """
 import sys
 from pathlib import Path
-from cqm.index.model import Query
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.query import Query
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.server.owner.client import RemoteIndex
 
 root, home, role, number, calls = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 options = IndexOptions(home=home, workers=1, embedding=EmbeddingOptions(provider="none"))

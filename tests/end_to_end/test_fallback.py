@@ -8,8 +8,8 @@ import pytest
 from relay import Relay
 
 from cqm.index.engine import Index
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.query import Query, SearchMode
 
 FUNCTION = "def {name}(values):\n" + "    # {name} looks at each of the values in turn\n" * 10 + "    return values\n"
 WORDS = ("gather", "scatter", "select", "reject", "divide", "conquer", "measure", "compare", "publish", "withdraw")

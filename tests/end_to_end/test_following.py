@@ -14,10 +14,10 @@ from threading import Condition
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.server.following import watcher_of
-from cqm.server.settings import load_settings
-from cqm.server.watch import WatchReport
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.server.config.settings import load_settings
+from cqm.server.watching.watcher import WatchReport
+from cqm.server.workspace.open_watch import watcher_of
 
 PATIENCE_SECONDS = 60.0
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query
 
 INDEXING = """
 import sys
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
 print("started", flush=True)
 with Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1)) as index:
     index.update(report=lambda progress: print(progress.done, flush=True))
@@ -27,7 +27,7 @@ DYING_UNFLUSHED = """
 import os, sys
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
 index = Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1))
 index._lineage.serving.store._flush_lock.acquire()
 index.update()

@@ -24,10 +24,10 @@ CODE = 'def limit_retries(attempts):\n    """Whether another attempt may be made
 NOISY = """
 import ctypes, os, sys
 from pathlib import Path
-from cqm.server.app import make_server
-from cqm.server.guard import make_guard
-from cqm.server.settings import load_settings
-from cqm.server.stdio import serve_stdio
+from cqm.server.mcp.app import make_server
+from cqm.server.mcp.allowed_paths import make_guard
+from cqm.server.config.settings import load_settings
+from cqm.server.mcp.stdio import serve_stdio
 
 server = make_server(load_settings(), make_guard([Path(sys.argv[1])]))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
 
 
 @pytest.fixture

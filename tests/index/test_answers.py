@@ -12,8 +12,8 @@ import pytest
 from scripted_server import Reply, ScriptedServer
 
 from cqm.index.engine import Index
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
+from cqm.index.model.query import Query, SearchMode
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
+from cqm.index.model.query import Query
 
 NAMES = st.sampled_from(["a.py", "b.py", "folder/c.py", "folder/d.py", "folder/within/e.md"])
 NUMBERS = st.integers(0, 3)

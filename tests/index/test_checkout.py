@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cqm.index import git as git_itself
-from cqm.index.checkout import head, is_busy
+from cqm.index.files import git as git_itself
+from cqm.index.files.checkout import head, is_busy
 
 
 def git(folder: Path, *arguments: str, fails: bool = False) -> str:

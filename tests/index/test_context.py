@@ -1,7 +1,7 @@
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.index.context import FileTerms, dense_text, file_terms, header
-from cqm.index.lexical import SparseTerms, query_terms
+from cqm.index.text.headers import FileTerms, dense_text, file_terms, header
+from cqm.index.text.terms import SparseTerms, query_terms
 
 PATH = "shop/billing/InvoicePrinter.java"
 METHOD = """

@@ -12,10 +12,10 @@ import pytest
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, IndexOptions
-from cqm.index.status import read_status
-from cqm.index.store import Point
+from cqm.index.model.options import CacheOptions, IndexOptions
+from cqm.index.model.query import Query
+from cqm.index.status.status import read_status
+from cqm.index.store.base import Point
 
 Damage = Callable[[Path], object]
 PARTS = (

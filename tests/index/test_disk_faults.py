@@ -12,9 +12,9 @@ import pytest
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.errors import ManifestError, StoreError
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.errors import ManifestError, StoreError
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Query
 
 NOBODY = 65534
 MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
@@ -23,8 +23,8 @@ import os, resource, shutil, sys
 from pathlib import Path
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.model.query import Query
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.workers.forking import source_of_workers
 tree, home = map(Path, sys.argv[1:3])
 options = IndexOptions(home, embedding=EmbeddingOptions("none"), workers=1, cache=CacheOptions(enabled=False))
@@ -321,7 +321,7 @@ def test_a_huge_file_is_refused_by_its_size_alone(tree: Path, options: IndexOpti
 def test_the_part_of_a_huge_file_that_is_kept_in_memory_is_bounded(tree: Path, tmp_path: Path) -> None:
     """Also where a scan found it small: it is read up to the limit of `ScanOptions.max_file_bytes`."""
     script = """
-from cqm.index.scan import read_file
+from cqm.index.files.scan import read_file
 (tree / "module_0.py").open("wb").truncate(10**9)
 resource.setrlimit(resource.RLIMIT_AS, (700_000_000, 700_000_000))
 print(read_file(tree, "module_0.py", ScanOptions()).skip)

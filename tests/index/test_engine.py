@@ -12,10 +12,10 @@ import pytest
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.errors import QueryError, ScanError, StoreError
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
-from cqm.index.status import read_status
+from cqm.index.model.errors import QueryError, ScanError, StoreError
+from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.model.query import Query, SearchMode
+from cqm.index.status.status import read_status
 
 GREETING = '''"""Greetings."""
 
@@ -239,8 +239,8 @@ def test_a_provider_that_is_down_leaves_files_searchable_by_words_and_listed_as_
 def test_another_process_is_told_who_has_the_index(index: Index, tree: Path, options: IndexOptions) -> None:
     script = (
         "import sys; from pathlib import Path; from cqm.index.engine import Index\n"
-        "from cqm.index.options import IndexOptions\n"
-        "from cqm.index.errors import IndexInUseError\n"
+        "from cqm.index.model.options import IndexOptions\n"
+        "from cqm.index.model.errors import IndexInUseError\n"
         "try: Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2])))\n"
         "except IndexInUseError as error: print(error)\n"
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model import Answer, Query, SearchMode
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Answer, Query, SearchMode
 
 # The definition of `name`, and what calls it, which is longer and says it many times.
 SOURCES = {

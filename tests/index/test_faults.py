@@ -13,8 +13,8 @@ import pytest
 from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.index.engine import Index
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.query import Query, SearchMode
 
 TEXT = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
 QUOTA = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.folders import folders
-from cqm.index.options import ScanOptions
+from cqm.index.files.folders import folders
+from cqm.index.model.options import ScanOptions
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from scripted_server import ScriptedServer
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document
-from cqm.index.context import dense_text, text_elsewhere
 from cqm.index.engine import Index
-from cqm.index.freshness import FreshState
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
-from cqm.index.scan import scan
-from cqm.index.state import IndexState
-from cqm.index.status import read_status
-from cqm.index.summary import Progress
+from cqm.index.files.scan import scan
+from cqm.index.model.freshness import FreshState
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
+from cqm.index.model.status import IndexState
+from cqm.index.status.status import read_status
+from cqm.index.text.headers import dense_text, text_elsewhere
 
 OLD = 1_700_000_000
 MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cqm.index.ignore_file import parse_ignore_file
-from cqm.index.options import ScanOptions
-from cqm.index.scan import scan
+from cqm.index.files.ignore_file import parse_ignore_file
+from cqm.index.files.scan import scan
+from cqm.index.model.options import ScanOptions
 
 NAMES = ["a", "b", "ab", "aab", "a.b", "-", "]", "[", "!b", "#a", "a b", " ", "\\", "ä", "A", "1", "a\nb"]
 FOLDERS = ["", "a/", "b/", "a/b/", "a/a/b/", "ab/b/a/", "c/"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.lexical import SparseTerms, count_terms, document_terms, query_terms, stem, stems
+from cqm.index.text.terms import SparseTerms, count_terms, document_terms, query_terms, stem, stems
 
 USUAL_LENGTH = 100.0
 

@@ -9,11 +9,11 @@ import pytest
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.errors import ScanError
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
-from cqm.index.status import read_status, size_on_disk
-from cqm.index.summary import Progress
+from cqm.index.model.errors import ScanError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
+from cqm.index.status.status import read_status, size_on_disk
 
 
 @pytest.fixture

@@ -6,8 +6,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cqm.index.evaluation import BUDGETS, Span, Target, Topic, file_ranks, judge, shows, span_ranks, summarise
-from cqm.index.metrics import ndcg, passes, recall, reciprocal_rank
+from cqm.index.evaluation.evaluation import (
+    BUDGETS,
+    Span,
+    Target,
+    Topic,
+    file_ranks,
+    judge,
+    shows,
+    span_ranks,
+    summarise,
+)
+from cqm.index.evaluation.metrics import ndcg, passes, recall, reciprocal_rank
 
 ranks = st.lists(st.none() | st.integers(1, 60), min_size=1, max_size=6)
 depths = st.integers(1, 50)

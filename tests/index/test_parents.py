@@ -9,8 +9,8 @@ import pytest
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.model import Answer, Query
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Answer, Query
 
 
 def method(name: str, words: str) -> str:

@@ -9,11 +9,11 @@ import pytest
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.errors import DamagedError, EncryptedError, NoTextError
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
-from cqm.chunkers.reading import read_text
+from cqm.chunkers.text_of_file import read_text
 from cqm.index.engine import Index
-from cqm.index.model import Query, SkipReason
-from cqm.index.options import EmbeddingOptions, IndexOptions, ScanOptions
-from cqm.index.scan import read_file, scan
+from cqm.index.files.scan import read_file, scan
+from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
+from cqm.index.model.query import Query, SkipReason
 
 pytestmark = pytest.mark.row("D7")
 
@@ -163,7 +163,7 @@ def test_without_the_extra_a_pdf_is_skipped_for_a_reason_that_no_machine_shapes(
     code = (
         "import sys; sys.modules['pypdfium2'] = None\n"
         "from pathlib import Path\n"
-        "from cqm.index.scan import scan, ScanOptions\n"
+        "from cqm.index.files.scan import scan, ScanOptions\n"
         "print([found.skip.value for found in scan(Path(sys.argv[1]), ScanOptions())])\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)

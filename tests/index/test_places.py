@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import QueryError
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import IndexOptions
+from cqm.index.model.errors import QueryError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query, SearchMode
 
 READ = '''def read_{thing}(path):
     """Read the {thing} from a file, line by line."""

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.model import FileState
-from cqm.index.options import ScanOptions
-from cqm.index.prepare import Preparation, prepare_file
-from cqm.index.scan import FoundFile
+from cqm.index.files.scan import FoundFile
+from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import FileState
+from cqm.index.update.prepare import Preparation, prepare_file
 
 
 @pytest.mark.parametrize(("path", "state"), [("a.py", FileState.INDEXED), ("", FileState.FAILED)])

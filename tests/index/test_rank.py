@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.evidence import Candidate, Evidence
-from cqm.index.features import ChunkFeatures, FileFeatures
-from cqm.index.lexical import stems
-from cqm.index.phrasing import sentence_likeness
-from cqm.index.question import last_part, read_question
-from cqm.index.rank import FILL_FILES, Weights, by_meaning, fill_paths, rank, weights_for, weights_of
-from cqm.index.weights import SENTENCE, TOPIC
+from cqm.index.ranking.evidence import Candidate, Evidence
+from cqm.index.ranking.features import ChunkFeatures, FileFeatures
+from cqm.index.ranking.question import last_part, read_question
+from cqm.index.ranking.question_form import sentence_likeness
+from cqm.index.ranking.rank import FILL_FILES, Weights, by_meaning, fill_paths, rank, weights_for, weights_of
+from cqm.index.ranking.weights import SENTENCE, TOPIC
+from cqm.index.text.terms import stems
 
 NOTHING_BUT_TERMS = weights_of({"terms": 1, "role": 1})
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import ManifestError
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions, ScanOptions
+from cqm.index.model.errors import ManifestError
+from cqm.index.model.options import IndexOptions, ScanOptions
+from cqm.index.model.query import Query
 
 DYING = """
 import os, sys
 from pathlib import Path
 from cqm.index.engine import Index
-from cqm.index.options import IndexOptions, ScanOptions
+from cqm.index.model.options import IndexOptions, ScanOptions
 scan = ScanOptions(max_file_bytes=int(sys.argv[3]))
 index = Index.open(Path(sys.argv[1]), IndexOptions(home=Path(sys.argv[2]), workers=1, scan=scan))
 index._lineage.serving.store._flush_lock.acquire()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.catalogue import entry
-from cqm.index.edge import EdgeStore
 from cqm.index.engine import Index
-from cqm.index.migration import FORMAT_VERSION
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
-from cqm.index.state import IndexState
-from cqm.index.status import read_status
+from cqm.index.manifest.schema import FORMAT_VERSION
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query
+from cqm.index.model.status import IndexState
+from cqm.index.status.catalogue import entry
+from cqm.index.status.status import read_status
+from cqm.index.store.edge import EdgeStore
 
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"
 

@@ -11,11 +11,11 @@ from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.errors import ScanError
-from cqm.index.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
-from cqm.index.state import IndexState, IndexStatus
-from cqm.index.status import read_status
-from cqm.index.summary import Progress
+from cqm.index.model.errors import ScanError
+from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.status import IndexState, IndexStatus
+from cqm.index.status.status import read_status
 
 PATIENCE_SECONDS = 20.0
 

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cqm.index.errors import ScanError, UnreadableFileError
-from cqm.index.model import SkipReason
-from cqm.index.options import ScanOptions
-from cqm.index.scan import FoundFile, read_file, scan
+from cqm.index.files.scan import FoundFile, read_file, scan
+from cqm.index.model.errors import ScanError, UnreadableFileError
+from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import SkipReason
 
 DEFAULT = ScanOptions()
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cqm.index.options import ScanOptions
-from cqm.index.scan import scan
+from cqm.index.files.scan import scan
+from cqm.index.model.options import ScanOptions
 
 DEFAULT = ScanOptions()
 

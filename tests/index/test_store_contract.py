@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from qdrant_client import QdrantClient
 from qdrant_double import QdrantDouble
 
-from cqm.index.collection import new_note, write_note
-from cqm.index.edge import EdgeStore
-from cqm.index.errors import StoreError
-from cqm.index.lexical import SparseTerms
-from cqm.index.options import StoreOptions
-from cqm.index.points import folders_of
-from cqm.index.qdrant import QdrantStore
-from cqm.index.qdrant_server import QdrantServer
-from cqm.index.store import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
+from cqm.index.model.errors import StoreError
+from cqm.index.model.options import StoreOptions
+from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
+from cqm.index.store.collection import new_note, write_note
+from cqm.index.store.edge import EdgeStore
+from cqm.index.store.qdrant import QdrantStore
+from cqm.index.store.qdrant_client import QdrantServer
+from cqm.index.text.terms import SparseTerms
+from cqm.index.update.points import folders_of
 
 # The memory mode says that it searches exactly and has no use for indexes.
 pytestmark = [

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cqm.index.edge import EdgeStore
-from cqm.index.store import Nearest, Point
+from cqm.index.store.base import Nearest, Point
+from cqm.index.store.edge import EdgeStore
 
 
 def unit_vectors(count: int, dimensions: int, seed: int) -> "np.ndarray":

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import ScanError
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
-from cqm.index.summary import Progress
+from cqm.index.model.errors import ScanError
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
 
 YEAR_NS = 365 * 24 * 3600 * 10**9
 BATCH = 100

@@ -5,9 +5,9 @@ from pathlib import Path
 from threading import Event
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions
-from cqm.index.turns import Turns
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Query
+from cqm.index.search.fairness import Turns
 
 SOON = 30.0
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import QueryError
-from cqm.index.model import SymbolUses
-from cqm.index.options import IndexOptions
+from cqm.index.model.errors import QueryError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import SymbolUses
 
 CLIENT = '''\
 """A client."""

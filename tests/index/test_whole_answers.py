@@ -5,8 +5,8 @@ from pathlib import Path
 from threading import Event
 
 from cqm.index.engine import Index
-from cqm.index.model import Answer, Query
-from cqm.index.options import IndexOptions
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Answer, Query
 
 
 def paths_of_all_pages(index: Index, text: str) -> list[str]:

@@ -11,9 +11,9 @@ import worker_actions
 from worker_actions import Task, work
 
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.index.errors import WorkerError
-from cqm.index.model import FileState
-from cqm.index.rows import FileRow
+from cqm.index.manifest.rows import FileRow
+from cqm.index.model.errors import WorkerError
+from cqm.index.model.query import FileState
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.wire import plain, restored
 

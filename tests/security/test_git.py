@@ -21,10 +21,10 @@ WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 SOURCES = Path(__file__).parents[2]
 STARTERS = {
     "chunkers/extras.py",  # quotes a command for Windows
-    "index/git.py",
-    "server/github.py",
-    "server/sharing/__main__.py",
-    "server/sharing/election.py",
+    "index/files/git.py",
+    "server/issues/gh.py",
+    "server/owner/__main__.py",
+    "server/owner/connect.py",
 }
 """The modules that may start a program; those of `index/workers` may too."""
 

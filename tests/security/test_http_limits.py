@@ -18,9 +18,9 @@ import pytest
 from tests.security.conftest import CQM, Victim
 
 from cqm.server.errors import ServeError
-from cqm.server.http import MOST_SESSIONS
-from cqm.server.http_connections import MOST_CONNECTIONS
-from cqm.server.http_token import access_of
+from cqm.server.mcp.http import MOST_SESSIONS
+from cqm.server.mcp.http_connections import MOST_CONNECTIONS
+from cqm.server.mcp.http_token import access_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no mode there")
 

@@ -93,13 +93,13 @@ def test_c3_started_with_the_project_on_its_path_cqm_imports_nothing_of_the_proj
 ) -> None:
     # What Python loads before our first line is not ours to choose; all that comes later is. It also asks for modules
     # of other systems, which are missing here.
-    early = loaded_by("-c", "import cqm.server.cli, sys; print(*sys.modules)")
+    early = loaded_by("-c", "import cqm.server.cli.main, sys; print(*sys.modules)")
     for name in {*sys.stdlib_module_names, *DEPENDENCIES} - early:
         if importlib.util.find_spec(name):
             (stranger / f"{name}.py").write_text(CANARY)
     victim, canary = victim_of(stranger, "cp -r"), tmp_path / "canary"
     done = subprocess.run(
-        [sys.executable, "-c", "from cqm.server.cli import main; main()", "report", "--json"],
+        [sys.executable, "-c", "from cqm.server.cli.main import main; main()", "report", "--json"],
         cwd=victim.project,
         env=victim.environment | NOT_SHARED | {"CANARY": str(canary), "PYTHONPATH": os.pathsep.join(["", "."])},
         capture_output=True,
@@ -125,7 +125,7 @@ def test_nothing_is_started_but_git_and_workers_and_nothing_is_connected_to_but_
     events = [line.partition(" ") for line in log.read_text().splitlines()]
     started = [ast.literal_eval(given)[1] for event, _, given in events if event == "subprocess.Popen"]
     programs = {Path(command[0]).name if Path(command[0]).name == "git" else command[3] for command in started}
-    assert programs <= {"git", "cqm.index.workers", "cqm.server.sharing"}
+    assert programs <= {"git", "cqm.index.workers", "cqm.server.owner"}
     assert "cqm.index.workers" in programs, "the recording works"
     assert {event for event, _, _ in events} <= {"subprocess.Popen", "socket.connect", "socket.bind"}
     for event, _, given in events:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.embedding.presets import PRESETS, key_variable
+from cqm.server.config.merge import option_names
+from cqm.server.config.options import Options
+from cqm.server.config.settings import load_settings
+from cqm.server.config.sources import ANY, Name
+from cqm.server.config.trust import ALLOWED
 from cqm.server.errors import SettingsError
-from cqm.server.layering import option_names
-from cqm.server.options import Options
-from cqm.server.settings import load_settings
-from cqm.server.sources import ANY, Name
-from cqm.server.trust import ALLOWED
 
 if TYPE_CHECKING:
     from conftest import Victim

@@ -18,9 +18,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextContent
 from tests.security.conftest import CQM, Victim
 
-from cqm.index.model import Answer, Hit, Query, SearchMode
+from cqm.index.model.query import Answer, Hit, Query, SearchMode
+from cqm.server.answers.render import render_answer
 from cqm.server.console import one_line, visible
-from cqm.server.render import render_answer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names of files cannot hold a line end there")
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from cqm.index.home import FILES
+from cqm.index.disk.locations import FILES
 
 if TYPE_CHECKING:
     from conftest import Victim
@@ -294,10 +294,10 @@ from contextlib import suppress
 from pathlib import Path
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.home import FILES, index_folder
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
-from cqm.index.status import read_status
+from cqm.index.disk.locations import FILES, index_folder
+from cqm.index.model.query import Query
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.status.status import read_status
 
 root, home, precious = map(Path, sys.argv[1:4])
 KINDS = {

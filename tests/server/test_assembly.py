@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.evaluation import Span
-from cqm.index.model import Answer, Hit, Parent, Query, SearchMode
-from cqm.server.render import render_answer, shown_spans
+from cqm.index.evaluation.evaluation import Span
+from cqm.index.model.query import Answer, Hit, Parent, Query, SearchMode
+from cqm.server.answers.render import render_answer, shown_spans
 
 QUERY = Query("how is the flux measured")
 MARK = "#01234567"

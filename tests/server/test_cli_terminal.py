@@ -20,7 +20,7 @@ def modules_loaded(cqm: "Cqm", *arguments: str) -> set[str]:
     code = (
         "import sys\n"
         f"sys.argv = ['cqm', *{arguments!r}]\n"
-        "from cqm.server.cli import main\n"
+        "from cqm.server.cli.main import main\n"
         "try:\n    main()\n"
         "finally:\n    sys.stderr.write('\\n' + ' '.join({name.partition('.')[0] for name in sys.modules}))\n"
     )

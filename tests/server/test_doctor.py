@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scripted_server import Reply, Request, ScriptedServer
 
-from cqm.server.checks import Verdict
-from cqm.server.doctor import examine
-from cqm.server.settings import Settings
+from cqm.server.config.settings import Settings
+from cqm.server.doctor.doctor import examine
+from cqm.server.doctor.machine_checks import Verdict
 
 if TYPE_CHECKING:
     from conftest import Cqm

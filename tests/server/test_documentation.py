@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from cqm.server.cli import app
-from cqm.server.layering import option_names
-from cqm.server.options import Options
-from cqm.server.settings import load_settings
+from cqm.server.cli.main import app
+from cqm.server.config.merge import option_names
+from cqm.server.config.options import Options
+from cqm.server.config.settings import load_settings
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from cqm.chunkers.model import ChunkOptions
 from cqm.index.contextual import CHATS, RULES
 from cqm.index.embedding import PROVIDERS
 from cqm.index.embedding.opening import ORDERS
-from cqm.index.options import (
+from cqm.index.model.options import (
     CacheOptions,
     ContextOptions,
     EmbeddingOptions,
@@ -25,16 +25,16 @@ from cqm.index.options import (
     ScanOptions,
     StoreOptions,
 )
-from cqm.index.qdrant_shape import QUANTIZATIONS
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
 from cqm.index.secrets.model import SecretOptions
-from cqm.server.layering import option_names
-from cqm.server.options import Options
-from cqm.server.pending import WatchOptions
-from cqm.server.settings import Settings, load_settings
-from cqm.server.sources import ANY, environment_variable
-from cqm.server.values import Section
+from cqm.index.store.qdrant_models import QUANTIZATIONS
+from cqm.server.config.field_types import Section
+from cqm.server.config.merge import option_names
+from cqm.server.config.options import Options
+from cqm.server.config.settings import Settings, load_settings
+from cqm.server.config.sources import ANY, environment_variable
+from cqm.server.watching.change_queue import WatchOptions
 
 EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cqm.server.errors import PathRefusedError
-from cqm.server.guard import Guard, folders_of_uris, make_guard
+from cqm.server.mcp.allowed_paths import Guard, folders_of_uris, make_guard
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from threading import enumerate as threads
 
 import pytest
 
-from cqm.index.errors import StoreError
-from cqm.index.summary import Improved, UpdateSummary
-from cqm.server.improver import Improver
+from cqm.index.model.errors import StoreError
+from cqm.index.model.progress import Improved, UpdateSummary
+from cqm.server.workspace.backfill import Improver
 
 WAITING, SETTLED = UpdateSummary(lacking=3), UpdateSummary()
 

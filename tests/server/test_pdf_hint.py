@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 # As where it is not installed: its import fails.
-WITHOUT = "import sys; sys.modules['pypdfium2'] = None; from cqm.server.cli import main; main()"
+WITHOUT = "import sys; sys.modules['pypdfium2'] = None; from cqm.server.cli.main import main; main()"
 COMMAND = f"to read PDFs: {shlex.quote(sys.executable)} -m pip install 'cqm-mcp[pdf]'"
 
 

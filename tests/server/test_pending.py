@@ -7,8 +7,8 @@ from threading import Event, Thread
 
 import pytest
 
-from cqm.server.mounts import remote_type
-from cqm.server.pending import Backlog, Batch, PendingChanges, WatchOptions
+from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges, WatchOptions
+from cqm.server.watching.network_mounts import remote_type
 
 PATIENCE_SECONDS = 20.0
 NOW = WatchOptions(quiet=0.0, longest=0.0, glance=0.01)

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.freshness import Freshness, FreshState
-from cqm.index.model import Answer, Hit, Query, SearchMode
-from cqm.server import console, terminal
-from cqm.server.render import render_answer
+from cqm.index.model.freshness import Freshness, FreshState
+from cqm.index.model.query import Answer, Hit, Query, SearchMode
+from cqm.server import console
+from cqm.server.answers import terminal
+from cqm.server.answers.render import render_answer
 
 LINES = "\n".join(f"    line {number} of the body" for number in range(1, 41))
 HIT = Hit(

@@ -8,15 +8,15 @@ import pytest
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.contextual import CHATS, RULES
 from cqm.index.embedding import PROVIDERS as EMBEDDERS
-from cqm.index.model import SearchMode
-from cqm.index.options import IndexOptions, ScanOptions
+from cqm.index.model.options import IndexOptions, ScanOptions
+from cqm.index.model.query import SearchMode
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
+from cqm.server.config.options import Options
+from cqm.server.config.settings import Settings, load_settings
+from cqm.server.config.sources import MAX_FILE_BYTES
 from cqm.server.errors import SettingsError
-from cqm.server.http_token import TOKEN_VARIABLE
-from cqm.server.options import Options
-from cqm.server.settings import Settings, load_settings
-from cqm.server.sources import MAX_FILE_BYTES
+from cqm.server.mcp.http_token import TOKEN_VARIABLE
 
 EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cqm.index.options import (
+from cqm.index.model.options import (
     CacheOptions,
     ContextOptions,
     EmbeddingOptions,
@@ -14,10 +14,10 @@ from cqm.index.options import (
     RouteOptions,
     StoreOptions,
 )
+from cqm.server.config.merge import option_names
+from cqm.server.config.options import Options
+from cqm.server.config.settings import Settings, load_settings
 from cqm.server.errors import SettingsError
-from cqm.server.layering import option_names
-from cqm.server.options import Options
-from cqm.server.settings import Settings, load_settings
 
 MODEL = {
     "provider": "ollama",

@@ -22,11 +22,11 @@ from scripted_server import Reply, Request, ScriptedServer
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
 from cqm.chunkers.tokens import estimate
-from cqm.server.app import INSTRUCTIONS, make_server
-from cqm.server.guard import make_guard
-from cqm.server.settings import Settings, load_settings
-from cqm.server.sharing.client import RemoteIndex
-from cqm.server.tools import explained
+from cqm.server.config.settings import Settings, load_settings
+from cqm.server.mcp.allowed_paths import make_guard
+from cqm.server.mcp.app import INSTRUCTIONS, make_server
+from cqm.server.mcp.tools import explained
+from cqm.server.owner.client import RemoteIndex
 
 pytestmark = pytest.mark.anyio
 

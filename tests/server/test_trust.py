@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from cqm.server.config.settings import Settings, load_settings
 from cqm.server.errors import SettingsError
-from cqm.server.settings import Settings, load_settings
 
 
 @pytest.fixture

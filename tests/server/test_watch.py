@@ -10,11 +10,11 @@ from threading import Condition, Event
 
 import pytest
 
-from cqm.index.errors import StoreError
-from cqm.index.summary import UpdateSummary
-from cqm.server.changes import NativeTreeWatch
-from cqm.server.pending import WatchOptions
-from cqm.server.watch import Watcher, WatchReport
+from cqm.index.model.errors import StoreError
+from cqm.index.model.progress import UpdateSummary
+from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.watching.events import NativeTreeWatch
+from cqm.server.watching.watcher import Watcher, WatchReport
 
 PATIENCE_SECONDS = 20.0
 

@@ -21,16 +21,16 @@ from tempfile import TemporaryFile
 
 HAS_FORK = hasattr(os, "fork")
 IMPORTED = (
-    "cqm.server.app",
-    "cqm.server.cli",
-    "cqm.server.commands",
-    "cqm.server.doctor",
-    "cqm.server.indexes",
-    "cqm.server.previewing",
-    "cqm.server.reporting",
-    "cqm.server.sharing.client",
+    "cqm.server.mcp.app",
+    "cqm.server.cli.main",
+    "cqm.server.cli.commands",
+    "cqm.server.doctor.doctor",
+    "cqm.server.cli.indexes",
+    "cqm.server.cli.preview",
+    "cqm.server.cli.report",
+    "cqm.server.owner.client",
     "cqm.index.engine",
-    "cqm.index.edge",
+    "cqm.index.store.edge",
 )
 
 
@@ -111,6 +111,6 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as connection:
         if not fork_for_each(connection):
             sys.exit()
-    from cqm.server.cli import main
+    from cqm.server.cli.main import main
 
     main()

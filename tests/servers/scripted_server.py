@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cqm.index.options import EmbeddingOptions
+from cqm.index.model.options import EmbeddingOptions
 
 EMBEDDING_PATHS = {"/api/embed", "/v1/embeddings"}
 QUESTIONS = {"/v1/models", "/info", "/tokenize"}

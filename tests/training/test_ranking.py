@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import ranking
 
-from cqm.index.phrasing import form, sentence_likeness
-from cqm.index.weights import PHRASING, SENTENCE, TOPIC
+from cqm.index.ranking.question_form import form, sentence_likeness
+from cqm.index.ranking.weights import PHRASING, SENTENCE, TOPIC
 
 TRAINING = Path(ranking.__file__).parent
 TRUTH = np.array([3.0 if name in ("terms", "stem") else 0.0 for name in ranking.NAMES])

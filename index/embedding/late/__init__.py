@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cqm.index.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from cqm.chunkers.strategies.pooling import TokenEncoder

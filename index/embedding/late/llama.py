@@ -15,11 +15,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers.strategies.pooling import Tokens
-from cqm.index.embedding.base import RefusedInputError, Space
-from cqm.index.embedding.endpoint import Endpoint
 from cqm.index.embedding.late.pieces import encodable, offsets_of
-from cqm.index.embedding.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
-from cqm.index.errors import EmbeddingError
+from cqm.index.embedding.service.base import RefusedInputError, Space
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
 
 if TYPE_CHECKING:
     import httpx

@@ -11,8 +11,8 @@ from typing import BinaryIO
 import pytest
 
 from cqm.index.cache import Cache, open_cache
-from cqm.index.options import CacheOptions
-from cqm.index.state import CacheLayer
+from cqm.index.model.options import CacheOptions
+from cqm.index.model.status import CacheLayer
 
 
 @dataclass

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cqm.index.cache import open_cache
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 
 if TYPE_CHECKING:
     from conftest import Open, Tell

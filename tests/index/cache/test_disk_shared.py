@@ -21,7 +21,7 @@ OPEN = """
 import sys, time
 from pathlib import Path
 from cqm.index.cache import open_cache
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 now = [time.time()]
 cache = open_cache(CacheOptions(memory_mb=0, disk_mb=64), Path(sys.argv[1]), lambda: now[0])
 """

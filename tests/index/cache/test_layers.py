@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cqm.index.cache import open_cache
 from cqm.index.cache.base import Kept
 from cqm.index.cache.framing import framed, unframed
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 
 if TYPE_CHECKING:
     from conftest import Open, StandingClock, Tell

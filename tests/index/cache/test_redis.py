@@ -229,7 +229,7 @@ import sys
 sys.modules["redis"] = None
 from pathlib import Path
 from cqm.index.cache import open_cache
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 cache = open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0", disk_mb=0), Path("unused"))
 cache.put("vectors", {"key": b"value"})
 assert cache.get("vectors", ["key"]) == {"key": b"value"}
@@ -244,7 +244,7 @@ def test_neither_client_is_imported_before_it_is_used() -> None:
 import sys
 from pathlib import Path
 from cqm.index.cache import open_cache
-from cqm.index.options import CacheOptions
+from cqm.index.model.options import CacheOptions
 open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0"), Path("unused")).layers()
 print({"redis", "diskcache", "numpy", "pickle"} & {*sys.modules})
 """

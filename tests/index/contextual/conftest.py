@@ -10,8 +10,8 @@ from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.index.cache.base import Cache
 from cqm.index.contextual import ContextWriter, open_writer
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.options import ContextOptions
+from cqm.index.model.options import ContextOptions
+from cqm.index.remote.retries import RetryPolicy
 
 QUICK = RetryPolicy(attempts=2, first_wait=0.001, longest_wait=0.002)
 SAID = "This paragraph belongs to the manual of the pump and names its {} number, which the safety chapter explains."

@@ -10,8 +10,8 @@ import pytest
 from scripted_server import Reply
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.query import Query
 
 FUNCTION = "def {name}(value):\n" + "    value = value * 3 + 1  # {name} again\n" * 45 + "    return value\n"
 REFUSED = Reply(401, '{"error": {"message": "no"}}')

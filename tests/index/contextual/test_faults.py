@@ -16,8 +16,8 @@ from cqm.index.cache import open_cache
 from cqm.index.contextual import ContextWriter
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.contextual.workers import Workers
-from cqm.index.errors import ContextError
-from cqm.index.options import CacheOptions
+from cqm.index.model.errors import ContextError
+from cqm.index.model.options import CacheOptions
 
 if TYPE_CHECKING:
     from conftest import ChatServer, Clock

@@ -12,8 +12,8 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.contextual import ContextWriter, open_writer
 from cqm.index.contextual.estimate import DocumentSize, estimate_contexts
 from cqm.index.contextual.prices import PRICES, Price
-from cqm.index.errors import ContextError
-from cqm.index.options import ContextOptions
+from cqm.index.model.errors import ContextError
+from cqm.index.model.options import ContextOptions
 
 if TYPE_CHECKING:
     from conftest import ChatServer

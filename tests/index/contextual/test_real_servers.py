@@ -8,8 +8,8 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual import ContextWriter, open_writer
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.options import ContextOptions
+from cqm.index.model.options import ContextOptions
+from cqm.index.remote.retries import RetryPolicy
 
 pytestmark = pytest.mark.servers
 MODEL = "smollm2:135m"

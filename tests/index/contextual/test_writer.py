@@ -11,9 +11,9 @@ from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.tokens import estimate
 from cqm.index.cache import Cache, open_cache
 from cqm.index.contextual import ContextWriter, open_writer, writer_name
-from cqm.index.errors import ContextError
-from cqm.index.options import CacheOptions, ContextOptions
-from cqm.index.state import CacheLayer
+from cqm.index.model.errors import ContextError
+from cqm.index.model.options import CacheOptions, ContextOptions
+from cqm.index.model.status import CacheLayer
 
 if TYPE_CHECKING:
     from conftest import ChatServer, Rendezvous

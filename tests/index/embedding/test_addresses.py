@@ -2,9 +2,9 @@
 
 import pytest
 
-from cqm.index.embedding.addresses import is_address, is_loopback, ollama_url
-from cqm.index.embedding.endpoint import Endpoint
-from cqm.index.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.addresses import is_address, is_loopback, ollama_url
+from cqm.index.remote.endpoint import Endpoint
 
 USELESS = [
     "",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqm.index.embedding.breaker import Breaker
+from cqm.index.remote.breaker import Breaker
 
 
 class Clock:

@@ -9,8 +9,8 @@ import pytest
 
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import BudgetedEmbedder
-from cqm.index.errors import BudgetError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.model.errors import BudgetError
+from cqm.index.model.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     from scripted_server import Request, ScriptedServer

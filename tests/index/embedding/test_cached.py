@@ -14,10 +14,10 @@ from hypothesis.extra.numpy import arrays
 
 from cqm.index.cache import Cache, open_cache
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.base import RefusedInputError
 from cqm.index.embedding.cached import CachedEmbedder, _Keys
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import CacheOptions, EmbeddingOptions
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import CacheOptions, EmbeddingOptions
 
 if TYPE_CHECKING:
     from scripted_server import Reply, Request, ScriptedServer

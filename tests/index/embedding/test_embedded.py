@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.embedded import FOLDER, MAX_CHARACTERS, StaticEmbedder
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
 
 EMBEDDER = StaticEmbedder(EmbeddingOptions())
 FUNCTIONS = [
@@ -175,7 +175,7 @@ def test_opening_an_embedder_loads_nothing() -> None:
     script = """
 import sys
 from cqm.index.embedding import open_embedder
-from cqm.index.options import EmbeddingOptions
+from cqm.index.model.options import EmbeddingOptions
 embedders = [open_embedder(EmbeddingOptions(provider=name)) for name in ("embedded", "ollama", "openai", "none")]
 early = {"numpy", "tokenizers", "safetensors", "ollama", "openai", "httpx", "stamina", "tiktoken"} & set(sys.modules)
 assert not early, early

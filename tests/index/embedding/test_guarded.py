@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.base import RefusedInputError
-from cqm.index.embedding.breaker import Breaker
 from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.errors import BudgetError, EmbeddingError
-from cqm.index.options import EmbeddingOptions
-from cqm.index.state import CacheLayer
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.errors import BudgetError, EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.model.status import CacheLayer
+from cqm.index.remote.breaker import Breaker
 
 if TYPE_CHECKING:
     from scripted_server import Reply, Request, ScriptedServer

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.keys import variable_for
 from cqm.index.embedding.presets import PRESETS, key_variable
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.keys import variable_for
 from cqm.index.rerank.shapes import SHAPES
-from cqm.server.settings import load_settings
+from cqm.server.config.settings import load_settings
 
 if TYPE_CHECKING:
     from scripted_server import ScriptedServer

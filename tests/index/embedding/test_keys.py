@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.embedding.keys import read_key
-from cqm.index.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.keys import read_key
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such permissions here")
 

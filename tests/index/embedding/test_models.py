@@ -3,8 +3,8 @@
 import pytest
 
 from cqm.index.embedding import known_facts
-from cqm.index.embedding.models import MODELS, UNKNOWN, ModelFacts, facts_of
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.models import MODELS, UNKNOWN, ModelFacts, facts_of
+from cqm.index.model.options import EmbeddingOptions
 
 
 @pytest.mark.parametrize(

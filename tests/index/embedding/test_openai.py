@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.chunkers.tokens import openai_tokenizer
-from cqm.index.embedding.base import Embedder
 from cqm.index.embedding.openai import openai_embedder
-from cqm.index.embedding.openai_client import retry_after
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.openai import retry_after
+from cqm.index.remote.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from scripted_server import Reply, Request, ScriptedServer

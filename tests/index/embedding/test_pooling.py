@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.embedding.pooling import Part, pooled, split
+from cqm.index.embedding.service.pooling import Part, pooled, split
 
 
 @given(text=st.text(alphabet="ab \nあ", max_size=300), size=st.integers(1, 50))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.base import Embedder
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
 
 pytestmark = pytest.mark.servers
 

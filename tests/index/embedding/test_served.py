@@ -12,15 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.base import Embeddings, RefusedInputError
-from cqm.index.embedding.batches import CANARY
-from cqm.index.embedding.models import ModelFacts
-from cqm.index.embedding.rates import Clock
-from cqm.index.embedding.retries import RetryPolicy, TimedOutError, TransientError
-from cqm.index.embedding.served import ServedEmbedder
-from cqm.index.embedding.service import Answer, Limits, Role, Service
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embeddings, RefusedInputError
+from cqm.index.embedding.service.batches import CANARY
+from cqm.index.embedding.service.embedder import ServedEmbedder
+from cqm.index.embedding.service.models import ModelFacts
+from cqm.index.embedding.service.service import Answer, Limits, Role, Service
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.rates import Clock
+from cqm.index.remote.retries import RetryPolicy, TimedOutError, TransientError
 
 REAL = Clock()
 QUICK = RetryPolicy(attempts=9, first_wait=0.0001, longest_wait=0.0002)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from cqm.index.embedding.base import Embedder, RefusedInputError
 from cqm.index.embedding.ollama import ollama_embedder
 from cqm.index.embedding.openai import openai_embedder
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.errors import EmbeddingError
-from cqm.index.options import EmbeddingOptions
+from cqm.index.embedding.service.base import Embedder, RefusedInputError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from scripted_server import Reply, Request, ScriptedServer

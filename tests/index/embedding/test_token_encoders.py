@@ -25,7 +25,7 @@ from cqm.chunkers.strategies.pooling import (
     text_vector,
 )
 from cqm.index.embedding.late import open_token_encoder
-from cqm.index.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError
 
 pytestmark = pytest.mark.row("B6")
 

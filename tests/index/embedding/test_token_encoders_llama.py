@@ -17,8 +17,8 @@ from cqm.chunkers.model import Document
 from cqm.chunkers.strategies.late import LateOptions
 from cqm.index.embedding.late.llama import LlamaTokenEncoder
 from cqm.index.embedding.late.pieces import offsets_of
-from cqm.index.embedding.retries import RetryPolicy
-from cqm.index.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.retries import RetryPolicy
 
 pytestmark = pytest.mark.row("B6")
 

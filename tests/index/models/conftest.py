@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
 
 
 @pytest.fixture

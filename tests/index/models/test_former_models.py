@@ -9,9 +9,9 @@ import pytest
 from scripted_server import ScriptedServer, model_at
 
 from cqm.index.engine import Index
-from cqm.index.model import Answer, Query, SearchMode
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.index.summary import Progress, Usage
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.progress import Progress, Usage
+from cqm.index.model.query import Answer, Query, SearchMode
 
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
 

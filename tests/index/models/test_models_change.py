@@ -10,13 +10,13 @@ import pytest
 from scripted_server import REFUSED, Reply, Request, ScriptedServer, model_at
 
 from cqm.index.cache import open_cache
+from cqm.index.disk.locations import cache_folder
 from cqm.index.engine import Index
-from cqm.index.generation import generation_name
-from cqm.index.home import cache_folder
-from cqm.index.migration import bring_up_to_date, has_spaces
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
-from cqm.index.status import read_status
+from cqm.index.generations.generation import generation_name
+from cqm.index.manifest.schema import bring_up_to_date, has_spaces
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Query, SearchMode
+from cqm.index.status.status import read_status
 
 TOO_ODD = Reply(400, "{}")
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")

@@ -11,9 +11,9 @@ from scripted_server import REFUSED, Reply, ScriptedServer, model_at
 
 from cqm.index.embedding.routes import Route
 from cqm.index.engine import Index
-from cqm.index.errors import EmbeddingError
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Query, SearchMode
 
 EMBEDDED = EmbeddingOptions()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cqm.index.options import RerankOptions
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank import Reranker, open_reranker
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cqm.index.errors import RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import RerankError
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.base import MAX_CHARACTERS
 from cqm.index.rerank.http import RETRY_SECONDS, http_reranker

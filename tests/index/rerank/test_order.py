@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.evidence import Candidate
-from cqm.index.features import ChunkFeatures, FileFeatures, OfFile
-from cqm.index.rank import Ranked, weights_of
+from cqm.index.ranking.evidence import Candidate
+from cqm.index.ranking.features import ChunkFeatures, FileFeatures, OfFile
+from cqm.index.ranking.rank import Ranked, weights_of
 from cqm.index.rerank.order import reordered
 
 FINITE = st.floats(-1e6, 1e6)

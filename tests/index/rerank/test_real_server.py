@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cqm.index.errors import RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import RerankError
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank import Reranker, open_reranker
 
 pytestmark = pytest.mark.servers

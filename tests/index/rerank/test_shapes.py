@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from cqm.index.errors import RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import RerankError
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank import open_reranker
 from cqm.index.rerank.shapes import shape_by_url
 

@@ -7,8 +7,8 @@ import pytest
 from qdrant_double import QdrantDouble
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, StoreOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, StoreOptions
+from cqm.index.model.query import Query
 
 
 @pytest.fixture

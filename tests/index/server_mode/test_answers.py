@@ -8,8 +8,8 @@ from pathlib import Path
 from qdrant_double import QdrantDouble
 
 from cqm.index.engine import Index
-from cqm.index.model import Query, SearchMode
-from cqm.index.options import CacheOptions, IndexOptions, StoreOptions
+from cqm.index.model.options import CacheOptions, IndexOptions, StoreOptions
+from cqm.index.model.query import Query, SearchMode
 
 REPOSITORY = Path(__file__).parents[3]
 

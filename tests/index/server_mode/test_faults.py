@@ -10,12 +10,12 @@ import pytest
 from qdrant_double import Asked, Fault, QdrantDouble, refusal
 
 from cqm.index.engine import Index
-from cqm.index.errors import StoreError
-from cqm.index.model import Query
-from cqm.index.options import IndexOptions, StoreOptions
-from cqm.index.summary import UpdateSummary
-from cqm.server.pending import WatchOptions
-from cqm.server.watch import Watcher, WatchReport
+from cqm.index.model.errors import StoreError
+from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.progress import UpdateSummary
+from cqm.index.model.query import Query
+from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.watching.watcher import Watcher, WatchReport
 
 PATIENCE_SECONDS = 60.0
 

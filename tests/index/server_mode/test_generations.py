@@ -11,13 +11,13 @@ import pytest
 from qdrant_double import QdrantDouble, refusal
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.budget import make_room
-from cqm.index.catalogue import remove_index
 from cqm.index.engine import Index
-from cqm.index.errors import StoreError
-from cqm.index.options import IndexOptions, StoreOptions
-from cqm.index.state import IndexState
-from cqm.index.status import read_status
+from cqm.index.model.errors import StoreError
+from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.status import IndexState
+from cqm.index.status.budget import make_room
+from cqm.index.status.catalogue import remove_index
+from cqm.index.status.status import read_status
 
 Options = Callable[..., IndexOptions]
 Paths = Callable[[Index, str], list[str]]

@@ -12,9 +12,9 @@ from qdrant_double import QdrantDouble
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.errors import StoreError
-from cqm.index.model import Query
-from cqm.index.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.errors import StoreError
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Query
 
 Options = Callable[..., IndexOptions]
 Paths = Callable[[Index, str], list[str]]
@@ -143,7 +143,8 @@ def test_without_the_package_the_message_says_how_to_install_it(tree: Path, tmp_
     (tmp_path / "stub" / "qdrant_client" / "__init__.py").write_text("raise ImportError('not here')\n")
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from cqm.index.engine import Index; from cqm.index.options import *\n"
+        "from pathlib import Path; from cqm.index.engine import Index\n"
+        "from cqm.index.model.options import *\n"
         "from cqm.chunkers.errors import CqmError\n"
         "options = IndexOptions(Path(sys.argv[2]), store=StoreOptions(url=sys.argv[4]))\n"
         "try: Index.open(Path(sys.argv[3]), options)\n"
@@ -158,8 +159,9 @@ def test_without_the_package_the_message_says_how_to_install_it(tree: Path, tmp_
 
 def test_without_a_server_the_package_is_not_even_loaded(tree: Path, tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from cqm.index.engine import Index; from cqm.index.options import *\n"
-        "from cqm.index.model import Query\n"
+        "import sys; from pathlib import Path; from cqm.index.engine import Index\n"
+        "from cqm.index.model.options import *\n"
+        "from cqm.index.model.query import Query\n"
         "options = IndexOptions(Path(sys.argv[1]), embedding=EmbeddingOptions('none'))\n"
         "with Index.open(Path(sys.argv[2]), options) as i:\n"
         "    i.update(); assert i.search(Query('gather_3')).hits\n"

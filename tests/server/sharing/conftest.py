@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from cqm.index.home import index_folder
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.disk.locations import index_folder
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.server.owner.client import RemoteIndex
 
 PATIENCE_SECONDS = 60.0
 SMALL, LARGE = 3, 1500

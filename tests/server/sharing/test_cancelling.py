@@ -3,7 +3,7 @@
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from cqm.index.summary import Progress
+from cqm.index.model.progress import Progress
 
 if TYPE_CHECKING:
     from conftest import Place

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import QueryError, ScanError
-from cqm.index.model import FileProblem, Query
+from cqm.index.model.errors import QueryError, ScanError
+from cqm.index.model.query import FileProblem, Query
 
 if TYPE_CHECKING:
     from conftest import Place

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cqm.index.engine import Index
-from cqm.index.errors import IndexInUseError
-from cqm.index.options import IndexOptions
-from cqm.index.summary import Progress
+from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Progress
 from cqm.server.errors import SharingError
-from cqm.server.sharing.client import RemoteIndex
-from cqm.server.sharing.messages import METHODS, error_of, failure_of, read, read_request, request, written
-from cqm.server.sharing.opening import OpenedIndex
+from cqm.server.owner.client import RemoteIndex
+from cqm.server.owner.messages import METHODS, error_of, failure_of, read, read_request, request, written
+from cqm.server.owner.open import OpenedIndex
 
 if TYPE_CHECKING:
     from conftest import Place

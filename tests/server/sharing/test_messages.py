@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.model import FileProblem
-from cqm.server.sharing.messages import RESULT, encoded, read, written
+from cqm.index.model.query import FileProblem
+from cqm.server.owner.messages import RESULT, encoded, read, written
 
 PROBLEMS = tuple[FileProblem, ...]
 # Half of a surrogate pair stands for a byte of a file name that is no valid Unicode.

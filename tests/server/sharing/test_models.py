@@ -9,13 +9,13 @@ import pytest
 from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
+from cqm.index.model.query import Query
 
 if TYPE_CHECKING:
     from conftest import Place
 
-    from cqm.index.summary import Progress
+    from cqm.index.model.progress import Progress
 
 DOWN = Reply(401, "{}")
 NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}

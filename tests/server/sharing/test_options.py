@@ -12,12 +12,12 @@ from scripted_server import Reply, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.errors import EmbeddingError
-from cqm.index.generation import current_name, generation_name
-from cqm.index.model import Query
-from cqm.index.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
-from cqm.index.summary import Progress
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.generations.generation import current_name, generation_name
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
+from cqm.server.owner.client import RemoteIndex
 
 if TYPE_CHECKING:
     from conftest import Place

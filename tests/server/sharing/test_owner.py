@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.errors import IndexInUseError
-from cqm.index.model import Query
+from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.query import Query
 from cqm.server.errors import SharingError
-from cqm.server.sharing.messages import this_build
+from cqm.server.owner.messages import this_build
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OVER_TCP = """
 import sys
 from pathlib import Path
-from cqm.server.sharing.owner import own
+from cqm.server.owner.process import own
 own(Path(sys.argv[1]), over_tcp=True)
 """
 

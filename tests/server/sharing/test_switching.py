@@ -13,10 +13,10 @@ import pytest
 from scripted_server import ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.generation import current_name, generation_name
-from cqm.index.model import Query
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.index.summary import Progress
+from cqm.index.generations.generation import current_name, generation_name
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
 
 if TYPE_CHECKING:
     from conftest import Cqm, Place
@@ -27,9 +27,9 @@ SEARCHING = """
 import json, sys
 from pathlib import Path
 from threading import Event, Thread
-from cqm.index.model import Query
-from cqm.server.settings import load_settings
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.query import Query
+from cqm.server.config.settings import load_settings
+from cqm.server.owner.client import RemoteIndex
 root, enough, found, notices = Path.cwd(), Event(), [], []
 Thread(target=lambda: (sys.stdin.read(), enough.set()), daemon=True).start()
 with RemoteIndex.open(root, load_settings(root).index_options(root), noted=notices.append) as index:

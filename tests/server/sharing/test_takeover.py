@@ -11,10 +11,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from cqm.index.engine import Index
-from cqm.index.model import Query
-from cqm.index.status import read_status
-from cqm.index.summary import Progress
-from cqm.server.sharing.place import read_address
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
+from cqm.index.status.status import read_status
+from cqm.server.owner.address import read_address
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 UPDATING = """
 import sys
 from pathlib import Path
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.server.sharing.client import RemoteIndex
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.server.owner.client import RemoteIndex
 options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider="none"))
 with RemoteIndex.open(Path(sys.argv[1]), options, idle_seconds=0) as index:
     index.update(report=lambda progress: print(progress.phase, flush=True))

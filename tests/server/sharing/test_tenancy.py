@@ -9,15 +9,15 @@ import pytest
 from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
+from cqm.index.disk.locations import make_private_folder
 from cqm.index.engine import Index
-from cqm.index.errors import IndexInUseError
-from cqm.index.home import make_private_folder
-from cqm.index.options import EmbeddingOptions, IndexOptions
-from cqm.server.sharing.messages import Client, Greeting, request, this_build, written
-from cqm.server.sharing.place import Address
-from cqm.server.sharing.serving import serve
-from cqm.server.sharing.tenancy import LeavingError, Tenancy
-from cqm.server.sharing.wire import Wire
+from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.server.owner.address import Address
+from cqm.server.owner.connection import serve
+from cqm.server.owner.messages import Client, Greeting, request, this_build, written
+from cqm.server.owner.session import LeavingError, Tenancy
+from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable

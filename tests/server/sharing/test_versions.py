@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cqm.index.errors import IndexInUseError
-from cqm.index.model import Query
-from cqm.index.summary import Progress
-from cqm.server.sharing.messages import PROTOCOL, Build, this_build
+from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Query
+from cqm.server.owner.messages import PROTOCOL, Build, this_build
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -23,8 +23,8 @@ NEW = Build(PROTOCOL, "999.0")
 OWNING = """
 import sys
 from pathlib import Path
-from cqm.server.sharing.messages import Build
-from cqm.server.sharing.owner import own
+from cqm.server.owner.messages import Build
+from cqm.server.owner.process import own
 own(Path(sys.argv[1]), build=Build(int(sys.argv[2]), sys.argv[3]))
 """
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.errors import RerankError
-from cqm.index.options import RerankOptions
+from cqm.index.model.errors import RerankError
+from cqm.index.model.options import RerankOptions
 from cqm.index.rerank import Reranker, open_reranker
 
 PLENTY = 60.0

@@ -1,0 +1,254 @@
+"""HTML cut at its headings, by the tags as they come: nesting, wrappers and broken markup do not matter."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from cqm.chunkers.documents.headed import (
+    Heading,
+    Section,
+    context_of,
+    is_related,
+    joined,
+    parts_of,
+    path_below,
+    symbol_of,
+    titles_of,
+)
+from cqm.chunkers.documents.markup import OPEN, Token
+from cqm.chunkers.documents.prose import line_strength
+from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.pages.html_blocks import (
+    CODE,
+    LIST,
+    NAVIGATION,
+    PROSE,
+    SCRIPT,
+    STYLE,
+    TABLE,
+    WHOLE_KINDS,
+    Block,
+    Page,
+    page_of,
+)
+from cqm.chunkers.pages.html_text import read
+from cqm.chunkers.splitting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends, units_at
+from cqm.chunkers.tokens import QUARTERS, quarters
+
+# Always cut at these headings; at deeper ones when what is between two of these is over the limit.
+_ALWAYS_CUT = 2
+
+_BLOCK_STRENGTH = 3
+
+# Before these what is far over the limit is cut, by kind of block.
+_ROWS = {TABLE: ("tr",), LIST: ("li", "dt", "option")}
+
+
+def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
+    """Cut a page at its headings of the first and second level, and at deeper ones where that is over the limit.
+
+    A section over the limit is divided between its blocks, its parts repeat the end of the part before them. Code,
+    tables and lists are cut only beyond `WHOLE_BLOCK_LIMITS`. A piece's content is its text as people read it.
+
+    Parameters:
+        text: the page, or a part of one.
+        options: the limits.
+    """
+    page = page_of(text)
+    limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
+    headed = list(_sections(text, page.blocks))
+    anchors = {section.path: section.blocks[0].anchor for section in reversed(headed) if section.blocks[0].heading}
+    sections = joined(_gathered(headed, limit), limit, least, is_related)
+    core = limit - limit * options.overlap_percent // 100
+    ground = _Ground(text, page, limit, core, [token.start for token in page.tokens], anchors)
+    paths = {symbol_of(path): path for path in anchors}
+    parts = joined(
+        (part for section in sections for part in _divided(section, ground)),
+        limit,
+        least // 2,
+        lambda _one, _other: True,
+    )
+    # The head of a page that goes with the first section is called after that.
+    parts = [replace(part, path=paths[part.defines[0]]) if part.defines and not part.path else part for part in parts]
+    pieces = [_piece(part, before, ground) for before, part in pairwise([None, *parts]) if part]
+    return pieces, list(_warnings(page, text, limit))
+
+
+def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
+    starts = [0, *(number for number, block in enumerate(blocks) if number and (block.heading or block.ends))]
+    path: tuple[Heading, ...] = ()
+    for first, last in pairwise([*starts, len(blocks)]):
+        begin = blocks[first]
+        if begin.heading:
+            path = path_below(path, begin.heading)
+        elif begin.ends:
+            path = tuple(above for above in path if above[0] < begin.ends)
+        start = begin.start if first else 0
+        end = blocks[last].start if last < len(blocks) else len(text)
+        defines = (symbol_of(path),) if begin.heading else ()
+        yield Section(start, end, quarters(text[start:end]), path, tuple(blocks[first:last]), defines)
+
+
+def _level(section: Section[Block]) -> int:
+    begin = section.blocks[0]
+    return begin.heading[0] if begin.heading else begin.ends
+
+
+def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Section[Block]]:
+    """Put the sections of deeper levels together as long as all that is below one heading is within the limit."""
+    sums = [0, *accumulate(section.size for section in sections)]
+    top = min((level for section in sections if (level := _level(section))), default=0)
+    waiting = [(0, len(sections), max(top, _ALWAYS_CUT))]
+    while waiting:
+        first, end, level = waiting.pop()
+        is_below = level > max(top, _ALWAYS_CUT)
+        if end - first == 1 or (is_below and sums[end] - sums[first] <= limit):
+            own = sections[first:end]
+            blocks = tuple(block for section in own for block in section.blocks)
+            defines = tuple(name for section in own for name in section.defines)
+            yield replace(own[0], end=own[-1].end, size=sums[end] - sums[first], blocks=blocks, defines=defines)
+            continue
+        starts = [first, *(number for number in range(first + 1, end) if _level(sections[number]) <= level)]
+        waiting.extend((one, other, level + 1) for one, other in reversed([*pairwise([*starts, end])]))
+
+
+class _Ground(NamedTuple):
+    # What dividing a page needs: limits in quarters of a token, and where its tags begin.
+    text: str
+    page: Page
+    limit: int
+    core: int
+    tags: list[int]
+    anchors: dict[tuple[Heading, ...], str]
+
+
+def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block]]:
+    if section.size <= ground.limit:
+        yield section
+        return
+    spans = even_spans(section.start, list(_units(section, ground)), ground.core)
+    yield from parts_of(ground.text, section, spans, ground.limit - ground.core)
+
+
+def _units(section: Section[Block], ground: _Ground) -> Iterator[Unit]:
+    # A heading stays with the block after it.
+    blocks = section.blocks[1:] if len(section.blocks) > 1 and section.blocks[0].heading else section.blocks
+    ends = [*(block.start for block in blocks[1:]), section.end]
+    start = section.start
+    for block, end in zip(blocks, ends, strict=True):
+        size = quarters(ground.text[start:end])
+        if size <= (ground.limit * WHOLE_BLOCK_LIMITS if block.kind in WHOLE_KINDS else ground.core):
+            yield Unit(end, size, _BLOCK_STRENGTH)
+        elif block.kind in (CODE, SCRIPT, STYLE):
+            yield from line_units(ground.text, (start, end), ground.core, line_strength)
+        else:
+            cuts = _rows(block.kind, (start, end), ground) if block.kind in _ROWS else _seams((start, end), ground)
+            units = units_at(ground.text, cuts, (start, end), ground.core)
+            yield from [*units[:-1], units[-1]._replace(strength=_BLOCK_STRENGTH)]
+        start = end
+
+
+def _tokens(span: Span, ground: _Ground) -> Sequence[Token]:
+    return ground.page.tokens[bisect_left(ground.tags, span[0]) : bisect_left(ground.tags, span[1])]
+
+
+def _rows(kind: str, span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
+    """Where a table or list may be cut: before its rows or items."""
+    tokens = _tokens(span, ground)
+    return ((token.start, 1) for token in tokens if token.name in _ROWS[kind] and token.kind == OPEN)
+
+
+def _seams(span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
+    """Where running text may be cut: after its sentences, else between its tags."""
+    number = bisect_left(ground.tags, span[0])
+    position = max(span[0], ground.page.tokens[number - 1].end if number else 0)
+    for token in _tokens(span, ground):
+        yield from ((end, 1) for end in sentence_ends(ground.text, (position, token.start)))
+        yield token.start, 1 if token.name in ("p", "br", "div", "tr", "li") and token.kind == OPEN else 0
+        position = token.end
+    yield from ((end, 1) for end in sentence_ends(ground.text, (min(position, span[1]), span[1])))
+
+
+def _overlap(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> int:
+    """How many characters a part repeats of the part before it: whole blocks, or the last sentences of running text.
+
+    Never all of it, which would leave the part before it with nothing of its own.
+    """
+    if not part.is_rest or before is None:
+        return 0
+    budget = min(ground.limit - ground.core, ground.limit - part.size)
+    repeated = ground.text[before.start : part.start]
+    reach = max(part.start - len(repeated.lstrip()) + 1, part.start - budget)
+    begins: list[int] = []
+    for block, end in zip(part.blocks, [*(block.start for block in part.blocks[1:]), part.end], strict=True):
+        if end > reach and block.start < part.start:
+            begins.append(block.start)
+            if block.kind == PROSE:
+                span = max(block.start, reach), min(end, part.start)
+                begins.extend(place for place, strength in _seams(span, ground) if strength)
+    own = [begin for begin in begins if begin >= reach]
+    overlap = overlap_before(ground.text, part.start, own, budget)
+    return overlap if read(ground.text, ground.page.reading, part.start - overlap, part.start) else 0
+
+
+def _piece(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> Piece:
+    overlap = _overlap(part, before, ground)
+    start, end = part.start - overlap, part.end
+    content = read(ground.text, ground.page.reading, start, end)
+    headings = titles_of(part.path)
+    context = context_of(part)
+    title = ground.page.title
+    if title and title not in headings and not any(heading and heading in title for heading in headings[:1]):
+        context = f"{title}\n{context}" if context else title
+    return Piece(
+        part.start,
+        end,
+        _kind(part),
+        symbol_of(part.path),
+        part.defines,
+        context,
+        overlap,
+        content=content if any(map(str.isalnum, content)) else "",
+        headings=headings,
+        facts=dict(_facts(part, ground)),
+    )
+
+
+def _kind(part: Section[Block]) -> str:
+    ends = [*(block.start for block in part.blocks[1:]), part.end]
+    kinds = {block.kind for block, end in zip(part.blocks, ends, strict=True) if end > part.start}
+    if kinds and kinds <= {SCRIPT, STYLE}:
+        return min(kinds)
+    if kinds == {NAVIGATION}:
+        return NAVIGATION
+    return "section" if part.path else "text"
+
+
+def _facts(part: Section[Block], ground: _Ground) -> Iterator[tuple[str, Fact]]:
+    page = ground.page
+    first = next((block.heading[1] for block in page.blocks if block.heading), "")
+    if title := page.title or first:
+        yield "title", title
+    if page.language:
+        yield "lang", page.language
+    if anchor := ground.anchors.get(part.path):
+        yield "anchor", anchor
+    tokens = _tokens((part.start, part.end), ground)
+    yield "has_code", any(token.name == "pre" for token in tokens)
+
+
+def _warnings(page: Page, text: str, limit: int) -> Iterator[str]:
+    ends = [*(block.start for block in page.blocks[1:]), len(text)]
+    sizes = [
+        quarters(text[block.start : end])
+        for block, end in zip(page.blocks, ends, strict=True)
+        if block.kind in WHOLE_KINDS
+    ]
+    far = sum(1 for size in sizes if size > limit * WHOLE_BLOCK_LIMITS)
+    if whole := sum(1 for size in sizes if size > limit) - far:
+        yield f"{whole} of the tables, lists and code blocks are over max_tokens={limit // QUARTERS} and stay whole"
+    if far:
+        yield f"{far} of the tables, lists and code blocks are over {WHOLE_BLOCK_LIMITS} times that and were divided"

@@ -1,0 +1,82 @@
+"""Which chunker reads what, one row each: of those that name a text's language the first that knows its shape wins."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cqm.chunkers.code.pieces import pieces_of_code
+from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
+from cqm.chunkers.documents.asciidoc import pieces_of_asciidoc
+from cqm.chunkers.documents.logs import is_log, pieces_of_log
+from cqm.chunkers.documents.markdown import pieces_of_markdown
+from cqm.chunkers.documents.notebook import pieces_of_notebook
+from cqm.chunkers.documents.pdf import pieces_of_pdf
+from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
+from cqm.chunkers.documents.rst import pieces_of_rst
+from cqm.chunkers.documents.tabular import pieces_of_table
+from cqm.chunkers.github.pieces import pieces_of_github
+from cqm.chunkers.github.records import is_about_issues
+from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.pages.html import pieces_of_html
+from cqm.chunkers.pages.xml import pieces_of_xml
+from cqm.chunkers.structured.data import pieces_of_data
+from cqm.chunkers.structured.openapi import is_openapi, pieces_of_openapi
+
+
+@dataclass(frozen=True, slots=True)
+class Chunker:
+    """A row of the table.
+
+    Attributes:
+        name: what `Chunk.strategy` says.
+        languages: that it reads.
+        cut: from text, language and options to pieces; none, or None, for a text that it cannot read.
+        parses: whether `ChunkOptions.max_parse_bytes` holds for it.
+        reads: whether a text has the shape that it reads; None when the language says enough. Called for every text of
+            the languages, so that it looks at little of it.
+    """
+
+    name: str
+    languages: frozenset[str]
+    cut: Callable[[str, str, ChunkOptions], Cut | None]
+    parses: bool = True
+    reads: Callable[[str], bool] | None = None
+
+
+def _cut_markdown(text: str, _language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_markdown(text, options), []
+
+
+def _cut_prose(text: str, _language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_prose(text, options), []
+
+
+def _cut_lines(text: str, _language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_lines(text, options), []
+
+
+LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
+"""For a language without a row, and for a text that its own chunker cannot read."""
+
+CHUNKERS = (
+    Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
+    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reads=is_openapi),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data),
+    Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
+    Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
+    Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
+    Chunker("code", frozenset(BY_NAME), pieces_of_code),
+    Chunker("html", frozenset({"html"}), pieces_of_html),
+    Chunker("xml", frozenset({"xml"}), pieces_of_xml),
+    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),
+    Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
+    Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
+    Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),
+    Chunker("prose", frozenset(row.name for row in PROSE_FORMATS), _cut_prose, parses=False),
+)
+
+
+def chunker_of(language: str, text: str) -> Chunker:
+    """The chunker of a text in a language."""
+    rows = (row for row in CHUNKERS if language in row.languages)
+    return next((row for row in rows if row.reads is None or row.reads(text)), LINES)

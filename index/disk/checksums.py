@@ -1,0 +1,125 @@
+"""What the files of a generation are when it is closed: so what anything but CQM does to them is found.
+
+Edge opens a shard of which a file is cut short, overwritten or gone without a word, and answers from what is left;
+SQLite finds what it happens to read. A generation that is open has no seal: its process may die.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from cqm.index.disk.beneath import FILE_FLAGS
+from cqm.index.disk.durable import replace_file, sync_folder
+from cqm.index.disk.private import ForeignFileError, problem_of_file, read_private
+from cqm.index.model.errors import DamagedIndexError, StoreError
+
+Prints = Mapping[str, tuple[int, int, str]]
+"""Of each file, by its path in the generation's folder: size in bytes, time of its last change in ns, digest."""
+
+_SEAL = "seal.json"
+_LONGEST_SEAL = 16 << 20
+"""Bytes: more than 100,000 files have."""
+_BLOCK = 1 << 18
+_ZEROS = bytes(_BLOCK)
+# What SQLite keeps beside a database that a reader has open: nothing is in it once the database is closed.
+_PASSING = (".db-wal", ".db-shm", ".new")
+
+
+def break_seal(place: Path) -> Prints | None:
+    """Check the files of a closed generation and take its seal away; gives what `seal` need not read again.
+
+    Returns:
+        None where there is no seal: the generation is new, or its last process died.
+
+    Raises:
+        DamagedIndexError: a file is missing or is not what it was.
+        StoreError: a file cannot be read.
+    """
+    prints = _read(place)
+    if prints is None:
+        return None
+    for name, known in prints.items():
+        if ".." in name.split("/") or name.startswith("/"):
+            raise DamagedIndexError(f"{place / _SEAL} names files outside of its folder.")
+        _check(place, name, known)
+    try:
+        (place / _SEAL).unlink()
+    except OSError as error:
+        raise StoreError(f"{place / _SEAL} cannot be deleted: {error}.", remedy="Mend its permissions.") from error
+    # Before anything is written: after a power cut the seal must not be there again.
+    sync_folder(place)
+    return prints
+
+
+def seal(place: Path, known: Prints) -> None:
+    """Note what the files of a generation are that was closed just now, and are on the disk.
+
+    Parameters:
+        place: the folder of the generation.
+        known: what they were; a file of the same size and time is not read again.
+    """
+    # Without a seal the next opening looks at the parts themselves.
+    with suppress(OSError, StoreError):
+        paths = [path for path in sorted(place.rglob("*")) if path.suffix not in _PASSING]
+        files = [path for path in paths if not problem_of_file(path.lstat())]
+        names = [path.relative_to(place).as_posix() for path in files]
+        prints = {name: _print(path, known.get(name)) for name, path in zip(names, files, strict=True)}
+        replace_file(place / _SEAL, json.dumps(prints))
+
+
+def _print(path: Path, known: tuple[int, int, str] | None) -> tuple[int, int, str]:
+    info = path.lstat()
+    is_same = known is not None and known[:2] == (info.st_size, info.st_mtime_ns)
+    return info.st_size, info.st_mtime_ns, known[2] if known and is_same else _digest(path)
+
+
+def _read(place: Path) -> Prints | None:
+    # A seal that cannot be understood is none: the parts are looked at themselves then.
+    with suppress(FileNotFoundError, ForeignFileError, ValueError, TypeError, AttributeError):
+        found = json.loads(read_private(place, _SEAL, _LONGEST_SEAL))
+        return {name: (int(size), int(changed), str(digest)) for name, (size, changed, digest) in found.items()}
+    return None
+
+
+def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
+    path = place / name
+    size, changed, digest = known
+    try:
+        info = path.lstat()
+        if problem := problem_of_file(info):
+            raise DamagedIndexError(f"{path} {problem}.")
+        # A copy of the folder has other times and the same bytes.
+        if info.st_size == size and (info.st_mtime_ns == changed or _digest(path) == digest):
+            return
+    except FileNotFoundError:
+        raise DamagedIndexError(f"{path} is missing.") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error}.", remedy="Mend its permissions.") from error
+    raise DamagedIndexError(f"{path} is not what it was.")
+
+
+def _digest(path: Path) -> str:
+    """A hash of what is in a file beside zeros: most of a shard's files are allocated far beyond what is in them."""
+    hashed = hashlib.blake2b(digest_size=16)
+    with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
+        for start in _places_with_data(file.fileno()):
+            file.seek(start)
+            if not _ZEROS.startswith(block := file.read(_BLOCK)):
+                hashed.update(start.to_bytes(8, "big") + block)
+    return hashed.hexdigest()
+
+
+def _places_with_data(descriptor: int) -> Iterator[int]:
+    """The starts of all blocks but those in the holes of a file, where the system tells."""
+    end, start, seek_data = os.fstat(descriptor).st_size, 0, getattr(os, "SEEK_DATA", None)
+    while start < end:
+        if seek_data is not None:
+            try:
+                start = os.lseek(descriptor, start, seek_data) // _BLOCK * _BLOCK
+            except OSError:  # nothing but a hole up to the end
+                return
+        yield start
+        start += _BLOCK

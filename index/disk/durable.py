@@ -1,0 +1,191 @@
+"""What is written is on the disk, whatever happens to the machine: of files their content, of folders their names.
+
+A new, renamed or deleted file survives a power cut only when its folder was synced as well (POSIX's fsync; ext4 and
+others with a journal do so by themselves soon after, in order).
+"""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from cqm.index.disk.beneath import FILE_FLAGS
+from cqm.index.disk.private import names_in
+from cqm.index.model.errors import StoreError
+
+_CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
+"""Not on Windows, which has no such call and keeps names in a journal."""
+_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_AT_ONCE = 16
+
+
+class Tree:
+    """The files and folders at and below a place, of which those are synced that are new since they were synced here.
+
+    A file that has grown is new, too; what is written into one is synced by whoever writes. Each sync has the disk
+    write out its own cache: some milliseconds, also where there is nothing to write.
+
+    Parameters:
+        place: a folder.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._synced: dict[Path, _Version] = {}
+        self._lock = threading.Lock()
+
+    def note(self) -> None:
+        """Take all that is there for synced."""
+        self._synced = dict(self._versions())
+
+    def sync(self) -> None:
+        """Have what is new on the disk, folders after all that is in them.
+
+        Raises:
+            StoreError: the disk fails.
+        """
+        with self._lock:
+            there = dict(self._versions())
+            new = [path for path, version in there.items() if self._synced.get(path) != version]
+            _sync_each(sync_file, [path for path in new if not there[path].is_folder])
+            _sync_each(sync_folder, [path for path in new if there[path].is_folder])
+            self._synced = there
+
+    def sync_names(self) -> None:
+        """The same, if names have come or gone, or nothing was synced yet: a fraction of a millisecond where not."""
+        if not self._synced or any(
+            version.is_folder and _changed(path) != version.changed for path, version in self._synced.items()
+        ):
+            self.sync()
+
+    def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
+        for folder, folders, names in os.walk(self._place, topdown=False):
+            # Edge has files and folders of a moment.
+            for path in (Path(folder, name) for name in names):
+                with suppress(FileNotFoundError):
+                    status = path.lstat()
+                    yield path, _Version(status.st_ino, status.st_size)
+            with suppress(FileNotFoundError):
+                status = Path(folder).stat()
+                # Names that come within one tick of the clock leave the time as it is.
+                yield Path(folder), _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
+
+
+class _Version(NamedTuple):
+    """What tells a file or folder from what it was: of a file its size, of a folder its time and count of names."""
+
+    inode: int
+    changed: int
+    names: int | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return self.names is not None
+
+
+def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
+    """Sync some that may go meanwhile; at once, so that a journal takes them together."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def sync_one(path: Path) -> None:
+        with suppress(FileNotFoundError):
+            sync(path)
+
+    if paths:
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            deque(threads.map(sync_one, paths), maxlen=0)
+
+
+def _changed(folder: Path) -> int:
+    """When names of a folder came or went; 0 where it is gone."""
+    try:
+        return folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Give a file another content: it holds the old one or the new one whole, and the new one for good afterwards.
+
+    The file has mode 0600. A link in its place is replaced, and not followed.
+
+    Raises:
+        OSError: it cannot be written; it is as it was.
+        StoreError: the disk fails.
+    """
+    _replace(path, text, is_synced=True)
+
+
+def replace_passing_file(path: Path, text: str) -> None:
+    """The same for what is only of use while the process lives that wrote it: a power cut may leave any content.
+
+    Raises:
+        OSError: it cannot be written; it is as it was.
+    """
+    _replace(path, text, is_synced=False)
+
+
+def _replace(path: Path, text: str, *, is_synced: bool) -> None:
+    with names_in(path.parent) as (before, descriptor):
+        name, new = f"{before}{path.name}", f"{before}{path.name}.new"
+        # A process that died may have left it, or a clone have brought it.
+        with suppress(FileNotFoundError):
+            os.unlink(new, dir_fd=descriptor)
+        # A name of the folder itself, which must be new: no link is followed.
+        opened = os.open(new, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=descriptor)
+        with os.fdopen(opened, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+            file.flush()
+            if is_synced:
+                _sync_opened(path, opened)
+        os.replace(new, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+        if is_synced and descriptor is not None:
+            _sync_opened(path.parent, descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        StoreError: the disk fails.
+    """
+    if _CAN_SYNC_FOLDERS:
+        _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def sync_file(path: Path) -> None:
+    """Have the content of a file on the disk.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        StoreError: the disk fails.
+    """
+    _sync(path, os.O_RDWR)
+
+
+def _sync(path: Path, flags: int) -> None:
+    try:
+        opened = os.open(path, flags | _NOT_THROUGH_LINKS)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _failed(path, error) from error
+    try:
+        _sync_opened(path, opened)
+    finally:
+        os.close(opened)
+
+
+def _sync_opened(path: Path, opened: int) -> None:
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
+def _failed(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.")

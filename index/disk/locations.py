@@ -1,0 +1,338 @@
+"""Where the index of a root lives, and the lock that gives it to one process."""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import Timeout
+from platformdirs import user_cache_path
+
+from cqm.index.disk.durable import replace_passing_file
+from cqm.index.disk.private import (
+    ForeignFileError,
+    is_mine,
+    lock_in,
+    make_folders,
+    narrow_folder,
+    open_private,
+    others_can_write,
+    problem_of_file,
+    problem_of_folder,
+    read_private,
+    touch_private,
+)
+from cqm.index.disk.proof import prove_folder, proven_folder
+from cqm.index.model.errors import ForeignIndexError, IndexInUseError, ScanError, StoreError
+from cqm.index.model.options import IndexOptions
+
+PROJECT_FOLDER = ".cqm"
+USED_FILE = "used"
+_OWNER_FILE = "owner.json"
+RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
+ROOT_FILE, LOCK_FILE, CURRENT_FILE = "root", "lock", "current"
+OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, LOG_FILE = "owner.lock", "starting.lock", "owner.address", "owner.log"
+"""Of the process that owns an index; see `cqm.server.owner`."""
+_REPLACED_FILES = (ROOT_FILE, CURRENT_FILE, _OWNER_FILE, RUNNING_FILE, ADDRESS_FILE)
+"""Files that are written beside themselves first."""
+_OTHER_FILES = (LOCK_FILE, ".gitignore", USED_FILE, RUNNING_LOCK, OWNER_LOCK, STARTING_LOCK, LOG_FILE, f"{LOG_FILE}.1")
+FILES = frozenset({*_REPLACED_FILES, *(f"{name}.new" for name in _REPLACED_FILES), *_OTHER_FILES})
+"""All files that may be in an index folder, beside the folders of its generations."""
+
+
+def resolve_root(root: Path) -> Path:
+    """The real path of a folder or file to index.
+
+    Raises:
+        ScanError: it does not exist.
+    """
+    try:
+        return root.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise ScanError(f"{root} cannot be indexed: {error}.", remedy="Check the path.") from error
+
+
+def relative_to_root(root: Path, path: str | Path) -> str:
+    """A path below the root as a scan names it; the root itself is "".
+
+    Parameters:
+        root: a real path.
+        path: relative to it or absolute; need not exist.
+
+    Raises:
+        ScanError: it is outside of the root.
+    """
+    # Only the parents are resolved: the last part may be a link or may have vanished.
+    absolute = Path(os.path.normpath(root / path))
+    for candidate in (absolute, absolute.parent.resolve() / absolute.name):
+        if candidate.is_relative_to(root):
+            relative = candidate.relative_to(root).as_posix()
+            return "" if relative == "." else relative
+    raise ScanError(f"{path} is outside of {root}.", remedy="Index that folder on its own.")
+
+
+def index_folder(root: Path, options: IndexOptions) -> Path:
+    """The folder of the index of `root`: in the user's cache, keyed by the path, or below the root.
+
+    Nothing is made. In a project that has no index yet it is the `.cqm/` that will hold the index.
+
+    Parameters:
+        root: a real path.
+
+    Raises:
+        ForeignIndexError: the project has a `.cqm/` that this user's CQM did not make.
+        StoreError: others can write where indexes are kept, or the folder is a link or belongs to another user.
+    """
+    if options.in_project:
+        inside = project_index(root)
+        return proven_folder(inside) or inside
+    key = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    home = indexes_home(options)
+    folder = home / f"{root.name or 'root'}-{key}"
+    with suppress(FileNotFoundError, NotADirectoryError):
+        _require_own_home(home)
+        if problem := problem_of_folder(folder):
+            raise StoreError(f"The index folder {folder} {problem}.", remedy="Remove it.")
+    return folder
+
+
+def project_index(root: Path) -> Path:
+    """The `.cqm/` of a root, whoever made it."""
+    return (root if root.is_dir() else root.parent) / PROJECT_FOLDER
+
+
+def make_index_folder(root: Path, options: IndexOptions) -> Path:
+    """Make the folder of the index of `root` if it is missing; what `index_folder` gives from then on.
+
+    Raises:
+        StoreError: as `index_folder`, or it cannot be made.
+    """
+    folder = prove_folder(project_index(root)) if options.in_project else index_folder(root, options)
+    if not options.in_project and options.home is None:
+        # An earlier release, or another program, may have made the cache readable for all.
+        for ours in (user_cache_path("cqm"), indexes_home(options)):
+            _make_private(ours.resolve())
+    make_private_folder(folder)
+    if not options.in_project:
+        _require_own_home(indexes_home(options))
+    return folder
+
+
+def is_index(folder: Path) -> bool:
+    """Whether a path is the folder of an index of this user: no link, with a noted root that is no link either."""
+    try:
+        return not problem_of_folder(folder) and not problem_of_file((folder / ROOT_FILE).lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def has_index(root: Path, options: IndexOptions) -> bool:
+    """Whether a root has an index of this user; a `.cqm/` that somebody else made is none.
+
+    Raises:
+        StoreError: as `index_folder`.
+    """
+    try:
+        return is_index(index_folder(root, options))
+    except ForeignIndexError:
+        return False
+
+
+def indexes_home(options: IndexOptions) -> Path:
+    """The folder that holds the indexes of all roots but those that are kept in their projects."""
+    return options.home or user_cache_path("cqm") / "indexes"
+
+
+def cache_folder(options: IndexOptions) -> Path:
+    """The folder of what all indexes share: vectors and contexts by the texts that they were made of."""
+    return (options.home or user_cache_path("cqm")) / "cache"
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create the folder and those above it that are missing, with mode 0700 and a rule that keeps it out of git.
+
+    A folder of this user that others may read is made private.
+
+    Raises:
+        StoreError: it cannot be created or written, is a link, or belongs to another user.
+    """
+    _make_private(folder)
+    try:
+        with suppress(FileExistsError):
+            opened = open_private(folder, ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            with os.fdopen(opened, "wb") as file:
+                file.write(b"*\n")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        make_folders(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        narrow_folder(folder)
+        is_narrow = not others_can_write(folder.lstat())
+    except ForeignFileError as error:
+        # It may have come with a clone, to make CQM write somewhere else.
+        raise StoreError(f"The index folder {folder} {error.strerror}.", remedy="Remove it.") from error
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    if not is_narrow:
+        message = f"Others can write to the index folder {folder}, and its file system has no permissions."
+        raise StoreError(message, remedy="Choose another place with index.home.")
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"The index folder {folder} cannot be written: {error}.",
+        remedy="Free space, mend its permissions, or choose another place with index.home.",
+    )
+
+
+def _require_own_home(home: Path) -> None:
+    """See that nobody else can exchange the indexes of this user.
+
+    In a folder with the sticky bit others can make folders of their own only, which are refused.
+
+    Raises:
+        FileNotFoundError: there is nothing yet.
+        StoreError: others can.
+    """
+    status = home.stat()
+    if not is_mine(status) or (others_can_write(status) and not status.st_mode & stat.S_ISVTX):
+        raise StoreError(
+            f"The folder of indexes {home} is not this user's alone.",
+            remedy=f"Choose another place with index.home, or run: chmod go-w {home}",
+        )
+
+
+def note_root(folder: Path, root: Path) -> None:
+    """Note in an index folder which root it is of.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        if _noted(folder) != str(root):
+            replace_passing_file(folder / ROOT_FILE, str(root))
+    except OSError as error:
+        message = f"The index folder {folder} cannot be written: {error}."
+        raise StoreError(message, remedy="Free space or mend its permissions.") from error
+
+
+def _noted(folder: Path) -> str:
+    """The same as `noted_root`; empty where it cannot be read."""
+    try:
+        return noted_root(folder)
+    except OSError:
+        return ""
+
+
+def noted_root(folder: Path) -> str:
+    """The root that an index folder is of.
+
+    Raises:
+        OSError: the note cannot be read, or is gone.
+    """
+    return read_private(folder, ROOT_FILE).decode("utf-8", "surrogateescape")
+
+
+def note_use(folder: Path) -> None:
+    """Note that an index is used now; without the right or the room to write, it counts as used as before."""
+    with suppress(OSError):
+        touch_private(folder, USED_FILE)
+
+
+def used_at(folder: Path) -> float:
+    """When an index was used last, seconds since the epoch; 0 for never."""
+    try:
+        return (folder / USED_FILE).lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+_LONGEST_COMMAND = 200
+
+
+class IndexLock:
+    """Exclusive use of an index folder by this process; the operating system releases it when the process dies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = lock_in(folder, LOCK_FILE, 0)
+        self._inode = -1
+
+    def acquire(self) -> None:
+        """Take the lock, at once or not at all.
+
+        Raises:
+            IndexInUseError: another process has it; the message names the process.
+            StoreError: the lock file cannot be written.
+        """
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise IndexInUseError(
+                f"The index in {self._folder} is in use by {self._noted_owner()}.",
+                remedy="Ask that process, or stop it and try again.",
+                retryable=True,
+            ) from error
+        except OSError as error:
+            raise self._untaken(error) from error
+        try:
+            self._inode = (self._folder / LOCK_FILE).lstat().st_ino
+            owner = {"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]])}
+            replace_passing_file(self._folder / _OWNER_FILE, json.dumps(owner))
+        except OSError as error:
+            self._lock.release()
+            raise self._untaken(error) from error
+
+    def _untaken(self, error: OSError) -> StoreError:
+        remedy = "Free space or mend its permissions."
+        return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
+
+    def require(self) -> None:
+        """See that the lock is still held.
+
+        Raises:
+            StoreError: the folder, or the file of the lock, was deleted: another process may have taken its place.
+        """
+        if not self.is_held():
+            message = f"The index in {self._folder} was deleted or replaced while it was open."
+            raise StoreError(message, remedy="Start CQM again: what is missing is made anew.")
+
+    def is_held(self) -> bool:
+        """Whether the lock is held, and is the one that another process would meet."""
+        try:
+            return self._lock.is_locked and (self._folder / LOCK_FILE).lstat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Give the lock back; harmless when it is not held."""
+        if self.is_held():
+            (self._folder / _OWNER_FILE).unlink(missing_ok=True)
+        self._lock.release()
+
+    def owner(self) -> str:
+        """The process that has the index open, as "process 12 (cqm serve)"; empty when none has."""
+        if not os.path.lexists(self._folder / _OWNER_FILE):
+            return ""
+        try:
+            # Whoever noted itself and died has left the lock free.
+            with self._lock:
+                return ""
+        except Timeout:
+            return self._noted_owner()
+        except OSError:
+            return ""
+
+    def _noted_owner(self) -> str:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            owner = json.loads(read_private(self._folder, _OWNER_FILE))
+            return f"process {int(owner['pid'])} ({str(owner['command'])[:_LONGEST_COMMAND]})"
+        return "another process"

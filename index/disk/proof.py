@@ -1,0 +1,246 @@
+"""Proof that a `.cqm/` inside a project was made by this user's CQM, and did not come with the project.
+
+The index lies in `.cqm/ID/`, where ID is drawn at random: a repository cannot name files in it beforehand. The same ID
+stands in `.cqm/id` and names a note in the user's own cache, which tells the device, the inode and the time of birth of
+`.cqm/`. A copy has another inode, and a folder that was unpacked or restored has another time of birth. Where the
+system tells no time of birth, the path must be the same, too.
+"""
+
+import ctypes
+import json
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from filelock import Timeout
+from platformdirs import user_cache_path
+
+from cqm.index.disk.durable import replace_file
+from cqm.index.disk.private import (
+    lock_in,
+    make_folders,
+    narrow_folder,
+    open_private,
+    others_can_write,
+    problem_of_folder,
+    read_private,
+)
+from cqm.index.model.errors import ForeignIndexError, StoreError
+
+ID_FILE, IGNORE_FILE = "id", ".gitignore"
+_ID = re.compile("[0-9a-f]{32}")
+_LOCK, _LOCK_SECONDS = "lock", 10.0
+_MOST_BYTES = 16_384
+"""Of an id, and of a note."""
+_AT_FDCWD, _SYMLINK_NOFOLLOW, _BIRTH_MASK = -100, 0x100, 0x800
+_STATX_BYTES, _BIRTH_AT = 256, 80
+"""Of `struct statx`, and of its time of birth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is noted of a `.cqm/`.
+
+    Attributes:
+        id: drawn at random.
+        folder: its real path.
+        device: number of the device; others after a start of the machine on some systems.
+        file_system: id of the file system, which stays the same on most; 0 for none.
+        inode: in that.
+        born_ns: when the folder was made; 0 where the system does not tell.
+    """
+
+    id: str
+    folder: str
+    device: int
+    file_system: int
+    inode: int
+    born_ns: int
+
+    def proves(self, now: "Proof") -> bool:
+        """Whether a folder as it is now is the one that was noted."""
+        is_on_it = self.device == now.device or (self.file_system != 0 and self.file_system == now.file_system)
+        is_same = is_on_it and self.inode == now.inode and self.born_ns == now.born_ns and self.id == now.id
+        return is_same and (self.folder == now.folder or self.born_ns != 0)
+
+
+def proven_folder(inside: Path) -> Path | None:
+    """The folder of the index in a `.cqm/`; None where there is no `.cqm/`, or an empty one.
+
+    Parameters:
+        inside: the path of the `.cqm/`, with its links resolved but for the last part.
+
+    Raises:
+        ForeignIndexError: this user's CQM did not make it. Nothing but its id was read.
+    """
+    try:
+        problem = problem_of_folder(inside)
+        if not problem and others_can_write(inside.lstat()):
+            problem = "can be written by others"
+        if not problem:
+            with os.scandir(inside) as names:
+                if next(names, None) is None:
+                    return None
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _foreign(inside, f"cannot be read: {error}") from error
+    if problem:
+        raise _foreign(inside, problem)
+    found = _id_in(inside)
+    noted = _read(found) if found else None
+    if noted is None:
+        raise _foreign(inside, "was not made by this user's CQM: it came with the project, or was restored")
+    if not noted.proves(_seen(inside, found)):
+        raise _foreign(inside, f"is a copy of an index that this user's CQM made in {noted.folder}")
+    return inside / found
+
+
+def prove_folder(inside: Path) -> Path:
+    """Make a `.cqm/` with its proof where there is none, and give the folder of the index in it.
+
+    Raises:
+        ForeignIndexError: there is one that this user's CQM did not make; it stays as it is.
+        StoreError: it cannot be made.
+    """
+    try:
+        with _locked() as notes:
+            folder = proven_folder(inside)
+            if folder is None:
+                return _made(inside, notes)
+            noted, now = _read(folder.name), _seen(inside, folder.name)
+            if noted != now:
+                # The project was moved, or its disk has another number since the machine was started.
+                _write(notes, now)
+            return folder
+    except OSError as error:
+        raise StoreError(
+            f"The index folder {inside} cannot be made: {error}.",
+            remedy="Free space, mend its permissions, or set index.in_project to false.",
+        ) from error
+
+
+def forget_folder(folder: Path) -> None:
+    """Delete a `.cqm/` whose index is deleted already, and its proof.
+
+    Parameters:
+        folder: of the index, as `proven_folder` gave it; empty or gone.
+
+    Raises:
+        OSError: something is left in it, or it cannot be deleted.
+    """
+    inside = folder.parent
+    with suppress(FileNotFoundError):
+        folder.rmdir()
+    for name in (IGNORE_FILE, ID_FILE):
+        (inside / name).unlink(missing_ok=True)
+    inside.rmdir()
+    _note(folder.name).unlink(missing_ok=True)
+
+
+def is_inside_project(folder: Path) -> bool:
+    """Whether the folder of an index is one in a `.cqm/`, by its name."""
+    return bool(_ID.fullmatch(folder.name))
+
+
+def _foreign(inside: Path, problem: str) -> ForeignIndexError:
+    return ForeignIndexError(
+        f"{inside} {problem}. Nothing in it is used or changed.",
+        remedy="Delete it if you do not need it: CQM then makes its own. Or set index.in_project to false, which keeps "
+        "indexes in your cache.",
+    )
+
+
+def _made(inside: Path, notes: Path) -> Path:
+    """Make `.cqm/` and all in it; one that is empty may be left of a process that died."""
+    with suppress(FileNotFoundError):
+        inside.rmdir()
+    inside.mkdir(mode=0o700)
+    proof = _seen(inside, secrets.token_hex(16))
+    for path in notes.glob("*.json"):
+        if (other := _read(path.stem)) and other.folder == proof.folder:
+            path.unlink(missing_ok=True)
+    _write(notes, proof)
+    for name, text in ((ID_FILE, proof.id), (IGNORE_FILE, "*\n")):
+        with os.fdopen(open_private(inside, name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+    folder = inside / proof.id
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _id_in(inside: Path) -> str:
+    """The id that a `.cqm/` says that it has; empty for none."""
+    with suppress(OSError, UnicodeDecodeError):
+        found = read_private(inside, ID_FILE, _MOST_BYTES).decode("ascii").strip()
+        return found if _ID.fullmatch(found) else ""
+    return ""
+
+
+def _seen(inside: Path, name: str) -> Proof:
+    """A proof of the folder that is there now."""
+    status = inside.lstat()
+    file_system = os.statvfs(inside).f_fsid if hasattr(os, "statvfs") else 0
+    return Proof(name, str(inside), status.st_dev, file_system, status.st_ino, _born_ns(inside, status))
+
+
+def _born_ns(folder: Path, status: os.stat_result) -> int:
+    """When a folder was made, nanoseconds since the epoch; 0 where that is not to be had."""
+    if sys.platform != "linux":
+        seconds: float = getattr(status, "st_birthtime", 0.0)
+        return int(seconds * 1_000_000_000)
+    found = ctypes.create_string_buffer(_STATX_BYTES)
+    try:
+        failed = ctypes.CDLL(None).statx(_AT_FDCWD, os.fsencode(folder), _SYMLINK_NOFOLLOW, _BIRTH_MASK, found)
+    except AttributeError:  # a C library of before 2018
+        return 0
+    mask = int.from_bytes(found.raw[:4], sys.byteorder)
+    if failed or not mask & _BIRTH_MASK:
+        return 0
+    whole = int.from_bytes(found.raw[_BIRTH_AT : _BIRTH_AT + 8], sys.byteorder, signed=True)
+    return whole * 1_000_000_000 + int.from_bytes(found.raw[_BIRTH_AT + 8 : _BIRTH_AT + 12], sys.byteorder)
+
+
+def _notes() -> Path:
+    """The folder of all proofs, in the user's cache wherever indexes are kept."""
+    return user_cache_path("cqm") / "projects"
+
+
+def _note(name: str) -> Path:
+    return _notes() / f"{name}.json"
+
+
+@contextmanager
+def _locked() -> Iterator[Path]:
+    """The folder of all proofs, while nobody else makes one."""
+    notes = _notes()
+    make_folders(notes)
+    narrow_folder(notes)
+    try:
+        with lock_in(notes, _LOCK, _LOCK_SECONDS):
+            yield notes
+    except Timeout as error:
+        raise StoreError(f"The lock in {notes} cannot be taken.", retryable=True) from error
+
+
+def _read(name: str) -> Proof | None:
+    """The proof that is noted under an id."""
+    try:
+        noted = json.loads(read_private(_notes(), f"{name}.json", _MOST_BYTES))
+        proof = Proof(**noted)
+    except (OSError, ValueError, TypeError):
+        return None
+    numbers = (proof.device, proof.file_system, proof.inode, proof.born_ns)
+    is_whole = isinstance(proof.folder, str) and all(type(number) is int for number in numbers)
+    return proof if is_whole and proof.id == name else None
+
+
+def _write(notes: Path, proof: Proof) -> None:
+    replace_file(notes / f"{proof.id}.json", json.dumps(asdict(proof)))

@@ -1,0 +1,65 @@
+"""A text over a model's context: its parts, and one vector of the vectors of its parts."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from cqm.index.embedding.service.base import Vector
+
+_ENDS = ("\n", " ")
+"""After what a text is parted, the best first."""
+_NOTHING = 1e-6
+"""A mean of unit vectors this short has the direction of rounding errors."""
+
+
+class Part(NamedTuple):
+    """The vector of a part of a text: where it starts, how many characters it has, and its unit vector."""
+
+    start: int
+    length: int
+    vector: "Vector"
+
+
+def split(text: str, size: int) -> list[str]:
+    """The text in parts that give it again when joined.
+
+    Parameters:
+        text: to part.
+        size: characters a part at most, 1 or more. A part ends with the last line that ends in its second half, else
+            after a blank there, else where it is full.
+    """
+    parts = []
+    start = 0
+    while len(text) - start > size:
+        end = start + _length_of_part(text[start : start + size])
+        parts.append(text[start:end])
+        start = end
+    return [*parts, text[start:]]
+
+
+def pooled(parts: Sequence[Part]) -> "Vector | None":
+    """The mean of the parts' vectors, weighted by their lengths, of unit length; None when they cancel each other out.
+
+    Parameters:
+        parts: one or more, in any order.
+    """
+    import numpy as np
+
+    if len(parts) == 1:
+        return parts[0].vector
+    ordered = sorted(parts, key=lambda part: part.start)  # so that the same parts always give the same sum
+    lengths = np.array([part.length for part in ordered], dtype=np.float64)
+    total = lengths @ np.array([part.vector for part in ordered], dtype=np.float64) / lengths.sum()
+    norm = np.linalg.norm(total)
+    if norm < _NOTHING:
+        return None
+    vector: Vector = (total / norm).astype(np.float32)
+    return vector
+
+
+def _length_of_part(window: str) -> int:
+    for end in _ENDS:
+        found = window.rfind(end, len(window) // 2)
+        if found >= 0:
+            return found + 1
+    return len(window)

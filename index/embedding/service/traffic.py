@@ -1,0 +1,72 @@
+"""The requests to one service: within its limits, at its pace, repeated when they fail, measured and counted."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+from cqm.chunkers.tokens import estimate
+from cqm.index.embedding.service.base import Space
+from cqm.index.embedding.service.meter import Meter
+from cqm.index.embedding.service.pace import Pace
+from cqm.index.embedding.service.service import Answer, Role, Service
+from cqm.index.model.progress import Usage
+from cqm.index.remote.rates import Clock, RateLimit
+from cqm.index.remote.retries import RetryPolicy, TimedOutError, TransientError, with_retries
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """A way to ask a service, from any number of threads.
+
+    Attributes:
+        service: who is asked.
+        space: of its vectors; of 0 dimensions before the first answer.
+        retries: how often and after how long.
+        pace, rate: how much at once, and how much in a minute.
+        meter: what counts it.
+        clock: what measures it.
+        pools: whether texts over the context are embedded in parts; else they are cut.
+    """
+
+    service: Service
+    space: Space
+    retries: RetryPolicy
+    pace: Pace
+    rate: RateLimit
+    meter: Meter
+    clock: Clock
+    pools: bool
+
+    def ask(self, texts: Sequence[str], role: Role, *, patient: bool, truncate: bool = False) -> Answer:
+        """One request, sent again as the retry policy says; raises as `Service.embed`.
+
+        Parameters:
+            texts: with their prefixes.
+            role: of the texts.
+            patient: whether it waits for its turn and is repeated as often as the policy says; else only briefly. A
+                request of several texts that timed out is not repeated: a smaller one may do.
+            truncate: have the service cut texts that are too long.
+        """
+        policy = replace(self.retries, repeats_time_outs=len(texts) == 1) if patient else self.retries.brief()
+        with self.pace.slot() if patient else nullcontext():
+            return with_retries(lambda: self._once(texts, role, patient=patient, truncate=truncate), policy)
+
+    def _once(self, texts: Sequence[str], role: Role, *, patient: bool, truncate: bool) -> Answer:
+        estimated = sum(map(estimate, texts))
+        self.rate.take(estimated, waits=patient)
+        began = self.clock.monotonic()
+        try:
+            answer = self.service.embed(texts, role, truncate=truncate)
+        except TimedOutError:
+            self.pace.timed_out(len(texts), estimated)
+            raise
+        except TransientError as error:
+            if error.retry_after is not None and error.retry_after <= self.retries.longest_retry_after:
+                self.rate.hold(error.retry_after)  # requests of other threads would be refused as well
+            raise
+        seconds = self.clock.monotonic() - began
+        self.pace.answered(len(texts), estimated, seconds)
+        tokens = estimated if answer.tokens is None else answer.tokens
+        self.rate.settle(estimated, tokens)
+        self.meter.add(Usage(1, len(texts), tokens, 0, self.service.facts.usd(tokens), seconds), role)
+        return answer

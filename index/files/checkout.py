@@ -1,0 +1,99 @@
+"""What is checked out in a work tree of git, read from its files. git itself is not asked: see `git`.
+
+The layout is that of gitrepository-layout(5): `HEAD` is a commit, or names a ref that is a file of its own or a line of
+`packed-refs`. Where refs are kept in another form, `reftable` reads that.
+
+All of it may be a stranger's: nothing but the id of a commit is ever given, whatever the files say.
+"""
+
+import re
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from cqm.index.disk.beneath import NotRegularError, read_small
+from cqm.index.files import reftable
+from cqm.index.files.git_folder import git_folder_of, read_line
+
+_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
+"""A name that leads nowhere but below `refs`; see git-check-ref-format(1)."""
+_OWN_REFS = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
+"""Refs that each work tree has for itself."""
+_MOST_LINKS = 5
+"""Refs that name refs: as many as git follows."""
+_IN_TABLES = "ref: refs/heads/.invalid"
+"""What the file HEAD says where refs are no files."""
+_MOST_PACKED_BYTES = 64 << 20
+_LONGEST_LOCK_SECONDS = 60.0
+"""A lock older than this was left behind by a git that died."""
+
+Signature = tuple[int, ...]
+
+
+def head(folder: Path) -> str | None:
+    """The commit that is checked out at a folder.
+
+    Returns:
+        "" outside of git and before the first commit, None when it can't be told.
+    """
+    place = git_folder_of(folder)
+    if place is None:
+        return ""
+    try:
+        name = read_line(place.own / "HEAD")
+        has_tables = name == _IN_TABLES
+        if has_tables:
+            name = reftable.value_in(place.own / "reftable", "HEAD")
+        for _ in range(_MOST_LINKS):
+            if not name.startswith("ref:"):
+                return name if _COMMIT.fullmatch(name) else None
+            ref = name[4:].strip()
+            if not _REF.fullmatch(ref):
+                return None
+            folder = place.own if ref.startswith(_OWN_REFS) else place.common
+            name = reftable.value_in(folder / "reftable", ref) if has_tables else _value(folder, ref)
+            if not name:
+                return ""
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether git is writing to the work tree of a folder just now."""
+    place = git_folder_of(folder)
+    try:
+        return place is not None and time.time() - (place.own / "index.lock").lstat().st_mtime < _LONGEST_LOCK_SECONDS
+    except OSError:
+        return False
+
+
+def _value(folder: Path, ref: str) -> str:
+    """What a ref holds; empty where it does not exist."""
+    try:
+        return read_line(folder / ref)
+    except (FileNotFoundError, NotADirectoryError, NotRegularError):
+        packed = folder / "packed-refs"
+        return _packed(packed, _signature(packed), ref)
+
+
+@lru_cache(maxsize=64)
+def _packed(path: Path, signature: Signature, ref: str) -> str:
+    """What a ref holds in a file of packed refs, which is replaced as a whole and never written to."""
+    if not signature:
+        return ""
+    content = read_small(path, _MOST_PACKED_BYTES)
+    if len(content) > _MOST_PACKED_BYTES:
+        raise ValueError(f"{path} is too long.")
+    found = re.search(rb"^([0-9a-f]+) " + re.escape(ref.encode()) + rb"\r?$", content, re.MULTILINE)
+    return found[1].decode() if found else ""
+
+
+def _signature(path: Path) -> Signature:
+    """What tells a file from what it was before; empty for none."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return ()
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,0 +1,193 @@
+"""The git command line: the only module that starts it, and never on a repository's own settings.
+
+A repository's settings can name programs, files to read and servers to ask, so git is never run inside of one. What is
+tracked, ignored and checked out is read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git is asked
+for no more than this:
+
+- which ignore file the user has for all repositories: outside of any repository;
+- how many commits lie between two: in an empty repository of ours, which borrows the objects of the other one;
+- its version, for `cqm doctor`.
+
+Without git, or where it refuses, hangs or dies, there is no answer.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from cqm.index.files.git_folder import git_folder_of
+
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_SECONDS = 5.0
+_MOST_MEMORY = 2 << 30
+"""Bytes of address space: git maps the packs that it reads."""
+_MOST_OUTPUT = 64 << 10
+_PASSED = (
+    "HOME",
+    "PATH",
+    "USERPROFILE",
+    "SYSTEMROOT",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+)
+"""The variables that git gets: where the user's own settings are. Any other may redirect it or name a program."""
+
+_SET = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_CEILING_DIRECTORIES": os.sep,
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+# Nothing below should run for what is asked here. All of it is off, in case a release of git thinks otherwise.
+_OFF = {
+    "core.alternateRefsCommand": "",
+    "core.askPass": "",
+    "core.attributesFile": os.devnull,
+    "core.fsmonitor": "false",
+    "core.gitProxy": "",
+    "core.hooksPath": os.devnull,
+    "core.packedGitLimit": "256m",
+    "core.packedGitWindowSize": "32m",
+    "core.pager": "",
+    "core.sshCommand": "false",
+    "credential.helper": "",
+    "diff.external": "",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+}
+
+
+def program(name: str, project: Path) -> str | None:
+    """Find a program by PATH; None when it is in none of its folders.
+
+    Only absolute folders outside of the project count. The working folder never does, neither as "." or "" in PATH nor
+    as the place where Windows looks first.
+
+    Parameters:
+        name: without a folder.
+        project: what a stranger may have written.
+    """
+    real_project = os.path.realpath(project)
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        # On Windows `which` looks into the working folder first, unless the name has a folder.
+        found = shutil.which(os.path.join(folder, name)) if os.path.isabs(folder) else None  # noqa: PTH117, PTH118
+        if found and not Path(os.path.realpath(found)).is_relative_to(real_project):
+            return found
+    return None
+
+
+def user_ignore_file(project: Path) -> Path | None:
+    """Return the ignore file that holds in all repositories of the user; it need not exist.
+
+    A setting that the user makes for some repositories only (`includeIf`) does not count.
+
+    Parameters:
+        project: in which no program counts as git.
+    """
+    return _user_ignore_file(program("git", project), *(os.environ.get(name) for name in _PASSED))
+
+
+def version(project: Path) -> str | None:
+    """Return what git says of its version; None when it is not installed or does not answer."""
+    said = _said(program("git", project), ["version"], {"GIT_DIR": os.devnull})
+    return said.decode("utf-8", "replace").strip() if said else None
+
+
+@lru_cache(maxsize=64)
+def commits_between(folder: Path, old: str, new: str) -> int | None:
+    """Count the commits that the second has and the first has not.
+
+    Parameters:
+        folder: in a work tree.
+        old, new: ids of commits.
+
+    Returns:
+        None when git does not know them, or one is no id.
+    """
+    place = git_folder_of(folder)
+    if place is None or not all(map(_COMMIT.fullmatch, (old, new))):
+        return None
+    form = "sha1" if len(new) == 40 else "sha256"  # noqa: PLR2004 - hex digits
+    with tempfile.TemporaryDirectory(prefix="cqm-git-") as ours:
+        _make_empty_repository(Path(ours), form)
+        own = {"GIT_DIR": ours, "GIT_OBJECT_DIRECTORY": str(place.common / "objects")}
+        shallow = place.common / "shallow"
+        if shallow.is_file() and not shallow.is_symlink():
+            own["GIT_SHALLOW_FILE"] = str(shallow)
+        said = _said(program("git", place.top), ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"], own)
+    return int(said) if said is not None and said.strip().isdigit() else None
+
+
+def _make_empty_repository(place: Path, form: str) -> None:
+    (place / "objects").mkdir()
+    (place / "refs").mkdir()
+    (place / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+    config = f"[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectFormat = {form}\n"
+    (place / "config").write_text(config, encoding="ascii")
+
+
+@lru_cache(maxsize=8)
+def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
+    # A GIT_DIR that is none keeps git from looking for a repository at all.
+    said = _said(git, ["config", "--type=path", "--get", "core.excludesFile"], {"GIT_DIR": os.devnull})
+    named = os.fsdecode(said or b"").rstrip("\n")
+    if named:
+        return Path(named) if os.path.isabs(named) else None  # noqa: PTH117
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
+    return Path(base or os.path.join(home, ".config"), "git", "ignore")  # noqa: PTH118
+
+
+def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> bytes | None:
+    """Run git in the root folder of the disk; None unless it succeeds in time."""
+    if git is None:
+        return None
+    off = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
+    environment = {name: os.environ[name] for name in _PASSED if name in os.environ} | _SET | dict(own)
+    try:
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                [git, "--no-pager", *off, *arguments],
+                env=environment,
+                cwd=os.sep,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+            )
+            _limit(process.pid)
+            try:
+                code = process.wait(_SECONDS)
+            finally:
+                process.kill()
+                process.wait()
+            output.seek(0)
+            return output.read(_MOST_OUTPUT) if code == 0 else None
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def _limit(pid: int) -> None:
+    """Bound the memory and the output of a process, where the system can do so from outside."""
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_OUTPUT, _MOST_OUTPUT))
+        except ProcessLookupError:
+            # It has ended already.
+            return

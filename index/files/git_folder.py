@@ -1,0 +1,74 @@
+"""Where git keeps what it knows of a work tree, as gitrepository-layout(5) has it, and reading from there.
+
+All of it may be a stranger's: a file is read up to a bound, and only if it is a regular one and no link. The folders
+that `.git` and `commondir` name may lie anywhere; nothing that is read there is shown but the id of a commit.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cqm.index.disk.beneath import read_small
+
+_MOST_BYTES = 4096
+"""Of a file that holds one path, ref or id."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolder:
+    """The folders of a work tree's repository.
+
+    Attributes:
+        top: of the work tree.
+        own: what belongs to this work tree: HEAD, the index.
+        common: what it shares with the other work trees of the repository: refs, objects. Often the same folder.
+    """
+
+    top: Path
+    own: Path
+    common: Path
+
+
+def git_folder_of(folder: Path) -> GitFolder | None:
+    """Find the repository of the work tree that a folder is in; None outside of one."""
+    for top in (folder, *folder.parents):
+        found = git_folder_at(top)
+        if found:
+            return found
+    return None
+
+
+def git_folder_at(top: Path) -> GitFolder | None:
+    """Find the repository of the work tree that begins at a folder; None where none begins."""
+    entry = top / ".git"
+    try:
+        own = entry
+        if not entry.is_dir():
+            own = top / _path_in(read_small(entry, _MOST_BYTES).removeprefix(b"gitdir:"))
+        if not (own / "HEAD").exists():
+            return None
+        common = own
+        if os.path.lexists(own / "commondir"):
+            common = own / _path_in(read_small(own / "commondir", _MOST_BYTES))
+    except (OSError, ValueError):
+        return None
+    return GitFolder(top, own, common)
+
+
+def read_line(path: Path) -> str:
+    """Read what a small file of git says.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+        ValueError: it is too long, or no text.
+    """
+    content = read_small(path, _MOST_BYTES)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"{path} is too long.")
+    return content.decode().strip()
+
+
+def _path_in(content: bytes) -> str:
+    if len(content) > _MOST_BYTES or b"\0" in content or not content.strip():
+        raise ValueError("It holds no path.")
+    return os.fsdecode(content.strip())

@@ -1,0 +1,294 @@
+"""The ignore rules that hold in the folders of a tree.
+
+The rules are git's (.gitignore at every level, .git/info/exclude, the user's global ignore file), then `.cqmignore`
+files in the same syntax, which win over git's and may bring back ("!pattern") what git ignores, then the globs of
+`ScanOptions.exclude`, which win over all. The `.ignore` and `.rgignore` files of other tools do not count.
+
+- `.cqmignore` files above the root count: one in the home folder holds for all projects.
+- In a repository git's files above the root count as they do for git, unless they ignore the root itself: who asks for
+  an ignored folder wants it. Outside of any repository .gitignore files count too, but none above the root.
+- Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope whatever git's rules
+  say of it.
+- An ignore file counts only if it is a regular file of at most 1 MB, and in the tree no link, as for git. Above the
+  root, where the user's own files are, it may be a link to one. Bounds that no real tree comes near keep globs from
+  taking for ever: see `IgnoreFile.weight`.
+"""
+
+import os
+from collections.abc import Collection, Container
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+
+from cqm.index.disk.beneath import read_small, read_small_beneath
+from cqm.index.files import git
+from cqm.index.files.git_folder import git_folder_at
+from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, parse_excludes, parse_ignore_file
+from cqm.index.files.skip import pruned_names
+from cqm.index.files.wildmatch import GlobError, bytewise
+from cqm.index.model.errors import ScanError
+from cqm.index.model.options import ScanOptions
+
+GIT_FILE = ".gitignore"
+IGNORE_FILE = ".cqmignore"
+_BOTH = frozenset({GIT_FILE, IGNORE_FILE})
+_MOST_WEIGHT = 512 << 10
+"""Of the ignore files that hold in one folder; those of deeper folders do not count any more."""
+_MOST_WEIGHT_OF_TREE = 4 << 20
+"""Of all ignore files in a tree, each of which takes time to read; further ones do not count."""
+
+
+class Standing(Enum):
+    """Whether a path is in scope."""
+
+    IN = "in scope"
+    IF_TRACKED = "in scope if git tracks it"
+    OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An ignore file at its place.
+
+    Attributes:
+        file: what it says.
+        prefix: the path from its folder to the root, with "/" at its end, one character a byte; empty in the tree.
+        cut: length of the path from the root to its folder, with "/" at its end; 0 at the root and above it.
+    """
+
+    file: IgnoreFile
+    prefix: str = ""
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTree:
+    """A work tree of git that holds the root, or begins in the tree.
+
+    Attributes:
+        top: its folder.
+        prefix: the path from it to the root, with "/" at its end; empty when it begins in the tree.
+        cut: length of the path from the root to it, with "/" at its end; 0 at the root and above it.
+    """
+
+    top: Path
+    prefix: str = ""
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules for what is in a folder.
+
+    Attributes:
+        git: files of git's rules; the first one that is about a path decides.
+        own: `.cqmignore` files, likewise.
+        work_tree: that the folder belongs to; None for none.
+        only_tracked: whether git ignores the folder, so that only what is tracked is in scope.
+    """
+
+    git: tuple[Placed, ...] = ()
+    own: tuple[Placed, ...] = ()
+    work_tree: WorkTree | None = None
+    only_tracked: bool = False
+
+
+@dataclass(slots=True)
+class Budget:
+    """What the ignore files of a tree that are still to be read may weigh."""
+
+    left: int = _MOST_WEIGHT_OF_TREE
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRules:
+    """What holds in a tree.
+
+    Attributes:
+        root: a real path of a folder.
+        above: the rules for the root, without those of its own ignore files.
+        uses_git: whether git's rules count at all.
+        excludes: `ScanOptions.exclude`.
+        pruned: names of folders in which nothing is in scope.
+        budget: for the ignore files of the tree.
+    """
+
+    root: Path
+    above: Rules
+    uses_git: bool
+    excludes: IgnoreFile = NOTHING
+    pruned: frozenset[str] = frozenset()
+    budget: Budget = field(default_factory=Budget)
+
+
+def rules_of(root: Path, options: ScanOptions) -> TreeRules:
+    """Find out which rules hold below a folder.
+
+    Parameters:
+        root: a real path of a folder.
+        options: `use_gitignore` and `exclude`, and what decides which folders need not be walked.
+
+    Raises:
+        ScanError: a pattern of `exclude` is malformed.
+    """
+    excludes = _excludes(options)
+    above = None
+    if options.use_gitignore:
+        top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+        above = _above(root, top) if top else None
+    if above is None:
+        above = Rules(_users((), root) if options.use_gitignore else (), _own_above(root))
+    return TreeRules(root, above, options.use_gitignore, excludes, pruned_names(options))
+
+
+def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, names: Container[str]) -> Rules:
+    """The rules for what is in a folder, from those of the folder above it.
+
+    Parameters:
+        rules: of the folder above; `TreeRules.above` for the root.
+        tree: that the folder is in.
+        folder: relative to the root, with "/" between parts.
+        opened: its descriptor; its path where there are no descriptors.
+        names: of what is in it.
+    """
+    cut = len(folder) + 1 if folder else 0
+    if tree.uses_git and folder and ".git" in names:
+        top = tree.root / folder
+        rules = Rules(_of_work_tree(tree.root, top, cut), rules.own, WorkTree(top, cut=cut))
+    if tree.uses_git and GIT_FILE in names and not rules.only_tracked:
+        rules = replace(rules, git=_with(rules.git, _read(tree, opened, GIT_FILE), cut=cut))
+    if IGNORE_FILE in names:
+        rules = replace(rules, own=_with(rules.own, _read(tree, opened, IGNORE_FILE), cut=cut))
+    return rules
+
+
+def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folder: bool) -> Standing:
+    """Tell whether a path is in scope by the rules for what is in its folder.
+
+    Parameters:
+        rules: for what is in its folder.
+        tree: that it is in.
+        path: relative to the root, with "/" between parts.
+        name: its last part.
+        is_folder: whether it is a folder, and no link to one.
+    """
+    if not path.isascii():
+        name = bytewise(name)
+    if tree.excludes.runs and tree.excludes.verdict(bytewise(path), name, is_folder=is_folder):
+        return Standing.OUT
+    own = _verdict(rules.own, path, name, is_folder=is_folder) if rules.own else None
+    if own:
+        return Standing.OUT
+    if rules.only_tracked:
+        return Standing.IF_TRACKED
+    if own is None and rules.git and _verdict(rules.git, path, name, is_folder=is_folder):
+        return Standing.IF_TRACKED if rules.work_tree else Standing.OUT
+    return Standing.IN
+
+
+def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
+    """The names in a folder that a rule may be about: the others are in scope.
+
+    Parameters:
+        rules: for what is in the folder.
+        tree: that it is in.
+        folder: relative to the root.
+        names: of what is in it.
+    """
+    inner = f"{folder}/" if folder else ""
+    if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
+        return names
+    found = set(tree.excludes.suspects(inner, names)) if tree.excludes.runs else set()
+    for placed in (*rules.own, *rules.git):
+        found.update(placed.file.suspects(placed.prefix + inner[placed.cut :], names))
+    return found
+
+
+def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool) -> bool | None:
+    """Whether the first of some ignore files that is about a path ignores it; None when none is about it."""
+    for placed in files:
+        from_file = placed.prefix + bytewise(path[placed.cut :] if placed.cut else path)
+        said = placed.file.verdict(from_file, name, is_folder=is_folder)
+        if said is not None:
+            return said
+    return None
+
+
+def _above(root: Path, top: Path) -> Rules | None:
+    """The rules of a repository for what is in the root; None when they leave out the root itself."""
+    tree = TreeRules(top, Rules(), uses_git=True)
+    rules = Rules(_of_work_tree(root, top, 0), _own_above(top), WorkTree(top))
+    parts = root.relative_to(top).parts
+    for depth, name in enumerate(parts):
+        folder = "/".join(parts[:depth])
+        rules = rules_in(rules, tree, folder, top / folder, _BOTH)
+        if standing_of(rules, tree, "/".join(parts[: depth + 1]), name, is_folder=True) is not Standing.IN:
+            return None
+    path = "".join(f"{part}/" for part in parts)
+    own, from_git = (
+        tuple(Placed(it.file, it.prefix + bytewise(path[it.cut :])) for it in files) for files in (rules.own, rules.git)
+    )
+    return Rules(from_git, own, WorkTree(top, path))
+
+
+def _own_above(root: Path) -> tuple[Placed, ...]:
+    """The `.cqmignore` files above a folder, the nearest first."""
+    files: tuple[Placed, ...] = ()
+    for folder in reversed(root.parents):
+        prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
+        files = _with(files, parse_ignore_file(_read_user(folder / IGNORE_FILE)), prefix)
+    return files
+
+
+def _of_work_tree(project: Path, top: Path, cut: int) -> tuple[Placed, ...]:
+    """The rules that hold in all of a work tree: its `info/exclude`, then the user's own file."""
+    place = git_folder_at(top)
+    users = _users((), project, cut)
+    if place is None:
+        return users
+    return _with(users, parse_ignore_file(_read_user(place.common / "info" / "exclude")), cut=cut)
+
+
+def _users(files: tuple[Placed, ...], project: Path, cut: int = 0) -> tuple[Placed, ...]:
+    path = git.user_ignore_file(project)
+    return _with(files, parse_ignore_file(_read_user(path)), cut=cut) if path else files
+
+
+def _with(files: tuple[Placed, ...], file: IgnoreFile, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
+    """The files with one in front of them."""
+    if not file.runs or file.weight + sum(placed.file.weight for placed in files) > _MOST_WEIGHT:
+        return files
+    return (Placed(file, prefix, cut), *files)
+
+
+def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
+    """Read an ignore file of the tree; it says nothing where it cannot be read, or is a link or no file."""
+    if tree.budget.left <= 0:
+        return NOTHING
+    try:
+        file = parse_ignore_file(read_small_beneath(opened, name, MOST_BYTES))
+    except OSError:
+        return NOTHING
+    tree.budget.left -= file.weight
+    return file
+
+
+def _read_user(path: Path) -> bytes:
+    """The content of an ignore file that may be a link, as the user's own settings often are."""
+    try:
+        return read_small(path.resolve(), MOST_BYTES)
+    except (OSError, RuntimeError, ValueError):
+        return b""
+
+
+def _excludes(options: ScanOptions) -> IgnoreFile:
+    for glob in options.exclude:
+        if glob.startswith("!"):
+            remedy = f"Write {glob} in a {IGNORE_FILE} file instead: exclude can only leave out."
+            raise ScanError(f"The exclude pattern {glob!r} would bring files back.", remedy=remedy)
+    try:
+        return parse_excludes(options.exclude)
+    except GlobError as error:
+        glob, why = error.args
+        remedy = "Write it as a line of a .gitignore file."
+        raise ScanError(f"The exclude pattern {glob!r} is malformed: {why}.", remedy=remedy) from error

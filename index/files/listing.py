@@ -1,0 +1,194 @@
+"""Which paths of a tree are in scope, found by walking it by descriptors.
+
+A folder is opened below the root without following a link, so that nothing outside of the tree is listed, even while
+somebody exchanges folders for links.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cqm.index.disk.beneath import opened_folder, opened_root
+from cqm.index.files.git_folder import git_folder_at
+from cqm.index.files.git_index import Tracked, tracked_by
+from cqm.index.files.ignore import Rules, Standing, TreeRules, WorkTree, rules_in, standing_of, suspects_in
+from cqm.index.files.skip import NEVER_LISTED
+
+Listing = dict[str, os.stat_result]
+"""Paths relative to the root, with "/" between parts, and what `lstat` says of them."""
+
+NamesOf = Callable[[str], frozenset[str]]
+"""The names in a folder of the tree; none when it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """What is known of the folders of a tree; each is read once.
+
+    Attributes:
+        root: a real path.
+        names: the names in each folder that was read.
+        tracked: what git tracks, by the top of the work tree.
+        unreadable: folders in scope that could not be read.
+    """
+
+    root: Path
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    tracked: dict[Path, Tracked] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+
+    def names_of(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder; none when it cannot be read."""
+        if folder not in self.names:
+            try:
+                with opened_root(self.root) as root, opened_folder(root, folder) as opened:
+                    self.names[folder] = _names_in(opened)
+            except OSError:
+                self.names[folder] = frozenset()
+        return self.names[folder]
+
+
+def parent_of(path: str) -> str:
+    """The folder that holds a path; "" for the root."""
+    return path.rpartition("/")[0]
+
+
+def list_tree(rules: TreeRules, folders: Folders) -> Listing:
+    """All that is in scope: files, links, folders, and what is none of these.
+
+    Raises:
+        OSError: the root cannot be read any more.
+    """
+    listing: Listing = {}
+    with opened_root(rules.root) as root:
+        _walk(rules, folders, root, ("", rules.above), listing)
+    return listing
+
+
+def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> Listing:
+    """Like `list_tree` for some paths and the folders above them, at a cost that does not grow with the tree.
+
+    Parameters:
+        rules: of the tree.
+        folders: of the same tree.
+        below: files and folders relative to the root, with "/" between parts; they may have vanished.
+
+    Raises:
+        OSError: the root cannot be read any more.
+    """
+    listing: Listing = {}
+    inside: dict[str, Rules] = {}
+    with opened_root(rules.root) as root:
+        for path in below:
+            reached = _reach(rules, folders, root, path, inside, listing)
+            if reached:
+                _walk(rules, folders, root, (path, reached), listing)
+    return listing
+
+
+def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, Rules], listing: Listing) -> None:
+    """Add what is in scope below a folder, which comes with the rules of the folder above it."""
+    waiting = [top]
+    while waiting:
+        folder, of_folder = waiting.pop()
+        try:
+            with opened_folder(root, folder) as opened, os.scandir(opened) as found:
+                entries = list(found)
+                names = folders.names[folder] = frozenset([entry.name for entry in entries])
+                here = rules_in(of_folder, rules, folder, opened, names)
+                suspects = suspects_in(here, rules, folder, names)
+                for entry in entries:
+                    name = entry.name
+                    path = f"{folder}/{name}" if folder else name
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    inner: Rules | None = here
+                    if name in suspects or name in NEVER_LISTED:
+                        inner = _rules_of_entry(here, rules, folders, path, name, is_folder=is_folder)
+                    if inner and _add(listing, path, entry) and is_folder and name not in rules.pruned:
+                        waiting.append((path, inner))
+        except OSError:
+            # It came as an entry before this: it has just vanished, or is listed as one that cannot be read.
+            folders.names.setdefault(folder, frozenset())
+            folders.unreadable.add(folder)
+
+
+def _reach(
+    rules: TreeRules, folders: Folders, root: int | Path, path: str, inside: dict[str, Rules], listing: Listing
+) -> Rules | None:
+    """Add the folders above a path, from the top, and the path, as far as they are in scope and no link.
+
+    Parameters:
+        rules, folders, root, listing: of the tree.
+        path: relative to the root.
+        inside: the rules for what is in each folder, as far as they are known.
+
+    Returns:
+        The rules that hold for the path when it is a folder to be walked.
+    """
+    folder, of_folder = "", rules.above
+    for part in path.split("/"):
+        try:
+            with opened_folder(root, folder) as opened:
+                if folder not in inside:
+                    names = folders.names[folder] = _names_in(opened)
+                    inside[folder] = rules_in(of_folder, rules, folder, opened, names)
+                status = _status_in(opened, part)
+        except OSError:
+            return None
+        here = f"{folder}/{part}" if folder else part
+        is_folder = stat.S_ISDIR(status.st_mode)
+        inner = _rules_of_entry(inside[folder], rules, folders, here, part, is_folder=is_folder)
+        # A file in the place of a folder is not what was asked for, but a link is why nothing below it is in scope.
+        if inner is None or (stat.S_ISREG(status.st_mode) and here != path):
+            return None
+        listing[here] = status
+        if not is_folder or part in rules.pruned:
+            return None
+        folder, of_folder = here, inner
+    return of_folder
+
+
+def _rules_of_entry(
+    here: Rules, rules: TreeRules, folders: Folders, path: str, name: str, *, is_folder: bool
+) -> Rules | None:
+    """The rules that hold for an entry of a folder; None when it is not in scope."""
+    if name in NEVER_LISTED:
+        return None
+    standing = standing_of(here, rules, path, name, is_folder=is_folder)
+    if standing is Standing.IN:
+        return here
+    if standing is Standing.OUT or here.work_tree is None:
+        return None
+    tracked = _tracked(folders, here.work_tree)
+    in_work_tree = here.work_tree.prefix + path[here.work_tree.cut :]
+    is_tracked = tracked.has(in_work_tree) or (is_folder and tracked.has_below(in_work_tree))
+    return replace(here, only_tracked=True) if is_tracked else None
+
+
+def _tracked(folders: Folders, work_tree: WorkTree) -> Tracked:
+    known = folders.tracked
+    if work_tree.top not in known:
+        place = git_folder_at(work_tree.top)
+        known[work_tree.top] = (place and tracked_by(place.own)) or Tracked()
+    return known[work_tree.top]
+
+
+def _add(listing: Listing, path: str, entry: "os.DirEntry[str]") -> bool:
+    try:
+        listing[path] = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _names_in(folder: int | Path) -> frozenset[str]:
+    with os.scandir(folder) as found:
+        return frozenset([entry.name for entry in found])
+
+
+def _status_in(folder: int | Path, name: str) -> os.stat_result:
+    if isinstance(folder, Path):
+        return (folder / name).lstat()
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)

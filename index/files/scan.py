@@ -1,0 +1,336 @@
+"""The files of a tree that are indexed, and those that are left out with the reason; reading one of them.
+
+A folder that is left out as a whole is one entry. Links are never followed, so that nothing outside the root is read.
+A file whose name is not valid Unicode is skipped as undecodable, under its name with the odd bytes written out.
+"""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cqm.chunkers.decode import HEAD_BYTES
+from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
+from cqm.chunkers.text_of_file import PDF_SUFFIX, is_readable, read_text
+from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
+from cqm.index.files.ignore import rules_of
+from cqm.index.files.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
+from cqm.index.files.skip import reason_by_name, reason_by_text, reason_of_folder
+from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError
+from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import SkipReason
+from cqm.index.secrets.model import SecretFinding
+from cqm.index.secrets.redaction import redact
+
+_HASH_BYTES = 16
+
+_OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
+"""A link on the way, or a path that leads out of the tree. FreeBSD says EMLINK of a link."""
+
+_READABLE = "Give the path of a folder or file that you may read."
+
+_PDF_FACTOR = 20
+"""Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB have about 1 MB of text."""
+
+_REASONS = (
+    (EncryptedError, SkipReason.ENCRYPTED),
+    (DamagedError, SkipReason.DAMAGED),
+    (NoTextError, SkipReason.NO_TEXT),
+    (MissingPackageError, SkipReason.PDF_EXTRA),
+    (UndecodableError, SkipReason.UNDECODABLE),
+)
+"""Why a file is left out whose text cannot be had; the first row that fits the error."""
+
+Closing = tuple[str, SkipReason]
+"""A folder that is left out as a whole, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file in scope, or one that is left out.
+
+    Attributes:
+        path: relative to the root, with "/" between parts; the name of the root when that is a file.
+        size: in bytes; 0 for a folder.
+        mtime_ns: modification time in nanoseconds since the epoch.
+        skip: why it is left out; None when it is to be read. A folder without a reason is one that cannot be read:
+            `read_file` says why.
+        ctime_ns: when the file's inode changed last, likewise: it tells of a change whose size and modification time
+            are as before. On Windows, when the file was made.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    skip: SkipReason | None = None
+    ctime_ns: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """The content of a file; none when there is a reason to skip it.
+
+    Attributes:
+        data: the bytes.
+        size, mtime_ns, ctime_ns: as they were before the reading, so that a later change is seen.
+        skip: why it is left out.
+    """
+
+    data: bytes
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    skip: SkipReason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What was read of a file; without text and hash when its content is a reason to skip it.
+
+    Attributes:
+        text: decoded.
+        encoding: as Python's codecs spell it.
+        content_hash: BLAKE2b of the bytes, 32 hex digits.
+        size, mtime_ns: as they were before the reading, so that a later change is seen.
+        skip: why it is left out.
+        ctime_ns: as in `FoundFile`, before the reading too.
+        secrets: what was redacted in the text.
+    """
+
+    text: str
+    encoding: str
+    content_hash: str
+    size: int
+    mtime_ns: int
+    skip: SkipReason | None = None
+    ctime_ns: int = field(default=0, compare=False)
+    secrets: tuple[SecretFinding, ...] = ()
+
+
+def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
+    """Find the files of a tree, in the order of their paths; no file is opened.
+
+    Parameters:
+        root: a folder, or a single file.
+        options: what is in scope.
+        below: look only at these files and folders, relative to the root with "/" between parts, and at what closes
+            the folders above them; they may have vanished. It costs milliseconds however large the tree is.
+
+    Raises:
+        ScanError: the root is missing, cannot be read or is neither file nor folder, or a pattern is malformed.
+    """
+    root = _real(root)
+    if root.is_file():
+        return iter([_found(root.name, root.stat(), options)])
+    folders, rules = Folders(root), rules_of(root, options)
+    tops = [""] if below is None else [_normal(path) for path in below]
+    try:
+        if "" in tops:
+            listing = list_tree(rules, folders)
+        else:
+            listing = list_below(rules, folders, [top for top in tops if not _is_outside(top)])
+    except OSError as error:
+        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=_READABLE) from error
+    return _classified(folders, listing, options)
+
+
+def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
+    """Read and decode one file that `scan` found, or find in its content the reason to skip it.
+
+    Parameters:
+        root: the real path of what was scanned.
+        path: relative to the root, as `scan` gave it.
+        options: those of the scan.
+
+    Raises:
+        VanishedFileError: it is not there any more.
+        UnreadableFileError: there is no permission, or the disk fails.
+    """
+    return _decoded(read_bytes(root, path, options), path, options)
+
+
+def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
+    """Read one file of a tree, whatever becomes of the tree meanwhile.
+
+    The file is opened once, below the root and through no link, and read up to the size limit however it grows. A pipe
+    or a device is not read. Whether an ignore rule leaves the path out is for `scan` to say.
+
+    Parameters:
+        root: the real path of what was scanned: a folder, or a single file.
+        path: relative to the root; the name of the root when that is a file.
+        options: how large it may be.
+
+    Raises:
+        VanishedFileError: it is not there any more.
+        UnreadableFileError: there is no permission, or the disk fails.
+    """
+    folder, below = (root.parent, root.name) if root.is_file() else (root, path)
+    try:
+        with opened_root(folder, lists=False) as opened:
+            return _read(opened, below, options)
+    except OSError as error:
+        # Where its folder is gone too, so may be the disk: that it is still wanted is for the next scan to say.
+        if isinstance(error, FileNotFoundError) and (folder / below).parent.is_dir():
+            raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
+        remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
+        message = f"{path} cannot be read: {error.strerror or error}."
+        raise UnreadableFileError(message, remedy=remedy, retryable=True) from error
+
+
+def _real(root: Path) -> Path:
+    try:
+        real = root.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise ScanError(f"{root} does not exist, or cannot be reached.", remedy=_READABLE) from error
+    if not real.is_dir() and not real.is_file():
+        raise ScanError(f"{root} is neither a folder nor a regular file.", remedy=_READABLE)
+    if not _may_list(real) and real.is_dir():
+        raise ScanError(f"{root} cannot be read: permission denied.", remedy=_READABLE)
+    return real
+
+
+def _normal(path: str) -> str:
+    normal = os.path.normpath(path).replace(os.sep, "/")
+    return "" if normal == "." else normal
+
+
+def _is_outside(path: str) -> bool:
+    return Path(path).is_absolute() or path.partition("/")[0] == ".."
+
+
+def _classified(folders: Folders, listing: Listing, options: ScanOptions) -> Iterator[FoundFile]:
+    closing_of = _closing_reader(folders.names_of, options)
+    reported = set()
+    for path, status in sorted(listing.items()):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        closing = closing_of(path if is_folder else parent_of(path))
+        if closing is None:
+            if not is_folder:
+                yield _found(path, status, options)
+            elif path in folders.unreadable:
+                yield _folder(listing, path, None)
+        elif closing not in reported:
+            reported.add(closing)
+            yield _folder(listing, *closing)
+
+
+def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], Closing | None]:
+    """A function that gives the topmost folder, at or above a folder, that is left out as a whole."""
+    known: dict[str, Closing | None] = {"": None}
+
+    def closing_of(folder: str) -> Closing | None:
+        unknown = []
+        above = folder
+        while above not in known:
+            unknown.append(above)
+            above = parent_of(above)
+        for here in reversed(unknown):
+            known[here] = known[parent_of(here)] or own_closing(here)
+        return known[folder]
+
+    def own_closing(folder: str) -> Closing | None:
+        name = folder.rpartition("/")[2]
+        reason = reason_of_folder(name, names_of(folder), names_of(parent_of(folder)), options)
+        return (folder, reason) if reason else None
+
+    return closing_of
+
+
+def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile:
+    reason = _reason(path, status, options)
+    if not _is_unicode(path):
+        path, reason = _readable(path), SkipReason.UNDECODABLE
+    return FoundFile(path, status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)
+
+
+def _reason(path: str, status: os.stat_result, options: ScanOptions) -> SkipReason | None:
+    if stat.S_ISLNK(status.st_mode):
+        return SkipReason.OUTSIDE_ROOT
+    if not stat.S_ISREG(status.st_mode):
+        return SkipReason.NOT_A_FILE
+    reason = reason_by_name(path, options)
+    if reason is None and status.st_size > _most_bytes(path, options):
+        return SkipReason.TOO_LARGE
+    return reason
+
+
+def _most_bytes(path: str, options: ScanOptions) -> int:
+    return options.max_file_bytes * (_PDF_FACTOR if path.lower().endswith(PDF_SUFFIX) else 1)
+
+
+def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:
+    return FoundFile(_readable(path), 0, listing[path].st_mtime_ns, reason)
+
+
+def _may_list(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _is_unicode(path: str) -> bool:
+    if path.isascii():
+        return True
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _readable(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _read(folder: int | Path, path: str, options: ScanOptions) -> FileBytes:
+    try:
+        opened = open_regular(folder, path)
+    except NotRegularError:
+        return FileBytes(b"", 0, 0, 0, SkipReason.NOT_A_FILE)
+    except OSError as error:
+        if error.errno in _OUTSIDE:
+            return FileBytes(b"", 0, 0, 0, SkipReason.OUTSIDE_ROOT)
+        if error.errno == errno.ENXIO:
+            # A socket; there is no opening one.
+            return FileBytes(b"", 0, 0, 0, SkipReason.NOT_A_FILE)
+        raise
+    with os.fdopen(opened, "rb", buffering=0) as file:
+        status = os.fstat(opened)
+        most = _most_bytes(path, options)
+        data = b"" if status.st_size > most else file.read(HEAD_BYTES)
+        reason = SkipReason.TOO_LARGE if status.st_size > most else None
+        if reason is None and not is_readable(path, data):
+            reason = SkipReason.BINARY
+        while reason is None and len(data) <= most and (more := file.read(most + 1 - len(data))):
+            data += more
+    if len(data) > most:
+        reason = SkipReason.TOO_LARGE
+    return FileBytes(b"" if reason else data, status.st_size, status.st_mtime_ns, status.st_ctime_ns, reason)
+
+
+def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
+    if read.skip:
+        return _skipped(read, read.skip)
+    try:
+        decoded = read_text(path, read.data)
+    except UndecodableError as error:
+        return _skipped(read, next(reason for kind, reason in _REASONS if isinstance(error, kind)))
+    reason = reason_by_text(path, decoded.text, options)
+    if reason:
+        return _skipped(read, reason)
+    content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
+    redacted = redact(decoded.text, path, options.secrets)
+    return ReadFile(
+        redacted.text,
+        decoded.encoding,
+        content_hash,
+        read.size,
+        read.mtime_ns,
+        ctime_ns=read.ctime_ns,
+        secrets=redacted.findings,
+    )
+
+
+def _skipped(read: FileBytes, reason: SkipReason) -> ReadFile:
+    return ReadFile("", "", "", read.size, read.mtime_ns, reason, read.ctime_ns)

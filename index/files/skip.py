@@ -1,0 +1,231 @@
+"""What is left out although no ignore rule names it: secrets, lock files, and folders that tools fill.
+
+Everything here is a table. A name alone decides only where no project gives it to its own source; where one might
+("vendor", "target", "build"), something that the tool leaves behind must prove it.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from cqm.chunkers.detect import is_generated
+from cqm.chunkers.documents.pdf_text import can_read_pdf
+from cqm.chunkers.text_of_file import PDF_SUFFIX
+from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import SkipReason
+from cqm.index.secrets.file_names import is_secret_path
+from cqm.index.secrets.redaction import is_allowed_path
+
+NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
+"""Names that are no part of any tree: the stores of version control, and our own."""
+
+_LOCK_FILES = frozenset(
+    {
+        # JavaScript
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "bun.lock",
+        "bun.lockb",
+        "deno.lock",
+        ".pnp.cjs",
+        ".pnp.loader.mjs",
+        # Python
+        "poetry.lock",
+        "uv.lock",
+        "pipfile.lock",
+        "pdm.lock",
+        "pixi.lock",
+        "pylock.toml",
+        "conda-lock.yml",
+        # Rust, Go, Ruby, PHP
+        "cargo.lock",
+        "go.sum",
+        "go.work.sum",
+        "gemfile.lock",
+        "gems.locked",
+        "composer.lock",
+        "symfony.lock",
+        # Java and Kotlin, .NET, Swift and Objective-C
+        "gradle.lockfile",
+        "buildscript-gradle.lockfile",
+        "maven_install.json",
+        "packages.lock.json",
+        "paket.lock",
+        "project.assets.json",
+        "package.resolved",
+        "podfile.lock",
+        "cartfile.resolved",
+        # Elixir and Erlang, Dart, Haskell, Crystal, Nim
+        "mix.lock",
+        "rebar.lock",
+        "pubspec.lock",
+        "stack.yaml.lock",
+        "cabal.project.freeze",
+        "shard.lock",
+        "nimble.lock",
+        # Nix, Terraform, Bazel, Helm
+        "flake.lock",
+        "devbox.lock",
+        ".terraform.lock.hcl",
+        "module.bazel.lock",
+        "chart.lock",
+    }
+)
+
+_PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+
+# Settings of package clients, which hold a token or not: only the text tells.
+_CLIENT_SETTINGS = frozenset(
+    {".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "nuget.config", "settings.xml", "auth.json"}
+)
+_TOKEN = re.compile(
+    r"_auth(?:token)?\s*=\s*[^\s$]|npmAuth(?:Token|Ident)\s*:\s*[^\s$]|_password\s*=\s*[^\s$]|://[^\s/:@]+:[^\s/:@$]+@"
+    r"|<(?:password|passphrase)>[^<$]|ClearTextPassword|\"(?:password|oauth|token)\"",
+    re.IGNORECASE,
+)
+
+Names = AbstractSet[str]
+
+Evidence = Callable[[Names, Names], bool]
+"""Whether a folder is what a row says, from the names in it and the names beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRule:
+    """A kind of folder that is left out as a whole.
+
+    Attributes:
+        reason: why.
+        names: the names that it has; empty for any name.
+        evidence: what must hold as well; None where the name is enough.
+    """
+
+    reason: SkipReason
+    names: frozenset[str] = frozenset()
+    evidence: Evidence | None = None
+
+
+def _holds(*names: str) -> Evidence:
+    return lambda inside, _beside: not inside.isdisjoint(names)
+
+
+def _stands_beside(*names: str) -> Evidence:
+    return lambda _inside, beside: not beside.isdisjoint(names)
+
+
+def _is_cmake_build(inside: Names, _beside: Names) -> bool:
+    # A build inside the source folder has both files, and is source.
+    return "CMakeCache.txt" in inside and "CMakeLists.txt" not in inside
+
+
+def _is_gradle_build(inside: Names, beside: Names) -> bool:
+    outputs = {"classes", "tmp", "libs", "reports", "intermediates", "kotlin"}
+    return not beside.isdisjoint({"build.gradle", "build.gradle.kts"}) and not inside.isdisjoint(outputs)
+
+
+_VENDORED_NAMES = frozenset(
+    {"node_modules", "bower_components", "jspm_packages", ".tox", ".nox", ".eggs", ".terraform"}
+)
+
+_GENERATED_NAMES = frozenset(
+    {
+        "__pycache__",
+        ".angular",
+        ".aws-sam",
+        ".dart_tool",
+        ".gradle",
+        ".hypothesis",
+        ".ipynb_checkpoints",
+        ".next",
+        ".nuxt",
+        ".nyc_output",
+        ".parcel-cache",
+        ".serverless",
+        ".svelte-kit",
+        ".turbo",
+    }
+)
+
+FOLDER_RULES = (
+    FolderRule(SkipReason.SECRET, frozenset({".ssh", ".gnupg"})),
+    FolderRule(SkipReason.VENDORED, _VENDORED_NAMES),
+    FolderRule(SkipReason.VENDORED, frozenset({"vendor"}), _holds("modules.txt", "autoload.php", "bundle")),
+    FolderRule(SkipReason.VENDORED, frozenset({"Pods"}), _holds("Manifest.lock")),
+    FolderRule(SkipReason.VENDORED, frozenset({"deps"}), _stands_beside("mix.lock")),
+    FolderRule(SkipReason.VENDORED, evidence=_holds("pyvenv.cfg", "conda-meta")),
+    FolderRule(SkipReason.GENERATED, _GENERATED_NAMES),
+    FolderRule(SkipReason.GENERATED, frozenset({"target"}), _stands_beside("Cargo.toml", "pom.xml", "build.sbt")),
+    FolderRule(SkipReason.GENERATED, frozenset({"build"}), _is_gradle_build),
+    FolderRule(SkipReason.GENERATED, frozenset({"obj"}), _holds("project.assets.json")),
+    FolderRule(SkipReason.GENERATED, frozenset({"_build"}), _stands_beside("mix.lock", "rebar.lock")),
+    # https://bford.info/cachedir/ - Cargo, pytest, mypy, ruff and others mark what they fill.
+    FolderRule(SkipReason.GENERATED, evidence=_holds("CACHEDIR.TAG")),
+    FolderRule(SkipReason.GENERATED, evidence=_is_cmake_build),
+)
+
+
+def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptions) -> SkipReason | None:
+    """Why a folder is left out with all that is in it; None when it is not.
+
+    Parameters:
+        name: of a folder below the root; the root itself was asked for and is never left out.
+        inside, beside: the names in it, and those in the folder that holds it.
+        options: what is indexed all the same.
+    """
+    for rule in FOLDER_RULES:
+        is_named = not rule.names or name in rule.names
+        is_proven = rule.evidence is None or rule.evidence(inside, beside)
+        if is_named and is_proven and not _is_wanted(rule.reason, options):
+            return rule.reason
+    return None
+
+
+def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
+    """Why a file is left out for its name alone; None when its name tells nothing.
+
+    Parameters:
+        path: with "/" between parts.
+        options: what is indexed all the same.
+    """
+    name = path.rpartition("/")[2].lower()
+    if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
+        return SkipReason.SECRET
+    if name in _LOCK_FILES and not options.include_lock_files:
+        return SkipReason.LOCK_FILE
+    if is_generated(path, "") and not options.include_generated:
+        return SkipReason.GENERATED
+    if name.endswith(PDF_SUFFIX) and not can_read_pdf():
+        return SkipReason.PDF_EXTRA
+    return None
+
+
+def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | None:
+    """Why a file is left out for what is in it; None when nothing is wrong with it.
+
+    Parameters:
+        path: with "/" between parts.
+        text: all of the file.
+        options: what is indexed all the same.
+    """
+    name = path.rpartition("/")[2].lower()
+    is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
+    if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
+        return SkipReason.SECRET
+    if not options.include_generated and is_generated(path, text):
+        return SkipReason.GENERATED
+    return None
+
+
+def pruned_names(options: ScanOptions) -> frozenset[str]:
+    """Names of folders that need not be walked to know that they are left out."""
+    by_name = (rule for rule in FOLDER_RULES if rule.evidence is None and not _is_wanted(rule.reason, options))
+    return frozenset().union(*(rule.names for rule in by_name))
+
+
+def _is_wanted(reason: SkipReason, options: ScanOptions) -> bool:
+    if reason is SkipReason.VENDORED:
+        return options.include_vendored
+    return reason is SkipReason.GENERATED and options.include_generated

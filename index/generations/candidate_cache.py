@@ -1,0 +1,71 @@
+"""What ranking needs of the chunks and files that searches find, kept in memory between searches.
+
+Reading it costs more than everything else in a search but the searches themselves, and most chunks that answer one
+question were candidates for another. It holds what the manifest holds: a chunk whose file was written since is read
+anew.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.ranking.evidence import Candidate
+from cqm.index.store.base import file_point_id
+
+_MOST = 1 << 17
+"""Chunks that are kept, some 500 bytes each; those that were read first go first."""
+_COLUMNS = tuple(field.name for field in fields(Candidate) if field.init)
+
+
+class Candidates:
+    """The chunks and files of an opened generation. Its methods may be called from any thread.
+
+    Parameters:
+        manifest: of the generation.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._lock = threading.Lock()
+        self._chunks: dict[str, tuple[Candidate, int]] = {}
+        self._paths: dict[str, str] = {}
+
+    def of(self, ids: Iterable[str]) -> list[Candidate]:
+        """The chunks by id; ids that no committed file has are left out."""
+        found, unknown = [], []
+        written = self._manifest.written_at
+        for name in ids:
+            candidate, read_at = self._chunks.get(name, _NONE)
+            if candidate is not None and written.get(candidate.path, 0) <= read_at:
+                found.append(candidate)
+            else:
+                unknown.append(name)
+        return found + self._read(unknown) if unknown else found
+
+    def _read(self, ids: Sequence[str]) -> list[Candidate]:
+        # Taken before the rows: what is written in between is newer than it is said to be, and read once more.
+        read_at = self._manifest.commits
+        read = [Candidate(*row) for row in self._manifest.columns_of(ids, _COLUMNS)]
+        with self._lock:
+            for name in [*islice(self._chunks, max(0, len(self._chunks) + len(read) - _MOST))]:
+                del self._chunks[name]
+            self._chunks.update((candidate.id, (candidate, read_at)) for candidate in read)
+        return read
+
+    def paths(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Scores of files by path, from those by the ids of their points; without files that no commit has."""
+        if not scores.keys() <= self._paths.keys():
+            self._read_paths()
+        return {self._paths[name]: score for name, score in scores.items() if name in self._paths}
+
+    def _read_paths(self) -> None:
+        """Learn what the points of files stand for: their ids are hashes of their paths, so that this never ages."""
+        written = self._manifest.written_at.copy()
+        known = set(self._paths.values())
+        new = written.keys() - known if known else self._manifest.file_paths()
+        self._paths.update({file_point_id(path): path for path in new})
+
+
+_NONE: tuple[None, int] = (None, 0)

@@ -1,0 +1,65 @@
+"""Another generation in the place of one with the same options: a copy without what was deleted, or a rebuilt one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cqm.index.disk.room import require_room
+from cqm.index.generations.generation import Generation, manifest_path, open_generation
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.errors import DamagedIndexError, StoreError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import FileState
+from cqm.index.status.status import size_on_disk
+from cqm.index.store.edge import EdgeStore
+from cqm.index.update.backfill import lacking
+
+
+def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:
+    """A generation that holds what another one does, opened, in a folder that is new.
+
+    Every point is written into a new shard. Edge's own `optimize` gives back as much of the segments, but leaves the
+    log as large as it was (41 of 73 MB, measured), may not be interrupted by a search, and works in place.
+
+    Raises:
+        StoreError, ManifestError: it is on a server, or cannot be read or written; what is written by then is deleted
+            with the obsolete.
+    """
+    if not isinstance(source.store, EdgeStore):
+        raise StoreError(f"The index is on {source.store}.", remedy="Leave it: a Qdrant server compacts by itself.")
+    require_room(source.place, size_on_disk(source.place))
+    try:
+        place.mkdir(mode=0o700)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
+    source.manifest.copy_to(manifest_path(place.parent, place.name))
+    store = EdgeStore(place / "shard")
+    try:
+        store.create()
+        store.fill(source.store)
+    finally:
+        store.close()
+    # This also looks whether every point is there.
+    return open_generation(place.parent, place.name, options)
+
+
+def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:
+    """What a rebuilt generation lacks that the one it should replace has; empty when that is nothing.
+
+    Parameters:
+        wanted: as `wanted_spaces` gives it.
+    """
+    try:
+        held = {path for path, row in old.manifest.files().items() if row.state is FileState.INDEXED}
+        had = _without_vector(old.manifest, wanted)
+    except DamagedIndexError:
+        return ""
+    failed = [problem for problem in new.manifest.problems(FileState.FAILED) if problem.path in held]
+    if failed:
+        return f"{len(failed):,} files failed that it holds, {failed[0].path} first: {failed[0].reason}"
+    worse = _without_vector(new.manifest, wanted) - had
+    return f"the preferred model could not be had for {worse:,} chunks" if worse > 0 else ""
+
+
+def _without_vector(manifest: Manifest, wanted: Mapping[str, str]) -> int:
+    """How many chunks wait for a vector of their preferred model."""
+    return lacking(manifest, wanted) - manifest.without_note()[1]

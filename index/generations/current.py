@@ -1,0 +1,142 @@
+"""The generations of an open index: the one that serves, the one that is built beside it, and those given up."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from cqm.index.embedding.routes import Routes
+from cqm.index.generations import generation as generations
+from cqm.index.generations.choosing import wanted_name
+from cqm.index.generations.generation import Generation
+from cqm.index.generations.readers import Readers
+from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, SHAPE_FACT, WHY_FACT, what_differs
+from cqm.index.model.errors import ScanError
+from cqm.index.model.options import IndexOptions
+
+
+class Lineage:
+    """Which generation answers, and which takes what is indexed.
+
+    Whoever changes something here holds the lock of the index's updates; `reading` may be used by any thread.
+
+    Parameters:
+        folder: of the index.
+        options: of the index.
+    """
+
+    def __init__(self, folder: Path, options: IndexOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._readers = Readers(folder, options)
+        self._serving: Generation | None = None
+        self._given_up: list[Generation] = []
+        self._is_settled = False
+        self.building: Generation | None = None
+        """The generation that is built while another one serves."""
+
+    def open(self) -> Generation:
+        """Open the generation that serves, or begin one.
+
+        Raises:
+            StoreError, ManifestError: it cannot be opened, or not be set aside where it is damaged.
+        """
+        generations.remove_abandoned(self._folder, self._options)
+        wanted = generations.generation_name(self._options)
+        name = generations.serving_name(self._folder, wanted) or wanted
+        self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options)
+        return self._serving
+
+    @property
+    def serving(self) -> Generation:
+        """The generation that answers.
+
+        Raises:
+            ScanError: the index is closed.
+        """
+        if self._serving is None:
+            raise ScanError(f"The index in {self._folder} is closed.")
+        return self._serving
+
+    def serves(self, generation: Generation) -> bool:
+        """Whether a generation is the one that answers."""
+        return self._serving is generation
+
+    def reading(self) -> AbstractContextManager[Generation]:
+        """The generation that answers, which stays open as long as this lasts."""
+        return self._readers.reading(lambda: self.serving)
+
+    def target(self, routes: Routes | None) -> Generation:
+        """The generation that the options ask for: the one that serves, or one that is built beside it."""
+        serving = self.serving
+        wanted = wanted_name(routes, self._options, serving)
+        if serving.name == wanted:
+            return serving
+        if self.building is None or self.building.name != wanted:
+            former, self.building = self.building, self._brought_back(wanted) or self._begun(wanted)
+            self._given_up += filter(None, [former])
+            shapes = (serving.manifest.fact(SHAPE_FACT), self.building.manifest.fact(SHAPE_FACT))
+            why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
+            self.building.manifest.set_facts({WHY_FACT: why})
+        return self.building
+
+    @contextmanager
+    def anew(self) -> Iterator[Generation]:
+        """An empty generation with the same options; it is deleted when it does not serve at the end."""
+        former, name = self.building, generations.fresh_name(self._options)
+        self.building = begun = generations.open_generation(self._folder, name, self._options)
+        try:
+            begun.manifest.set_facts({WHY_FACT: ASKED_FOR})
+            yield begun
+        finally:
+            if self.serves(begun):
+                self._given_up += filter(None, [former])
+            else:
+                self.building = former
+                self._readers.let_go(begun)
+
+    def switch_to(self, generation: Generation) -> None:
+        """Let a complete generation serve; the one before goes with its last reader.
+
+        Raises:
+            StoreError, ManifestError: that cannot be written.
+        """
+        try:
+            if generations.current_name(self._folder) != generation.name:
+                generation.settle()
+                generations.switch_to(self._folder, generation)
+        except BaseException:
+            if not self.serves(generation) and generation is not self.building:
+                self._given_up.append(generation)
+            raise
+        self._is_settled = True
+        if not self.serves(generation):
+            before, self._serving = self.serving, generation
+            if self.building is generation:
+                self.building = None
+            self._readers.let_go(before)
+
+    def end(self) -> tuple[list[Generation], bool]:
+        """Let no generation serve any more.
+
+        Returns:
+            All that are open, the caller's to close once nobody reads them, and whether others on disk are obsolete:
+            else they may be what the next update goes on with.
+        """
+        opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
+        has_obsolete = self._is_settled and self.building is None and self._serving is not None
+        self._given_up, self.building, self._serving = [], None, None
+        return opened, has_obsolete
+
+    def wait_for_readers(self, seconds: float) -> None:
+        """Wait until nobody reads any more, but no longer than some seconds."""
+        self._readers.wait(seconds)
+
+    def _brought_back(self, name: str) -> Generation | None:
+        """A generation that was given up in this process: it is open still."""
+        found = next((generation for generation in self._given_up if generation.name == name), None)
+        if found:
+            self._given_up.remove(found)
+        return found
+
+    def _begun(self, name: str) -> Generation:
+        return generations.open_or_begin_anew(self._folder, name, name, self._options)

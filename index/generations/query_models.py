@@ -1,0 +1,129 @@
+"""The models that questions are embedded by: the configured ones, and those that the vectors are of that are searched.
+
+While a new generation is built for another model, the old one serves, and its vectors can only be compared with those
+of its own model. So a generation keeps how its models were configured: keys stay in the environment, as ever.
+"""
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import asdict
+from threading import Lock
+from typing import get_type_hints
+
+from cqm.index.cache import Cache
+from cqm.index.embedding.opening import distinct_models, open_former, shape_of
+from cqm.index.embedding.presets import is_away
+from cqm.index.embedding.routes import Route, Routes
+from cqm.index.generations.generation import Generation, generation_name
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.progress import Usage
+from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
+
+_MODELS_FACT = "configured_models"
+_IN_PROCESS = "embedded"
+
+_log = logging.getLogger(__name__)
+
+
+def keep_models(manifest: Manifest, options: IndexOptions) -> None:
+    """Note in a generation how the models are configured that embed for it."""
+    models = [asdict(model) for model in distinct_models(options) if MAY_HOLD_A_SECRET.isdisjoint(model.base_url)]
+    text = json.dumps(models)
+    if manifest.fact(_MODELS_FACT) != text:
+        manifest.set_facts({_MODELS_FACT: text})
+
+
+class QuestionModels:
+    """Who embeds a question for a generation. Its methods may be called from any thread.
+
+    Parameters:
+        routes: the configured models; None without any.
+        options: of the index.
+        cache: of vectors.
+    """
+
+    def __init__(self, routes: Routes | None, options: IndexOptions, cache: Cache) -> None:
+        self._routes = routes
+        self._options = options
+        self._cache = cache
+        self._recipe = generation_name(options)
+        self._lock = Lock()
+        self._of = ""
+        self._together: Routes | None = None
+
+    def of(self, generation: Generation) -> Routes | None:
+        """The models for questions to a generation; None without any. The former ones are loaded when they are asked.
+
+        Those that the last generation needed, and this one does not, are closed.
+        """
+        is_former = generation.recipe != self._recipe
+        with self._lock:
+            if is_former and generation.name != self._of:
+                self._let_go()
+                self._of, self._together = generation.name, self._with_former(generation)
+            elif not is_former:
+                self._let_go()
+            return self._together or self._routes
+
+    def usage(self) -> dict[str, Usage]:
+        """What former models were used for, by their names."""
+        together = self._together
+        known = self._routes.usage().keys() if self._routes else set()
+        return {name: used for name, used in together.usage().items() if name not in known} if together else {}
+
+    def close(self) -> None:
+        """Give back what former models hold; a later call opens them again."""
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        ours = self._routes.models if self._routes else ()
+        for model in self._together.models if self._together else ():
+            if model not in ours:
+                model.embedder.close()
+        self._of, self._together = "", None
+
+    def _with_former(self, generation: Generation) -> Routes | None:
+        """The former models of a generation, then the configured ones; None where there is no former one."""
+        former = [one for one in _former(generation.manifest, self._options) if self._can_be_opened(one)]
+        models = open_former(former, self._options, self._cache)
+        ours = self._routes.models if self._routes else ()
+        return Routes({Route.CODE: (*models, *ours)}, self._options.routes.query_seconds) if models else None
+
+    def _can_be_opened(self, model: EmbeddingOptions) -> bool:
+        try:
+            open_former([model], self._options, self._cache)
+        except EmbeddingError as error:
+            _log.warning("The vectors of a model of before cannot be searched: %s", error)
+            return False
+        return True
+
+
+def _former(manifest: Manifest, options: IndexOptions) -> Iterator[EmbeddingOptions]:
+    """The models that a generation was embedded by, are not configured any more, and may be asked still."""
+    configured = distinct_models(options)
+    shapes = set(map(shape_of, configured))
+    sends_away = any(map(is_away, configured))
+    for model in _kept(manifest):
+        # An index below its root may have come with a clone: it must not name services. And nothing leaves the machine
+        # unless the settings of now have something leave it.
+        may_be_asked = model.provider == _IN_PROCESS or not (options.in_project or (is_away(model) and not sends_away))
+        if may_be_asked and shape_of(model) not in shapes:
+            yield model
+
+
+def _kept(manifest: Manifest) -> list[EmbeddingOptions]:
+    """What `keep_models` noted, without what cannot be understood, as of another release, or of another's clone."""
+    types = get_type_hints(EmbeddingOptions)
+    try:
+        noted = json.loads(manifest.fact(_MODELS_FACT) or "[]")
+    except ValueError:
+        return []
+    rows = [row for row in noted if isinstance(row, dict)] if isinstance(noted, list) else []
+    chosen = [{name: value for name, value in row.items() if name in types} for row in rows]
+    return [
+        EmbeddingOptions(**row) for row in chosen if all(isinstance(value, types[name]) for name, value in row.items())
+    ]

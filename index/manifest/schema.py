@@ -1,0 +1,135 @@
+"""The form of a manifest. An earlier one serves until a new generation is complete, a later one is left alone."""
+
+import sqlite3
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from cqm.index.disk.beneath import read_small_beneath
+from cqm.index.embedding.service.base import Space
+from cqm.index.model.errors import NewerReleaseError
+
+FORMAT_VERSION = 4
+"""Of all that a generation is on disk. It grows with every change that the release before could not write to."""
+# "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
+_MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS file(
+    path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
+    ctime_ns INTEGER NOT NULL DEFAULT 0, secrets TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunk(
+    id TEXT PRIMARY KEY, path TEXT NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
+    symbol TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
+    embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS file_of_state ON file(state);
+CREATE INDEX IF NOT EXISTS file_with_secrets ON file(path) WHERE secrets <> '';
+CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
+CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);
+CREATE INDEX IF NOT EXISTS chunk_of_route ON chunk(route, space, refused, path);
+CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
+CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+# What was written and not flushed when the last process died may have come back older from the store's log: a replayed
+# deletion can win over a later insertion of the same point. It is pending again.
+RECOVERY = "UPDATE unsettled SET written = 0;"
+_ADDED = {
+    "route": "TEXT NOT NULL DEFAULT 'code'",
+    "space": "TEXT NOT NULL DEFAULT ''",
+    "embedded": "TEXT NOT NULL DEFAULT ''",
+    "refused": "TEXT NOT NULL DEFAULT ''",
+    "note": "TEXT NOT NULL DEFAULT ''",
+    "lacks_note": "INTEGER NOT NULL DEFAULT 0",
+}
+"""Columns of `chunk` that the first form did not have."""
+
+
+_ADDED_TO_FILES = {"ctime_ns": "INTEGER NOT NULL DEFAULT 0", "secrets": "TEXT NOT NULL DEFAULT ''"}
+"""Columns of `file` that earlier forms did not have."""
+
+
+def has_secrets(database: sqlite3.Connection) -> bool:
+    """Whether files tell what was redacted in them; not in a form before the fourth, nor in an empty file."""
+    return "secrets" in _columns(database, "file")
+
+
+def has_spaces(database: sqlite3.Connection) -> bool:
+    """Whether chunks tell the space of their vector; not in the first form, nor in an empty file."""
+    return _ADDED.keys() <= _columns(database)
+
+
+def refuse_newer_file(path: Path) -> None:
+    """See that no newer release wrote a manifest, without opening it: that would change files beside it.
+
+    Raises:
+        NewerReleaseError: one did.
+    """
+    try:
+        header = read_small_beneath(path.parent.parent, f"{path.parent.name}/{path.name}", _VERSION.stop)
+    except OSError:
+        # Whoever opens it finds out.
+        return
+    if header.startswith(_MAGIC):
+        _refuse_newer(path, int.from_bytes(header[_VERSION], "big"))
+
+
+def refuse_newer(path: Path, database: sqlite3.Connection) -> None:
+    """The same of an open manifest: what the last process wrote may be in its log still.
+
+    Raises:
+        NewerReleaseError: a newer release wrote it.
+    """
+    _refuse_newer(path, int(database.execute("PRAGMA user_version").fetchone()[0]))
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    if version > FORMAT_VERSION:
+        raise NewerReleaseError(
+            f"{path.parent} was written by a newer release of CQM, in format {version}; this one has {FORMAT_VERSION}.",
+            remedy="Update CQM to have it back.",
+        )
+
+
+def note_format(database: sqlite3.Connection) -> None:
+    """Have earlier releases leave a manifest alone from now on: before anything of the present form is in it."""
+    if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT_VERSION:
+        database.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+
+
+def bring_up_to_date(database: sqlite3.Connection) -> None:
+    """Give a manifest of an earlier form what the present one has, all or nothing; harmless for any other."""
+    there = _columns(database, "file") or _ADDED_TO_FILES.keys()
+    for name in [name for name in _ADDED_TO_FILES if name not in there]:
+        database.execute(f"ALTER TABLE file ADD COLUMN {name} {_ADDED_TO_FILES[name]}")
+    columns = _columns(database)
+    if not columns or columns >= _ADDED.keys():
+        return
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        _add_spaces(database, _ADDED.keys() - columns)
+
+
+def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None:
+    for name in sorted(missing):
+        database.execute(f"ALTER TABLE chunk ADD COLUMN {name} {_ADDED[name]}")
+    database.execute("CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID")
+    # All vectors were of one space, whose name was a fact.
+    for (name,) in database.execute("SELECT value FROM fact WHERE name = 'space'").fetchall():
+        vector_name = _space(name).vector_name
+        database.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
+        database.execute("UPDATE chunk SET space = ?, embedded = 'whole' WHERE fingerprint <> ''", (vector_name,))
+
+
+def _columns(database: sqlite3.Connection, table: str = "chunk") -> set[str]:
+    return {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+
+
+def _space(name: str) -> Space:
+    """A space by its name; see `Space.name`."""
+    provider, _, rest = name.partition("/")
+    model, _, end = rest.rpartition("/")
+    dimensions, _, version = end.partition("@")
+    return Space(provider, model, int(dimensions), version)

@@ -1,0 +1,86 @@
+"""What indexing and searching can raise, beside the errors of chunking."""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.errors import CqmError
+
+if TYPE_CHECKING:
+    from cqm.index.embedding.service.base import Embeddings
+
+REBUILD = "Run `cqm index --force` to rebuild it."
+"""The remedy for damage that shows while an index is in use."""
+
+
+class ScanError(CqmError):
+    """The root cannot be walked: it is missing, not readable or neither file nor folder."""
+
+
+class UnreadableFileError(CqmError):
+    """A file in scope cannot be read: no permission, or an error of the disk."""
+
+
+class VanishedFileError(UnreadableFileError):
+    """A file that was found is gone, or something else is in its place, before it was read."""
+
+
+class WorkerError(CqmError):
+    """A process that parses files cannot be started, or did not survive what it was given."""
+
+
+class IndexInUseError(CqmError):
+    """Another process has this index open."""
+
+
+class StoreError(CqmError):
+    """The vector store refused an operation or cannot be opened."""
+
+
+class ManifestError(CqmError):
+    """The manifest cannot be read or written."""
+
+
+class ForeignIndexError(StoreError):
+    """An index folder inside a project was not made by this user's CQM: nothing in it is used."""
+
+
+class UnavailableError(StoreError):
+    """A generation is whole and cannot be used as things are: it stays as it is."""
+
+
+class ElsewhereError(UnavailableError):
+    """A generation is on a server that is not configured now."""
+
+
+class NewerReleaseError(UnavailableError):
+    """A generation was written by a newer release of CQM, in a form that this one cannot write."""
+
+
+class DamagedIndexError(CqmError):
+    """A part of an index is missing, or is not what CQM wrote."""
+
+
+class QueryError(CqmError):
+    """A query's parameter is not valid: an unknown mode, a malformed cursor, an empty text."""
+
+
+class TopicError(CqmError):
+    """A file of questions with known answers is not valid."""
+
+
+class EmbeddingError(CqmError):
+    """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""
+
+    partial: "Embeddings | None" = None
+    """What was embedded before it failed: paid for, and worth keeping."""
+
+
+class BudgetError(EmbeddingError):
+    """What a run may spend is spent."""
+
+
+class RerankError(CqmError):
+    """A reranker gave no scores: unreachable, late, missing files, wrong answer. The first stage's order stands."""
+
+
+class ContextError(CqmError):
+    """The model that writes contexts is not to be had, or its settings are not valid. Rules place the chunks then."""

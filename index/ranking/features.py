@@ -1,0 +1,212 @@
+"""What a chunk's rank is made of: numbers that tell how well it, and its file, agree with a question.
+
+Raw scores of different searches are never compared: each is divided by the best of its kind within the query, so that
+most features are from 0 to 1. A file's evidence counts for all of its chunks alike: it lifts the best of them most, and
+no chunk for standing beside a good one.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import fsum, log, log1p, sqrt
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from cqm.index.ranking.evidence import Candidate, Evidence
+from cqm.index.ranking.file_roles import Role, role_of
+from cqm.index.ranking.question import Question, last_part
+from cqm.index.ranking.superseded import SUPERSEDED, superseded
+from cqm.index.text.terms import stems
+
+# The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.
+_LEAST_MATCH = 0.2
+_CALLABLE = frozenset({"function", "method", "constructor"})
+_HALF = 10
+"""At which rank, from 0, a chunk's place in its search counts half as much as the first."""
+_SAME = 1 + 1e-4
+
+
+class ChunkFeatures(NamedTuple):
+    """Of a chunk itself.
+
+    Attributes:
+        terms: BM25, relative to the best.
+        place: how far in front BM25 has it, 1 for the first.
+        dense: cosine, from the least (0) to the best (1) that was found.
+        name: how well the words of a name that it defines and those of the question cover each other.
+        covered: the share of that name's words in the question.
+        callable: whether it is a function or method.
+        lines: logarithm of their number.
+    """
+
+    terms: float = 0.0
+    place: float = 0.0
+    dense: float = 0.0
+    name: float = 0.0
+    covered: float = 0.0
+    callable: float = 0.0
+    lines: float = 0.0
+
+
+class FileFeatures(NamedTuple):
+    """Of a chunk's file.
+
+    Attributes:
+        file: BM25 of the whole file, relative to the best.
+        matches: root of the summed BM25 of its matching chunks: a file that matches in many places.
+        file_dense: the best cosine of its chunks.
+        path: BM25 of the path's words, relative to the best.
+        stem: the share of the file name's words that the question says.
+        role: logarithm of the role's factor; 0 where the question asks for the role.
+    """
+
+    file: float = 0.0
+    matches: float = 0.0
+    file_dense: float = 0.0
+    path: float = 0.0
+    stem: float = 0.0
+    role: float = 0.0
+
+
+class OfFile(NamedTuple):
+    """A file's features, and the role by which they hold it down; None for none."""
+
+    features: FileFeatures
+    role: Role | None
+
+
+def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
+    """The features of each candidate, in order, and those of their files by path."""
+    terms, dense = relative(evidence.terms), fused(evidence.dense)
+    placed, roots = _places(evidence.terms), _roots(question)
+    chunks = [
+        ChunkFeatures(
+            terms.get(chunk.id, 0.0),
+            placed.get(chunk.id, 0.0),
+            dense.get(chunk.id, 0.0),
+            *_name_features(question, roots, chunk),
+            float(chunk.kind in _CALLABLE),
+            log1p(chunk.end_line - chunk.start_line),
+        )
+        for chunk in evidence.candidates
+    ]
+    return chunks, _of_files(question, evidence, terms, dense)
+
+
+def _of_files(
+    question: Question, evidence: Evidence, terms: Mapping[str, float], dense: Mapping[str, float]
+) -> dict[str, OfFile]:
+    texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
+    matches, nearest = _sums(evidence.candidates, terms, dense)
+    old = superseded(matches.keys() | texts.keys(), question.words)
+    found = {}
+    for path in matches:
+        role = _role(path, old, question)
+        numbers = FileFeatures(
+            texts.get(path, 0.0),
+            matches[path],
+            nearest[path],
+            paths.get(path, 0.0),
+            _share(_stem_words(path), question.words),
+            log(role.factor) if role else 0.0,
+        )
+        found[path] = OfFile(numbers, role)
+    return found
+
+
+def _sums(
+    candidates: Sequence[Candidate], terms: Mapping[str, float], dense: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """By path, how much of a file matches, and the best cosine of its chunks."""
+    matching: defaultdict[str, list[float]] = defaultdict(list)
+    cosines: defaultdict[str, list[float]] = defaultdict(list)
+    for chunk in candidates:
+        score = terms.get(chunk.id, 0.0)
+        matching[chunk.path].append(score if score >= _LEAST_MATCH else 0.0)
+        cosines[chunk.path].append(dense.get(chunk.id, 0.0))
+    # Exact sums, as others depend on the order.
+    roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
+    return dict.fromkeys(matching, 0.0) | relative(roots), {path: max(found) for path, found in cosines.items()}
+
+
+def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
+    """The role that holds a file down."""
+    role = SUPERSEDED if path in old else role_of(path)
+    return None if role is None or role.name in question.roles else role
+
+
+_NO_NAME = (0.0, 0.0)
+
+
+def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -> tuple[float, float]:
+    """`ChunkFeatures.name` and `covered` of the name that agrees best."""
+    # To look for a word's root is far cheaper than to take names apart.
+    if chunk.said.isascii() and not any(map(chunk.said.__contains__, roots)):
+        return _NO_NAME
+    best = _NO_NAME
+    for name in chunk.defines:
+        words = _name_words(name)
+        if common := len(words & question.words):
+            covered = common / len(words)
+            best = max(best, (covered * common / len(question.words), covered))
+    return best
+
+
+def _roots(question: Question) -> list[str]:
+    """What the names that a word of the question is in have in lower case.
+
+    A stem is the beginning of its word, but for "queries", whose stem is "query": without the y its root is, too.
+    """
+    return [word.removesuffix("y") for word in question.words]
+
+
+@lru_cache(maxsize=1 << 15)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(stems(last_part(name)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem_words(path: str) -> frozenset[str]:
+    return frozenset(stems(PurePosixPath(path).stem))
+
+
+def _share(words: frozenset[str], of: frozenset[str]) -> float:
+    return len(words & of) / len(words) if words else 0.0
+
+
+def relative(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores divided by the best of them; empty where none is above 0."""
+    best = max(scores.values(), default=0.0)
+    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+
+
+def _places(scores: Mapping[str, float]) -> dict[str, float]:
+    """How far in front each score is: 1 for the best, a half at rank `_HALF`. Equal scores are equally far.
+
+    Scores that should be equal differ in their last digits, by the order in which a search adds up.
+    """
+    ordered = sorted(scores.values())
+    count = len(ordered)
+    return {key: _HALF / (_HALF + count - bisect_right(ordered, score * _SAME)) for key, score in scores.items()}
+
+
+def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The cosines of several spaces on one scale: cosines of two models say nothing about each other.
+
+    Each space's are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of many, so a
+    space counts by how many chunks it was found to have beside the largest.
+    """
+    largest = max(map(len, spaces), default=0)
+    found: dict[str, float] = {}
+    for scores in spaces:
+        share = len(scores) / largest if largest else 0.0
+        for name, score in _above_least(scores).items():
+            found[name] = max(share * score, found.get(name, 0.0))
+    return found
+
+
+def _above_least(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores between the least (0) and the best (1) of them: cosines have no natural zero."""
+    least, best = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    return {key: (score - least) / (best - least) for key, score in scores.items()} if best > least else {}

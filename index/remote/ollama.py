@@ -1,0 +1,166 @@
+"""An Ollama server through the official client: where it is, what it says of a model, what its errors mean."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.embedding.presets import OLLAMA_CLOUD, OLLAMA_KEY_VARIABLE
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import ContextOptions, EmbeddingOptions
+from cqm.index.remote.addresses import OLLAMA_VARIABLE, ollama_url
+from cqm.index.remote.bodies import bounded
+from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.keys import read_key, variable_for
+from cqm.index.remote.purposes import Purpose
+from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
+
+if TYPE_CHECKING:
+    import ollama
+
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+_TOO_LONG = re.compile(r"(context|input) length", re.IGNORECASE)
+_NOT_FOUND, _SERVER_FAULT = 404, 500
+
+
+class MissingModelError(EmbeddingError):
+    """The server must get the model first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaServer:
+    """A server.
+
+    Attributes:
+        client: of it.
+        endpoint: where it is.
+        model: which of its models is used.
+        purpose: what for.
+    """
+
+    client: "ollama.Client"
+    endpoint: Endpoint
+    model: str
+    purpose: Purpose
+
+    @property
+    def source(self) -> str:
+        """The model's name in messages."""
+        return f"{self.model} of Ollama at {self.endpoint}"
+
+    def close(self) -> None:
+        """Give back its connections."""
+        self.client.close()  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Turn the client's errors into ours."""
+        import httpx
+        import ollama
+
+        section = self.purpose.section
+        try:
+            yield
+        except ollama.ResponseError as error:
+            raise self._explained(error.status_code, str(error.error)) from self.endpoint.cause(error)
+        except ConnectionError as error:
+            message = f"No Ollama server answers at {self.endpoint}."
+            raise TransientError(message, remedy=f"Start it with `ollama serve`, or set {section}.base_url.") from error
+        except httpx.TimeoutException as error:
+            message = f"Ollama at {self.endpoint} did not answer in time."
+            remedy = f"Raise {section}.timeout_seconds or lower {self.purpose.smaller}."
+            raise TimedOutError(message, remedy=remedy) from error
+        except (httpx.TransportError, httpx.DecodingError, RuntimeError) as error:
+            # The client raises a RuntimeError where another thread has closed it.
+            message = f"The connection to Ollama at {self.endpoint} broke: {error}."
+            raise TransientError(message, remedy="See in the log of `ollama serve` whether it ended.") from error
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._misunderstood(error) from self.endpoint.cause(error)
+
+    def _explained(self, status: int, said: str) -> CqmError:
+        section = self.purpose.section
+        answer = f"{self.source} answered {status}: {self.endpoint.quoted(said)}"
+        if status == _NOT_FOUND and "model" in said:
+            remedy = f"Get it with `ollama pull {self.model}`, or name another in {section}.model."
+            return MissingModelError(f"Ollama at {self.endpoint} has no model {self.model}.", remedy=remedy)
+        too_long = bool(_TOO_LONG.search(said))
+        if status in REFUSES_INPUT or (status >= _SERVER_FAULT and too_long):
+            return RefusedInputError(answer, remedy=self.purpose.shorter if too_long else "", too_long=too_long)
+        if status in ASKS_TO_WAIT or status >= _SERVER_FAULT:
+            return TransientError(answer, maybe_input=status >= _SERVER_FAULT)
+        remedy = f"Check {section}.base_url, and {section}.api_key_env or {section}.api_key_file."
+        return self.purpose.error(answer, remedy=remedy)
+
+    def _misunderstood(self, error: Exception) -> CqmError:
+        """Of an answer that the client takes for something else than it is."""
+        import httpx
+
+        refused = error.__context__
+        if isinstance(refused, httpx.HTTPStatusError):  # It fails over the body of a refusal that is no object.
+            return self._explained(refused.response.status_code, refused.response.text)
+        message = f"Ollama at {self.endpoint} answered with something unexpected: {self.endpoint.quoted(error)}"
+        return TransientError(message, remedy=f"Check that {self.purpose.section}.base_url leads to Ollama.")
+
+
+def connect_ollama(options: EmbeddingOptions | ContextOptions, model: str, purpose: Purpose) -> OllamaServer:
+    """The server that the options and the environment name; contacts nothing.
+
+    Raises:
+        EmbeddingError: the file of its key cannot be used.
+        CqmError: its address is not valid.
+    """
+    variable = variable_for(OLLAMA_KEY_VARIABLE, OLLAMA_CLOUD, named=options.api_key_env, base_url=options.base_url)
+    key = read_key(variable, options.api_key_file)
+    try:
+        endpoint = Endpoint(ollama_url(options.base_url), key)
+        client = ollama_client(endpoint, options.timeout_seconds)
+    except (EmbeddingError, ValueError) as error:
+        said = error.message if isinstance(error, EmbeddingError) else f"{error}."
+        message = f"The address of Ollama is not valid: {said}"
+        remedy = f"Correct {purpose.section}.base_url or {OLLAMA_VARIABLE}."
+        raise purpose.error(message, remedy=remedy) from error
+    return OllamaServer(client, endpoint, model, purpose)
+
+
+def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = True) -> "ollama.Client":
+    """The official client.
+
+    Parameters:
+        endpoint: of the server.
+        timeout: seconds, of a request.
+        whole_answer: whether an answer must have ended by then; else only each piece of it must come within.
+
+    Raises:
+        ValueError: the environment's OLLAMA_HOST is malformed, which the client's import reads.
+    """
+    import httpx
+    import ollama
+
+    def without_foreign_key(request: httpx.Request) -> None:
+        # The client sends what OLLAMA_API_KEY holds to every address that it has no key for.
+        if not endpoint.key and request.headers.get("Authorization", "").startswith("Bearer "):
+            del request.headers["Authorization"]
+
+    bound = bounded(httpx.SyncByteStream, lambda: httpx.ReadTimeout("the answer did not end"), timeout)
+    return ollama.Client(
+        endpoint.url,
+        timeout=timeout,
+        headers={"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else None,
+        # What goes to this machine must not leave it by a redirect or a proxy.
+        follow_redirects=False,
+        trust_env=not endpoint.is_loopback,
+        event_hooks={"request": [without_foreign_key], "response": [bound] if whole_answer else []},
+    )
+
+
+def context_of(shown: "ollama.ShowResponse") -> int:
+    """Tokens of a model's context: the smaller `num_ctx` that it is run with wins over what it was trained for.
+
+    0 where the server does not tell, or tells something else than a number.
+    """
+    trained = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
+    run_with = map(int, _NUM_CTX.findall(shown.parameters or ""))
+    return min((tokens for tokens in [*trained, *run_with] if isinstance(tokens, int) and tokens > 0), default=0)

@@ -1,0 +1,250 @@
+"""An endpoint of OpenAI's protocol through the official client: where it is, what it says, what its errors mean."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.embedding.presets import PRESETS, Preset
+from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.options import ContextOptions, EmbeddingOptions
+from cqm.index.remote.bodies import bounded
+from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.keys import is_same_origin, read_key, variable_for
+from cqm.index.remote.purposes import Purpose
+from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
+
+if TYPE_CHECKING:
+    import openai
+
+_TOO_LONG = re.compile(
+    r"context.?(length|size|window)|too (large|long)|maximum (context|input|length)|less than \d+ tokens", re.IGNORECASE
+)
+_UNAUTHORIZED, _PAYMENT_REQUIRED, _FORBIDDEN, _NOT_FOUND = 401, 402, 403, 404
+_SERVER_FAULT, _NOT_IMPLEMENTED = 500, 501
+_OF_HTTP = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
+"""Headers without which a request is another one."""
+_OPENAI = PRESETS["openai"]
+_PAY = "Check the plan and the billing details of the account."
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIServer:
+    """An endpoint.
+
+    Attributes:
+        client: of the endpoint; repeats nothing.
+        endpoint: where it is.
+        key_place: where its key comes from, for people.
+        purpose: what it is used for.
+    """
+
+    client: "openai.OpenAI"
+    endpoint: Endpoint
+    key_place: str
+    purpose: Purpose
+
+    def close(self) -> None:
+        """Give back its connections."""
+        self.client.close()
+
+    def told(self, path: str, body: Mapping[str, object] | None = None) -> object:
+        """What the endpoint answers beside its main work, as JSON; None where it does not tell.
+
+        Parameters:
+            path: below its base url; one that begins with "/" is below what precedes the "/v1" of that.
+            body: to post; None to get.
+
+        Raises:
+            EmbeddingError: it does not answer.
+        """
+        import openai
+
+        url = f"{self.endpoint.url.removesuffix('/v1')}{path}" if path.startswith("/") else path
+        with self.translating(str(self.endpoint)):
+            try:
+                if body is None:
+                    return self.client.get(url, cast_to=object)
+                return self.client.post(url, cast_to=object, body=dict(body))
+            except openai.APIStatusError as error:
+                if error.status_code in ASKS_TO_WAIT or error.status_code > _NOT_IMPLEMENTED:
+                    raise
+                return None  # a refused key shows when vectors are asked for
+
+    @contextmanager
+    def translating(self, source: str) -> Iterator[None]:
+        """Turn the client's errors into ours.
+
+        Parameters:
+            source: who is asked, for messages.
+        """
+        import openai
+
+        section = self.purpose.section
+        try:
+            yield
+        except openai.APIStatusError as error:
+            raise self._explained(error, source) from self.endpoint.cause(error)
+        except openai.APITimeoutError as error:
+            message = f"{source} did not answer in time."
+            remedy = f"Raise {section}.timeout_seconds or lower {self.purpose.smaller}."
+            raise TimedOutError(message, remedy=remedy) from error
+        except (openai.APIConnectionError, RuntimeError) as error:
+            # The client raises a RuntimeError where another thread has closed it.
+            message = f"The connection to {self.endpoint} failed: {error.__cause__ or error}."
+            remedy = f"Start the service, or correct {section}.base_url."
+            raise TransientError(message, remedy=remedy) from error
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
+            said = self.endpoint.quoted(error)
+            message = f"{source} answered with something else than {self.purpose.answer}: {said}"
+            # A server's start page, often.
+            raise TransientError(message, remedy=self._remedy(_NOT_FOUND)) from error
+
+    def _explained(self, error: "openai.APIStatusError", source: str) -> CqmError:
+        status, said = error.status_code, _said(error)
+        answer = f"{source} answered {status}: {self.endpoint.quoted(said)}"
+        too_long = error.code == "context_length_exceeded" or bool(_TOO_LONG.search(said))
+        if error.code == "insufficient_quota":
+            return self.purpose.error(answer, remedy=_PAY)
+        if status in REFUSES_INPUT or (status >= _SERVER_FAULT and too_long):
+            # Whatever the status: llama.cpp and others use that of a fault.
+            return RefusedInputError(answer, remedy=self.purpose.shorter if too_long else "", too_long=too_long)
+        if status in ASKS_TO_WAIT or status >= _SERVER_FAULT:
+            wait = retry_after(error.response.headers)
+            return TransientError(answer, retry_after=wait, maybe_input=status >= _SERVER_FAULT)
+        return self.purpose.error(answer, remedy=self._remedy(status))
+
+    def _remedy(self, status: int) -> str:
+        section, path = self.purpose.section, self.purpose.path
+        if status == _PAYMENT_REQUIRED:
+            return _PAY
+        if status in {_UNAUTHORIZED, _FORBIDDEN}:
+            return f"Check the key in {self.key_place}."
+        if status == _NOT_FOUND:
+            return f"Check {section}.model, and that {section}.base_url ends where {path} follows (often in /v1)."
+        return f"Check {section}.base_url and {section}.model."
+
+
+def connect_openai(
+    options: EmbeddingOptions | ContextOptions, url: str, preset: Preset, purpose: Purpose, *, needs_key: bool
+) -> OpenAIServer:
+    """An endpoint; contacts nothing.
+
+    Parameters:
+        options: time-out, where the key is.
+        url: of the endpoint.
+        preset: its kind. The key in its variable goes to its own host, or where the environment says that this is.
+        purpose: what it is used for.
+        needs_key: whether there must be a key if it is not on this machine.
+
+    Raises:
+        EmbeddingError: the key's file cannot be used.
+        CqmError: the address is not valid, or there is no key.
+    """
+    section = purpose.section
+    variable = variable_for(preset.key_variable, preset.url, named=options.api_key_env, base_url=options.base_url)
+    key = read_key(variable, options.api_key_file)
+    try:
+        endpoint = Endpoint(url.rstrip("/"), key)
+    except EmbeddingError as error:
+        remedy = f"Correct {section}.base_url, or the environment variable that names the address."
+        raise purpose.error(error.message, remedy=remedy) from error
+    if needs_key and not endpoint.key and not endpoint.is_loopback:
+        if not variable:
+            message = f"There is no key for {endpoint}: no environment variable is named for this address."
+            remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
+            raise purpose.error(message, remedy=remedy)
+        message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
+        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
+        raise purpose.error(message, remedy=remedy)
+    place = f"the environment variable {variable}" + ("" if key else ", which is not set")
+    if not variable:
+        place = f"the environment variable that {section}.api_key_env names, which names none"
+    if options.api_key_file and not os.environ.get(variable, "").strip():
+        place = f"the file {options.api_key_file}"
+    is_openais = variable == _OPENAI.key_variable or is_same_origin(url, _OPENAI.url)
+    client = _client(endpoint, options.timeout_seconds, is_openais=is_openais)
+    return OpenAIServer(client, endpoint, place, purpose)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a response asks to wait, by `retry-after-ms` or `Retry-After` (seconds or a date), or None."""
+    milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
+    try:
+        if milliseconds:
+            return _waitable(float(milliseconds) / 1000)
+        return _waitable(float(value)) if value else None
+    except ValueError:
+        return _seconds_until(value)
+
+
+def _waitable(seconds: float) -> float | None:
+    """What can be waited for: neither a negative time nor one that is no number."""
+    return max(0.0, seconds) if seconds == seconds else None  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def _seconds_until(date: str | None) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date or "")
+    except ValueError:
+        return None
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _said(error: "openai.APIStatusError") -> str:
+    """The service's own words: OpenAI sends an object with a message, Voyage and Jina one with a detail."""
+    body = error.body
+    message = body.get("message") or body.get("detail") or body if isinstance(body, dict) else body
+    return str(message or error.message)
+
+
+def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.OpenAI":
+    """The official client.
+
+    Parameters:
+        endpoint: where it is.
+        timeout: seconds, of a request.
+        is_openais: whether what else the environment says for OpenAI (organization, project, further headers) is for
+            this endpoint: where OpenAI itself is, or where its key goes.
+    """
+    import httpx2
+    import openai
+
+    bound = bounded(httpx2.SyncByteStream, lambda: httpx2.ReadTimeout("the answer did not end"), timeout)
+    key = endpoint.key or "none"
+    names = frozenset() if is_openais else _openais_headers(os.environ.get("OPENAI_CUSTOM_HEADERS", ""))
+
+    def without_openais(request: httpx2.Request) -> None:
+        for name in names:
+            request.headers.pop(name, None)
+        if "authorization" in names:
+            request.headers["Authorization"] = f"Bearer {key}"
+
+    return openai.OpenAI(
+        base_url=endpoint.url,
+        api_key=key,
+        timeout=timeout,
+        max_retries=0,
+        # What goes to this machine must not leave it by a redirect or a proxy.
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False,
+            trust_env=not endpoint.is_loopback,
+            event_hooks={"request": [without_openais], "response": [bound]},
+        ),
+    )
+
+
+def _openais_headers(custom: str) -> frozenset[str]:
+    """The headers that the client adds by variables of the environment, lower case.
+
+    Parameters:
+        custom: the value of OPENAI_CUSTOM_HEADERS: lines of "name: value".
+    """
+    named = {line.partition(":")[0].strip().lower() for line in custom.split("\n") if ":" in line}
+    return frozenset({"openai-organization", "openai-project"} | named - _OF_HTTP)

@@ -1,0 +1,31 @@
+"""Path globs in .gitignore syntax, as in `--include` and `--exclude`."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pathspec import GitIgnoreSpec
+
+from cqm.index.model.errors import QueryError
+
+_FOLDER = re.compile(r"/?((?:[^*?\[\]!\\/]+/)+)\*\*")
+
+
+def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
+    """The paths that match any of the globs.
+
+    Raises:
+        QueryError: a glob is malformed.
+    """
+    if not globs:
+        return set()
+    try:
+        spec = GitIgnoreSpec.from_lines(globs)
+    except ValueError as error:
+        raise QueryError(f"A glob of {list(globs)} is malformed: {error}.") from error
+    return set(spec.match_files(paths))
+
+
+def prefix_folder(glob: str) -> str:
+    """The folder "a/b" of a glob "a/b/**"; empty for any other glob."""
+    match = _FOLDER.fullmatch(glob)
+    return match[1].rstrip("/") if match else ""

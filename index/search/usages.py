@@ -1,0 +1,184 @@
+"""Where a symbol is defined, where it is called, and what it calls: told from the chunks when somebody asks.
+
+Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone, in a worker: its
+syntax tells what each symbol calls, and the lines of that symbol that say the name, but for comments, are the calls.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow
+from cqm.index.model.errors import QueryError
+from cqm.index.model.query import CallSite, Definition, SymbolUses
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import last_part
+from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.headers import COMMENT
+from cqm.index.text.terms import name_term
+from cqm.index.workers import Job, Workers
+
+# How many chunks that say the name are looked at; each costs about a millisecond.
+_DEPTH = 400
+_MOST_CALLS = 100
+# A name that more symbols have tells too little to be called related: "get", "run".
+_MOST_NAMESAKES = 3
+_MOST_RELATED = 10
+_LONGEST_LINE = 200
+
+_SEPARATOR = re.compile(r"::|#|->")
+# A callee that may well be one of ours: not a method of some value, whose type nobody knows.
+_OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
+# What follows the name of a callee, generic arguments and a macro's mark included.
+_ARGUMENTS = r"\s*(?:<[^<>()]{0,80}>\s*)?!?\s*[(\[{`]"
+
+
+def find_usages(generation: Generation, workers: Workers, name: str, limit: int) -> SymbolUses:
+    """Tell of a symbol: its definitions, the calls of it, and the indexed symbols that it calls itself.
+
+    Parameters:
+        generation: that answers.
+        workers: parse the chunks.
+        name: plain or qualified. Of a qualified name the last part is looked for; definitions must match all of it.
+        limit: calls at most, 1 to 100.
+
+    Raises:
+        QueryError: the name is no symbol's, or the limit is out of range.
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    plain = _checked(name, limit)
+    calls: list[CallSite] = []
+    definitions: list[Definition] = []
+    called: dict[str, None] = {}
+    said = list(_chunks_that_say(generation, plain))
+    parsed = workers.run(_PARSING, [Document(row.path, text, row.language) for row, text in said])
+    facts_of_all = [facts for batch in parsed for facts in batch]
+    for (row, text), facts in zip(said, facts_of_all, strict=True):
+        own = [fact for fact in facts if _is_named(_qualified(row, fact.name), name)]
+        definitions.extend(_definition(generation, row, fact) for fact in own)
+        called.update((last_part(callee), None) for fact in own for callee in fact.calls if _OWN.match(callee))
+        calls.extend(_calls(row, text, facts, plain))
+    definitions.extend(_divided(generation, name, plain, {(it.path, it.symbol) for it in definitions}))
+    calls.sort(key=lambda site: bool(role_of(site.path)))
+    related = _related(generation, [callee for callee in called if callee != plain])
+    return SymbolUses(name, tuple(definitions), tuple(calls[:limit]), related, len(calls), len(said) < _DEPTH)
+
+
+def _checked(name: str, limit: int) -> str:
+    plain = last_part(name.strip())
+    # Ruby's "route!" and "<<" are names too.
+    if not re.fullmatch(r"[^\W\d][\w$?!=]*|[^\w\s()]{1,3}", plain):
+        raise QueryError(f"{name!r} is no symbol's name.", remedy="Give a name such as get_url or Client.get_url.")
+    if not 1 <= limit <= _MOST_CALLS:
+        raise QueryError(f"limit is {limit}; it must be from 1 to {_MOST_CALLS}.")
+    return plain
+
+
+def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[ChunkRow, str]]:
+    """Chunks with a name in them and their texts, best first; none for an operator, which is no term."""
+    if not re.search(r"\w", plain):
+        return
+    (found,) = generation.store.search([Nearest(TERMS, name_term(plain), _DEPTH)])
+    rows = generation.manifest.chunks(found)
+    payloads = generation.store.payloads([*rows], ["text"])
+    for name in found:
+        if name in rows and name in payloads:
+            yield rows[name], str(payloads[name].get("text", ""))
+
+
+def _facts(document: Document) -> tuple[SymbolFacts, ...]:
+    """The facts of the symbols that begin in a chunk, their lines counted in the chunk."""
+    report = chunk(document, ChunkOptions(details=True))
+    return tuple(fact for part in report.chunks for fact in part.symbols)
+
+
+_PARSING = Job(_facts, tuple[SymbolFacts, ...], lambda document: len(document.text), lambda _document, _reason: ())
+
+
+def _is_named(qualified: str, name: str) -> bool:
+    dotted = _SEPARATOR.sub(".", name.strip())
+    return qualified == dotted or qualified.endswith(f".{dotted}")
+
+
+def _definition(generation: Generation, row: ChunkRow, fact: SymbolFacts) -> Definition:
+    qualified = _qualified(row, fact.name)
+    first, last = row.start_line - 1 + fact.start_line, row.start_line - 1 + fact.end_line
+    kind = row.kind if qualified == row.symbol else fact.kind
+    if last >= row.end_line:
+        last = _last_line(generation, row, qualified)
+    return Definition(row.path, first, last, qualified, kind, fact.signature, fact.doc)
+
+
+def _divided(
+    generation: Generation, name: str, plain: str, known: AbstractSet[tuple[str, str]]
+) -> Iterator[Definition]:
+    """The definitions of symbols that are cut over several chunks, or that a chunk alone does not show."""
+    for row in generation.manifest.defining(plain):
+        for qualified in row.defines:
+            if _is_named(qualified, name) and (row.path, qualified) not in known:
+                kind = row.kind if row.symbol == qualified else "symbol"
+                yield Definition(row.path, row.start_line, _last_line(generation, row, qualified), qualified, kind)
+
+
+def _last_line(generation: Generation, first: ChunkRow, symbol: str) -> int:
+    """Where a symbol ends that begins in a chunk: the chunks after it that are of it, or of what is in it."""
+    last = first.end_line
+    for row in generation.manifest.chunks_of(first.path)[first.position + 1 :]:
+        if row.symbol != symbol and not row.symbol.startswith(f"{symbol}."):
+            break
+        last = row.end_line
+    return last
+
+
+def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -> Iterator[CallSite]:
+    """The lines of a chunk that call a name."""
+    said = re.compile(rf"(?<![\w$]){re.escape(plain)}(?![\w$])({_ARGUMENTS})?")
+    lines = text.split("\n")
+    declared = {number for fact in facts for number in _declared_lines(fact, lines)}
+    found = [
+        (number, bool(match[1]), _innermost(facts, number))
+        for number, line in enumerate(lines, 1)
+        if number not in declared and not COMMENT.match(line) and (match := said.search(line))
+    ]
+    shaped = {around.name for _, has_shape, around in found if has_shape and around}
+    for number, has_shape, around in found:
+        # In a symbol the syntax tells whether it calls; which line does, the shape, or else, as in Ruby, the name.
+        is_called = around is None or plain in map(last_part, around.calls)
+        if is_called and (has_shape or (around is not None and around.name not in shaped)):
+            symbol = _qualified(row, around.name) if around else row.symbol
+            yield CallSite(row.path, row.start_line + number - 1, symbol, lines[number - 1].strip()[:_LONGEST_LINE])
+
+
+def _declared_lines(fact: SymbolFacts, lines: Sequence[str]) -> Iterable[int]:
+    """The lines of a symbol's comments and of its declaration, where its own name is no call."""
+    first = fact.signature.partition("\n")[0].strip()
+    begins = next((n for n in range(fact.start_line, fact.end_line + 1) if first in lines[n - 1]), fact.start_line)
+    return range(fact.start_line, begins + 1)
+
+
+def _innermost(facts: Sequence[SymbolFacts], number: int) -> SymbolFacts | None:
+    around = [fact for fact in facts if fact.start_line <= number <= fact.end_line]
+    return min(around, key=lambda fact: fact.end_line - fact.start_line, default=None)
+
+
+def _qualified(row: ChunkRow, name: str) -> str:
+    # A chunk of a method says its own name alone: what encloses it is in other chunks.
+    return next((each for each in row.defines if each == name or each.endswith(f".{name}")), name)
+
+
+def _related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
+    """The definitions of what is called, as far as they are in the index and their names are rare."""
+    related: list[Definition] = []
+    for callee in callees:
+        if len(related) >= _MOST_RELATED:
+            break
+        rows = generation.manifest.defining(callee)
+        if 0 < len(rows) <= _MOST_NAMESAKES:
+            related.extend(
+                Definition(row.path, row.start_line, row.end_line, _qualified(row, callee), row.kind) for row in rows
+            )
+    return tuple(related[:_MOST_RELATED])

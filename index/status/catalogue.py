@@ -1,0 +1,143 @@
+"""All indexes of a user: found, told of and deleted without opening them."""
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from cqm.index.disk.locations import (
+    FILES,
+    LOCK_FILE,
+    ROOT_FILE,
+    IndexLock,
+    index_folder,
+    indexes_home,
+    is_index,
+    noted_root,
+    project_index,
+    used_at,
+)
+from cqm.index.disk.proof import forget_folder, is_inside_project, proven_folder
+from cqm.index.generations.generation import (
+    DAMAGE_FACT,
+    UNAVAILABLE_FACT,
+    is_generation,
+    manifest_path,
+    remove_all,
+    serving_name,
+)
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.manifest.schema import refuse_newer_file
+from cqm.index.model.errors import DamagedIndexError, ForeignIndexError, ManifestError, NewerReleaseError, StoreError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import FileState
+from cqm.index.model.status import IndexEntry
+from cqm.index.status.status import UPDATED_FACT, server_of, size_on_disk, space_fact
+
+
+def all_indexes(options: IndexOptions) -> Iterator[Path]:
+    """The folders of all indexes but those that are kept in their projects, by name."""
+    home = indexes_home(options)
+    for folder in sorted(home.iterdir()) if home.is_dir() else ():
+        if is_index(folder):
+            yield folder
+
+
+def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
+    """The folders of the indexes of a root, which need not exist: in the user's cache, and in the project itself.
+
+    A `.cqm/` that this user's CQM did not make is none of them; see `foreign_index`.
+
+    Parameters:
+        root: a real path, as far as it exists.
+        options: where indexes live.
+
+    Raises:
+        StoreError: as `index_folder`.
+    """
+    inside = None
+    with suppress(ForeignIndexError):
+        inside = proven_folder(project_index(root))
+    return [folder for folder in (index_folder(root, options), inside) if folder and is_index(folder)]
+
+
+def foreign_index(root: Path) -> str:
+    """Say that a project has a `.cqm/` that this user's CQM did not make; empty where it has none.
+
+    Parameters:
+        root: a real path, as far as it exists.
+    """
+    try:
+        proven_folder(project_index(root))
+    except ForeignIndexError as error:
+        return error.message
+    return ""
+
+
+def entry(folder: Path) -> IndexEntry:
+    """What can be told of an index; nothing is changed, and who has it open is not disturbed."""
+    root, name = noted_root(folder), serving_name(folder)
+    counted = _counted(folder, name) if name else {}
+    return IndexEntry(
+        root=root,
+        location=str(folder),
+        root_exists=bool(root) and "\0" not in root and Path(root).exists(),
+        size_bytes=size_on_disk(folder),
+        used_at=used_at(folder),
+        in_use_by=IndexLock(folder).owner(),
+        server=server_of(folder / name) if name else "",
+        **counted,
+    )
+
+
+def _counted(folder: Path, name: str) -> dict[str, Any]:
+    """What the manifest of a generation tells of an index, or why it does not."""
+    try:
+        refuse_newer_file(manifest_path(folder, name))
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+            return {
+                "space": manifest.fact(space_fact("code")),
+                "updated_at": float(manifest.fact(UPDATED_FACT) or 0),
+                "files": manifest.counts("state").get(FileState.INDEXED, 0),
+                "chunks": manifest.chunk_count(),
+                "damage": manifest.fact(DAMAGE_FACT),
+                "unavailable": manifest.fact(UNAVAILABLE_FACT),
+            }
+    except NewerReleaseError as error:
+        return {"unavailable": str(error)}
+    except (DamagedIndexError, ManifestError) as error:
+        return {"damage": error.message}
+
+
+def remove_index(folder: Path, options: IndexOptions) -> None:
+    """Delete an index. A kill in the middle leaves an index that was never made.
+
+    Parameters:
+        options: of the server that it is on, if it is on one.
+
+    Raises:
+        IndexInUseError: a process has it open.
+        StoreError: it holds something that is not CQM's, or cannot be deleted, here or on its server.
+    """
+    foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
+    if foreign or not is_index(folder):
+        named = f"it holds {foreign[0]}" if foreign else "it notes no root"
+        raise StoreError(f"{folder} is not deleted: {named}.", remedy="Look at it, and delete it by hand.")
+    lock = IndexLock(folder)
+    lock.acquire()
+    try:
+        remove_all(folder, options)
+        for name in [*sorted(FILES - {ROOT_FILE, LOCK_FILE}), ROOT_FILE]:
+            (folder / name).unlink(missing_ok=True)
+        # Windows refuses to delete a file that is open. What stays is no index.
+        with suppress(OSError):
+            (folder / LOCK_FILE).unlink()
+            forget_folder(folder) if is_inside_project(folder) else folder.rmdir()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be deleted: {error}.", remedy="Mend its permissions.") from error
+    finally:
+        lock.release()
+
+
+def _is_ours(path: Path) -> bool:
+    return is_generation(path) or (path.name in FILES and not path.is_dir() and not path.is_symlink())

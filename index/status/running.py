@@ -1,0 +1,207 @@
+"""What goes on in an index, told to other processes too: in a small file beside the generations.
+
+The file says what was going on when it was last heard of. Whether that still holds is told by a lock that the system
+takes from a process that dies: an update that was killed never looks as if it ran.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from filelock import Timeout
+
+from cqm.index.disk.durable import replace_passing_file
+from cqm.index.disk.locations import RUNNING_FILE, RUNNING_LOCK
+from cqm.index.disk.private import lock_in, read_private
+from cqm.index.model.activity import REBUILD, UPDATE, Running
+from cqm.index.model.progress import Progress
+
+_LOCK_SECONDS = 0.2
+"""Whoever asks holds the lock for a moment; nobody holds it for as long as this."""
+
+_OF_ALL_FILES = frozenset({UPDATE, REBUILD})
+
+_log = logging.getLogger(__name__)
+
+
+class Run:
+    """One piece of work while it goes on.
+
+    Parameters:
+        runs: that it is one of.
+        task: as in `Running`.
+    """
+
+    def __init__(self, runs: "Runs", task: str) -> None:
+        self._runs = runs
+        self.now = Running(task, started_at=time.time(), told_at=time.time())
+        self.is_complete = False
+        """Whether it came to its end; else it was stopped, or failed."""
+
+    def becomes(self, task: str) -> None:
+        """What it is for turned out later."""
+        if task != self.now.task:
+            self.now = replace(self.now, task=task)
+            self._runs.tell()
+
+    def note(self, progress: Progress) -> None:
+        """How far it is."""
+        self.now = Running(
+            self.now.task,
+            progress.phase,
+            progress.done,
+            progress.total,
+            progress.chunks,
+            progress.rate,
+            progress.remaining_seconds,
+            self.now.started_at,
+            time.time(),
+        )
+        self._runs.tell()
+
+
+class Runs:
+    """All that goes on in an index that this process has open.
+
+    Parameters:
+        folder: of the index.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._held = lock_in(folder, RUNNING_LOCK, _LOCK_SECONDS)
+        self._runs: list[Run] = []
+        self._stopped: Running | None = None
+        self._is_silent = False
+
+    @contextmanager
+    def run(self, task: str) -> Iterator[Run]:
+        """Let everybody know of a piece of work as long as this lasts."""
+        run = Run(self, task)
+        self._begin(run)
+        try:
+            yield run
+        finally:
+            self._end(run)
+
+    def running(self) -> tuple[Running, ...]:
+        """What goes on now, with times that are of now."""
+        return tuple(run.now for run in tuple(self._runs))
+
+    def stopped(self) -> Running | None:
+        """The last update of all files, if it did not come to its end."""
+        return self._stopped if self._runs else _cut_short(_read(self._folder))
+
+    def tell(self) -> None:
+        """Write down what goes on: some 0.1 ms after each batch of files, so that no news waits for the next."""
+        with self._lock:
+            self._write()
+
+    def _begin(self, run: Run) -> None:
+        with self._lock:
+            if not self._runs:
+                # Nobody else writes: the index is open here.
+                self._stopped = _cut_short(_read(self._folder)) or self._stopped
+                self._take(_LOCK_SECONDS)
+            self._runs.append(run)
+            self._write()
+
+    def _end(self, run: Run) -> None:
+        with self._lock:
+            self._runs.remove(run)
+            if run.now.task in _OF_ALL_FILES:
+                self._stopped = None if run.is_complete else run.now
+            self._write()
+            if not self._runs:
+                self._held.release()
+
+    def _take(self, seconds: float) -> None:
+        """Hold the lock by which others know that this process lives; whoever cannot is told so, and tries again."""
+        try:
+            self._held.acquire(timeout=seconds)
+        except (OSError, Timeout) as error:
+            if not self._is_silent:
+                _log.warning("Other processes are not told yet what goes on in %s: %s", self._folder, error)
+        self._is_silent = not self._held.is_locked
+
+    def _write(self) -> None:
+        """Write what goes on, unsynced: that costs as much as a small update, and is over when the machine is off."""
+        if self._runs and not self._held.is_locked:
+            self._take(0)
+        if not self._held.is_locked:
+            return
+        noted = _Noted(self.running(), self._stopped)
+        file = self._folder / RUNNING_FILE
+        with suppress(OSError):
+            if noted == _NOTHING:
+                file.unlink(missing_ok=True)
+                return
+            replace_passing_file(file, json.dumps(_values(noted)))
+
+
+class _Noted(NamedTuple):
+    """What the file says."""
+
+    runs: tuple[Running, ...]
+    stopped: Running | None
+
+
+_NOTHING = _Noted((), None)
+
+
+def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
+    """What goes on in an index that any process has open, and the last update of all files if it was cut short.
+
+    Parameters:
+        folder: of the index; nothing is created in it.
+    """
+    noted = _read(folder)
+    while noted.runs:
+        if _is_alive(folder):
+            return noted
+        # It may have ended while the lock was looked at.
+        before, noted = noted, _read(folder)
+        if noted == before:
+            break
+    return (), _cut_short(noted)
+
+
+def _cut_short(noted: _Noted) -> Running | None:
+    """The last update of all files, when whoever wrote this is dead."""
+    return next((running for running in noted.runs if running.task in _OF_ALL_FILES), noted.stopped)
+
+
+def _read(folder: Path) -> _Noted:
+    try:
+        values = json.loads(read_private(folder, RUNNING_FILE))
+        stopped = Running(**values["stopped"]) if values["stopped"] else None
+        return _Noted(tuple(Running(**value) for value in values["runs"]), stopped)
+    except (OSError, ValueError, TypeError, KeyError):
+        return _NOTHING
+
+
+def _values(noted: _Noted) -> dict[str, object]:
+    return {
+        "runs": [asdict(running) for running in noted.runs],
+        "stopped": asdict(noted.stopped) if noted.stopped else None,
+    }
+
+
+def _is_alive(folder: Path) -> bool:
+    """Whether the process that writes the file is alive."""
+    if not (folder / RUNNING_LOCK).is_file():
+        return False
+    try:
+        with lock_in(folder, RUNNING_LOCK, 0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False

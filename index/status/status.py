@@ -1,0 +1,221 @@
+"""What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from cqm.index.disk.locations import index_folder, resolve_root
+from cqm.index.embedding.routes import Routes
+from cqm.index.files import checkout, git
+from cqm.index.generations.generation import (
+    DAMAGE_FACT,
+    UNAVAILABLE_FACT,
+    building_name,
+    generation_name,
+    manifest_path,
+    recipe_of,
+    require_available,
+    serving_name,
+)
+from cqm.index.generations.recipe import WHY_FACT
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.activity import IMPROVE, REBUILD, Building, Running
+from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
+from cqm.index.model.freshness import Freshness, judged
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import FileState
+from cqm.index.model.status import IndexState, IndexStatus, ModelState
+from cqm.index.status.running import read_running
+from cqm.index.store.collection import read_note
+
+COMPLETE_FACT = "complete"
+UPDATED_FACT = "updated_at"
+COMPARED_FACT = "compared_at"
+HEAD_FACT = "git_head"
+LACKING_FACT = "lacking"
+PROBLEMS_FACT = "problems"
+ORDER_FACT = "models"
+
+
+def problems_of(routes: Routes | None) -> str:
+    """What is wrong with models, as it is noted in a manifest."""
+    states = routes.states() if routes else ()
+    return json.dumps({state.name: state.problem for state in states if state.problem})
+
+
+def space_fact(route: str) -> str:
+    """The name of the fact that tells the space of the preferred model of a route."""
+    return f"space.{route}"
+
+
+def read_status(root: Path, options: IndexOptions) -> IndexStatus:
+    """The status of a root's index without opening it: nothing is created, and its owner is not disturbed.
+
+    Raises:
+        ScanError: the root does not exist.
+        ManifestError: the manifest cannot be read.
+    """
+    root = resolve_root(root)
+    folder = index_folder(root, options)
+    running, stopped = read_running(folder)
+    name = serving_name(folder)
+    if not name:
+        return going_on(describe(root, folder, None, None), running, stopped)
+    try:
+        require_available(folder / name, options.store)
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+            found = describe(root, folder, manifest, None)
+    except UnavailableError as error:
+        found = replace(describe(root, folder, None, None), exists=True, unavailable=str(error))
+    except DamagedIndexError as error:
+        found = replace(describe(root, folder, None, None), exists=True, damage=error.message)
+    return going_on(found, running, stopped, read_building(folder, name, running, options))
+
+
+def read_building(folder: Path, serving: str, running: Sequence[Running], options: IndexOptions) -> Building | None:
+    """The generation that another process builds, or that the next update with these options goes on with."""
+    name = building_name(folder, serving)
+    is_built = any(run.task == REBUILD for run in running)
+    # One of its own name was to take the place of one with the same options: nobody goes on with it.
+    if not name or ("-" in name and not is_built):
+        return None
+    try:
+        require_available(folder / name, options.store)
+        with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+            is_wanted = is_built or recipe_of(manifest) == generation_name(options)
+            return describe_building(name, manifest, running) if is_wanted else None
+    except (DamagedIndexError, ManifestError, StoreError):
+        # It is just being begun, or deleted; what is damaged is told of by who goes on with it. Or nobody will.
+        return None
+
+
+def describe_building(name: str, manifest: Manifest, running: Sequence[Running]) -> Building | None:
+    """What is built, told by its manifest; None when it is no longer built: it has served, or will at once."""
+    if manifest.fact(COMPLETE_FACT):
+        return None
+    counts = manifest.counts("state")
+    files = counts.get(FileState.INDEXED, 0) + counts.get(FileState.FAILED, 0)
+    left = next((run.total - run.done for run in running if run.task == REBUILD and run.total), None)
+    return Building(name, manifest.fact(WHY_FACT), files, 0 if left is None else files + left)
+
+
+def going_on(
+    status: IndexStatus, running: Sequence[Running], stopped: Running | None, building: Building | None = None
+) -> IndexStatus:
+    """A status with what goes on, and the word for all of it."""
+    told = replace(status, running=tuple(running), stopped=stopped, building=building)
+    return replace(told, state=_state(told))
+
+
+def _state(status: IndexStatus) -> IndexState:
+    is_updating = any(run.task != IMPROVE for run in status.running)
+    rows = (
+        (bool(status.damage) and not is_updating, IndexState.DAMAGED),
+        (bool(status.unavailable) and not is_updating, IndexState.UNAVAILABLE),
+        (is_updating, IndexState.RUNNING),
+        (not status.exists and not status.stopped, IndexState.ABSENT),
+        (not status.complete or status.stopped is not None, IndexState.INCOMPLETE),
+        (bool(status.failed), IndexState.PARTIAL),
+    )
+    return next((state for holds, state in rows if holds), IndexState.COMPLETE)
+
+
+Statistics = Mapping[str, Mapping[str, int]]
+"""What a manifest holds, counted: "files" by state, "languages", "skipped" by reason, "coverage" by space ..."""
+
+
+def count(manifest: Manifest) -> Statistics:
+    """Count what a manifest holds: as long as its revision is the same, so is this."""
+    redacted = manifest.secrets()
+    return {
+        "files": manifest.counts("state"),
+        "languages": manifest.counts("language"),
+        "skipped": manifest.skipped_by_reason(),
+        "coverage": manifest.coverage(),
+        "redacted": {"files": len(redacted), "secrets": sum(file.count for file in redacted)},
+    }
+
+
+def describe(
+    root: Path, folder: Path, manifest: Manifest | None, pending: int | None, counted: Statistics | None = None
+) -> IndexStatus:
+    """The status that a manifest tells.
+
+    Parameters:
+        manifest: None stands for an index that was never made.
+        pending: how many files differ on disk; None when nobody looked.
+        counted: what is in the manifest, where that is known; else it is counted now.
+    """
+    fact = manifest.fact if manifest else lambda _: ""
+    counted = counted or (count(manifest) if manifest else {})
+    languages, redacted = counted.get("languages", {}), counted.get("redacted", {})
+    fresh = freshness(root, manifest, pending)
+    is_moved = fresh.is_moved and fresh.indexed_head
+    behind = git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "") if is_moved else None
+    return IndexStatus(
+        root=str(root),
+        location=str(folder),
+        exists=bool(fact(UPDATED_FACT)),
+        complete=bool(fact(COMPLETE_FACT)),
+        files=counted.get("files", {}),
+        chunks=sum(languages.values()),
+        languages=languages,
+        skipped=counted.get("skipped", {}),
+        failed=manifest.problems(FileState.FAILED) if manifest else (),
+        space=fact(space_fact("code")),
+        updated_at=float(fact(UPDATED_FACT) or 0),
+        pending=pending,
+        git_head=fresh.git_head or "",
+        indexed_head=fresh.indexed_head,
+        size_bytes=size_on_disk(folder),
+        coverage=counted.get("coverage", {}),
+        lacking=int(fact(LACKING_FACT) or 0),
+        models=tuple(ModelState(name, problem=why) for name, why in json.loads(fact(PROBLEMS_FACT) or "{}").items()),
+        damage=fact(DAMAGE_FACT),
+        unavailable=fact(UNAVAILABLE_FACT),
+        server=server_of(folder / serving_name(folder)) if manifest else "",
+        freshness=fresh,
+        redacted_secrets=redacted.get("secrets", 0),
+        redacted_files=redacted.get("files", 0),
+        commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
+    )
+
+
+def server_of(place: Path) -> str:
+    """The collection of a generation, and its server; empty for one that is in its folder."""
+    with suppress(DamagedIndexError, StoreError):
+        if note := read_note(place):
+            return str(note)
+    return ""
+
+
+def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:
+    """What a manifest tells of how fresh it is, beside the commit that is checked out now.
+
+    Parameters:
+        pending: as in `Freshness`; None when nobody looked.
+    """
+    fact = manifest.fact if manifest else lambda _: ""
+    compared_at = float(fact(COMPARED_FACT) or 0)
+    head = checkout.head(folder_of(root))
+    return judged(Freshness(compared_at=compared_at, git_head=head, indexed_head=fact(HEAD_FACT)), pending)
+
+
+def folder_of(root: Path) -> Path:
+    """The folder that a root is, or is in."""
+    return root if root.is_dir() else root.parent
+
+
+def size_on_disk(folder: Path) -> int:
+    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            # Generations come and go meanwhile.
+            with suppress(FileNotFoundError):
+                info = Path(place, name).lstat()
+                total += getattr(info, "st_blocks", 0) * 512 or info.st_size
+    return total

@@ -1,0 +1,114 @@
+"""Which collection on which server holds a generation: a note in the generation's folder, written before it is made.
+
+Its name is drawn at random, and it bears a mark that only this note knows: an index that was copied to another machine,
+or came back from a backup, never writes into what belongs to another one.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from cqm.index.disk.durable import replace_file
+from cqm.index.disk.locations import PROJECT_FOLDER
+from cqm.index.disk.private import ForeignFileError, read_private
+from cqm.index.model.errors import DamagedIndexError, StoreError
+from cqm.index.model.options import StoreOptions
+
+NOTE_FILE = "collection.json"
+_LONGEST_LABEL = 40
+_NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
+_NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionNote:
+    """A collection that a generation is in.
+
+    Attributes:
+        url: of the server.
+        name: of the collection.
+        alias: what stands for the collection of the generation that serves, whichever it is.
+        marks: that the collection may bear; two while one takes the other's place, none before it is made.
+    """
+
+    url: str
+    name: str
+    alias: str
+    marks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The collection and its server."""
+        return f"{self.name} at {self.url}"
+
+    def marked(self, *marks: str) -> "CollectionNote":
+        """The same with other marks."""
+        return replace(self, marks=marks)
+
+
+def new_mark() -> str:
+    """A mark that no collection bears."""
+    return secrets.token_hex(8)
+
+
+def new_note(place: Path, options: StoreOptions) -> CollectionNote:
+    """A note of a collection that is not there yet, with the alias that the index has on this server already.
+
+    Parameters:
+        place: the folder of the generation, in that of the index.
+        options: of the server.
+    """
+    folder = place.parent
+    known = (note.alias for note in _notes(folder) if note.url == options.url)
+    inside = folder.parent
+    label = inside.parent.name if inside.name == PROJECT_FOLDER else folder.name.rpartition("-")[0]
+    label = _NOT_IN_NAMES.sub("_", label)[:_LONGEST_LABEL] or "root"
+    fresh = f"{options.prefix}-{label}-{secrets.token_hex(4)}"
+    alias = next((name for name in known if name.startswith(f"{options.prefix}-")), fresh)
+    return CollectionNote(options.url, f"{alias}-{secrets.token_hex(4)}", alias)
+
+
+def _notes(folder: Path) -> Iterator[CollectionNote]:
+    for path in sorted(folder.glob(f"*/{NOTE_FILE}")):
+        if note := read_note(path.parent):
+            yield note
+
+
+def read_note(place: Path) -> CollectionNote | None:
+    """The note in a generation's folder; None where it is not on a server.
+
+    Raises:
+        DamagedIndexError: it is not what was written.
+        StoreError: it cannot be read.
+    """
+    path = place / NOTE_FILE
+    try:
+        found = json.loads(read_private(place, NOTE_FILE))
+        note = CollectionNote(str(found["url"]), str(found["name"]), str(found["alias"]), tuple(found["marks"]))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ForeignFileError as error:
+        raise DamagedIndexError(f"{path} {error.strerror}.") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error}.", remedy="Mend its permissions.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedIndexError(f"{path} is damaged.") from error
+    # They stand in requests to the server, in messages and in logs.
+    names = (note.name, note.alias, *note.marks)
+    if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(note.url)):
+        raise DamagedIndexError(f"{path} is damaged.")
+    return note
+
+
+def write_note(place: Path, note: CollectionNote) -> None:
+    """Write the note, at once and for good.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        replace_file(place / NOTE_FILE, json.dumps(asdict(note)))
+    except OSError as error:
+        raise StoreError(f"{place / NOTE_FILE} cannot be written: {error}.", remedy="Free space.") from error

@@ -1,0 +1,85 @@
+"""Points and searches as Qdrant Edge has them.
+
+Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `check`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from cqm.index.store.base import Nearest, Point, PointFilter, check
+from cqm.index.text.terms import SparseTerms
+
+if TYPE_CHECKING:
+    import qdrant_edge
+
+# A scan of 4-bit codes gives this many times the vectors that are wanted, and the float16 ones decide among them. At
+# 100,000 chunks it found all of the 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
+_OVERSAMPLING = 3.0
+
+
+def edge_point(point: Point) -> "qdrant_edge.Point":
+    """A point to write.
+
+    Raises:
+        StoreError: a vector of it is one that no search can use.
+    """
+    import qdrant_edge as edge
+
+    check(point)
+    vectors: dict[str, Any] = {
+        name: edge.SparseVector(list(terms.indices), list(terms.values))
+        for name, terms in point.sparse.items()
+        if terms.indices
+    }
+    if point.dense is not None:
+        vectors[point.space] = point.dense.tolist()
+    return edge.Point(point.id, vectors, dict(point.payload))
+
+
+def dense_names(vectors: object) -> frozenset[str]:
+    """The names of the dense vectors of a point."""
+    return frozenset(name for name, vector in named(vectors) if isinstance(vector, list))
+
+
+def named(vectors: object) -> Iterable[tuple[str, Any]]:
+    """The vectors of a point by name: dense ones are lists."""
+    return vectors.items() if isinstance(vectors, dict) else ()
+
+
+def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
+    """One search of a batch."""
+    import qdrant_edge as edge
+
+    vector, params = search.vector, None
+    if isinstance(vector, SparseTerms):
+        wanted: Any = edge.SparseVector(list(vector.indices), list(vector.values))
+    else:
+        wanted = vector.tolist()
+        quantization = edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+        params = edge.SearchParams(quantization=quantization)
+    return edge.QueryRequest(
+        limit=search.limit,
+        query=edge.Query.Nearest(wanted, using=search.using),
+        filter=_edge_filter(search.keep) if search.keep else None,
+        with_payload=False,
+        params=params,
+    )
+
+
+def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
+    import qdrant_edge as edge
+
+    def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
+        return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
+
+    wanted = (("language", keep.languages), ("kind", keep.kinds), ("source_type", keep.sources))
+    must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
+    places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
+    return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
+
+
+def plain_id(point_id: object) -> str:
+    """An id as the index has it: 32 hex digits."""
+    # `UUID.hex` takes twice the time, and there are hundreds a search.
+    return f"{point_id.int:032x}" if isinstance(point_id, UUID) else str(point_id).replace("-", "")

@@ -1,0 +1,146 @@
+"""Which store a generation is in: its own folder, or a collection on the server that is configured."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from cqm.index.model.errors import DamagedIndexError, ElsewhereError, StoreError
+from cqm.index.model.options import StoreOptions
+from cqm.index.store.base import TERMS, Nearest, Point, Store, file_point_id
+from cqm.index.store.collection import CollectionNote, new_note, read_note, write_note
+from cqm.index.store.edge import EdgeStore
+from cqm.index.text.terms import SparseTerms
+
+if TYPE_CHECKING:
+    from cqm.index.store.qdrant import QdrantStore
+
+
+SHAPING = (
+    *("url", "prefix", "shard_number", "replication_factor", "write_consistency_factor"),
+    *("quantization", "on_disk"),
+)
+"""The options of a server that decide where points are and in which form."""
+
+
+def open_store(
+    place: Path,
+    options: StoreOptions,
+    flushing: Callable[[], AbstractContextManager[None]],
+    *,
+    is_begun: bool,
+    is_settled: bool,
+) -> Store:
+    """The store of a generation, which is to be created or loaded yet.
+
+    Parameters:
+        place: the folder of the generation.
+        options: of the server; a generation that is begun stays where it is.
+        flushing: as in `EdgeStore`.
+        is_begun: whether there may be something in it.
+        is_settled: whether all that is in the folder is known to be on disk.
+
+    Raises:
+        ElsewhereError: it is on a server that is not configured: nothing is sent there.
+        StoreError: the note of its collection cannot be read or written.
+    """
+    note = read_note(place)
+    if note is None and (is_begun or not options.url):
+        return EdgeStore(place / "shard", flushing, is_settled=is_settled)
+    if note is None:
+        note = new_note(place, options)
+        write_note(place, note)
+    else:
+        _refuse_elsewhere(note, options)
+    return _on_server(place, note, options, flushing)
+
+
+def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
+    """See that a generation is not on a server that is not configured.
+
+    Raises:
+        ElsewhereError: it is: nothing is sent there.
+        DamagedIndexError, StoreError: the note of its collection is damaged, or cannot be read.
+    """
+    if note := read_note(place):
+        _refuse_elsewhere(note, options)
+
+
+def _refuse_elsewhere(note: CollectionNote, options: StoreOptions) -> None:
+    if note.url != options.url:
+        raise ElsewhereError(
+            f"The index is on {note.url}, which is not what store.url names now.",
+            remedy="Set store.url to that to have it there again.",
+        )
+
+
+def store_shape(options: StoreOptions) -> tuple[object, ...]:
+    """What of the options decides where points are and in which form: nothing for a folder."""
+    if not options.url:
+        return ()
+    return tuple(getattr(options, name) for name in SHAPING)
+
+
+def drop_store(place: Path, options: StoreOptions) -> None:
+    """Delete what a generation has on a server.
+
+    Raises:
+        StoreError: the server does not do so, or is not the one that is configured.
+    """
+    try:
+        note = read_note(place)
+    except DamagedIndexError:
+        # Nobody knows its collection any more.
+        return
+    if note is None:
+        return
+    if note.url != options.url:
+        raise StoreError(
+            f"The collection {note.name} is on {note.url}, which is not what store.url names now.",
+            remedy=f"Set store.url to it, or delete the collection there and {place.parent} by hand.",
+        )
+    store = _on_server(place, note, options)
+    try:
+        store.drop()
+    finally:
+        store.close()
+
+
+def try_server(options: StoreOptions) -> str:
+    """Make a small collection on the server, fill, search and delete it; gives the server's version.
+
+    Raises:
+        StoreError: what of this did not work.
+    """
+    import numpy as np
+
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "doctor-0" / "generation"
+        place.mkdir(parents=True)
+        note = new_note(place, options)
+        store = _on_server(place, note, options)
+        row = np.array([0.6, 0.8], dtype=np.float32)
+        try:
+            store.create()
+            store.ensure_space("dense", row.size)
+            store.upsert([Point(file_point_id(""), {"path": ""}, {TERMS: SparseTerms((1,), (1.0,))}, row, "dense")])
+            searches = (Nearest(TERMS, SparseTerms((1,), (1.0,)), 1), Nearest("dense", row, 1))
+            if not all(store.search(searches)):
+                raise StoreError(f"{note} does not find what it holds.")
+            return store.server_version()
+        finally:
+            store.drop()
+            store.close()
+
+
+def _on_server(
+    place: Path,
+    note: CollectionNote,
+    options: StoreOptions,
+    flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> "QdrantStore":
+    from cqm.index.store.qdrant import QdrantStore
+    from cqm.index.store.qdrant_client import QdrantServer
+
+    return QdrantStore(place, note, QdrantServer(options), options, flushing)

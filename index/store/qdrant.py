@@ -1,0 +1,292 @@
+"""A collection on a Qdrant server or cluster as a store, by the official client.
+
+Every write waits until the server has carried it out. All requests may be repeated: they say what shall be, not what
+shall change. One collection holds one generation of one root: document frequencies are counted in a collection, so that
+roots that shared one would change each other's scores, and what serves no longer goes at once with its collection.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cqm.index.model.errors import DamagedIndexError, StoreError
+from cqm.index.model.options import StoreOptions
+from cqm.index.store import qdrant_models as shape
+from cqm.index.store.base import KEYWORDS, Nearest, Point, PointFilter, search_each, stored_point
+from cqm.index.store.collection import CollectionNote, new_mark, write_note
+from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+    from qdrant_client.conversions.common_types import PointId
+
+    _Step = models.UpsertOperation | models.DeleteOperation
+    _Offset = PointId | None
+
+T = TypeVar("T")
+
+# A request of so many points stays far below the 32 MB that a server takes.
+_BATCH = 64
+_SCROLL_PAGE = 1000
+_MARK_ID = "00000000-0000-0000-0000-000000000001"
+"""The point that bears the mark: no search finds it, as it has no vector."""
+_MARK = "mark"
+_MARK_LOOKED_AT_EVERY_SECONDS = 5.0
+
+
+class QdrantStore:
+    """A collection. Contacts nothing until it is created or loaded.
+
+    Parameters:
+        place: the folder of the generation, where the note is.
+        note: of the collection.
+        server: that it is on; closed with the store.
+        options: what the collection is made with.
+        flushing: gives a context, left without an error when all that was written before is safe.
+    """
+
+    in_folder = False
+
+    def __init__(
+        self,
+        place: Path,
+        note: CollectionNote,
+        server: QdrantServer,
+        options: StoreOptions,
+        flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._place = place
+        self._note = note
+        self._server = server
+        self._options = options
+        self._flushing = flushing
+        self._is_open = False
+        self._looked_at = 0.0
+
+    def __str__(self) -> str:
+        """The collection and where it is."""
+        return f"{self._note.name} at {self._server}"
+
+    def create(self) -> None:
+        """Make the collection, and open it. One that a killed process has made by this name is as empty."""
+        self._ask("created", lambda client: _made(client, self._note.name, self._options))
+        for key in KEYWORDS:
+            self._write(partial(self._indexed, key))
+        self._claim()
+
+    def load(self) -> None:
+        """Open the collection, and mark it as opened by this process."""
+        if not self._ask("opened", lambda client: client.collection_exists(self._note.name)):
+            raise DamagedIndexError(f"The collection {self} is gone.")
+        if (mark := self._mark()) not in self._note.marks:
+            raise DamagedIndexError(f"The collection {self} is in use by another copy of this index.")
+        self._claim(mark)
+
+    def ensure_space(self, name: str, dimensions: int) -> None:
+        """See `Store.ensure_space`. Servers before 1.18 cannot."""
+        from qdrant_client import models
+
+        config = shape.space(dimensions)
+        self._write(lambda client: [client.create_vector_name(self._note.name, name, config, wait=True)])
+        if self._options.on_disk:
+            placed = {name: models.VectorParamsDiff(on_disk=True)}
+            self._ask("written", lambda client: client.update_collection(self._note.name, vectors_config=placed))
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """See `Store.upsert`."""
+        self._look_at_mark()
+        for batch in _batched(points):
+            self._write(partial(self._upserted, [shape.point_struct(point) for point in batch]))
+        self.flush_later()
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """See `Store.delete`; as in Edge, each point is emptied first."""
+        from qdrant_client import models
+
+        if ids:
+            self._look_at_mark()
+        for batch in _batched(ids):
+            emptied = models.PointsList(points=[shape.emptied(name) for name in batch])
+            deleted = models.PointIdsList(points=[*batch])
+            steps = (models.UpsertOperation(upsert=emptied), models.DeleteOperation(delete=deleted))
+            self._write(partial(self._done, steps))
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """See `Store.ids_of_path`."""
+        return set(self._scroll(shape.point_filter(PointFilter(paths=(path,)))))
+
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """See `Store.search`. A large collection is searched by its graph, which may miss a neighbour."""
+        return search_each(searches, self._found)
+
+    def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
+        batch = [shape.query(search, self._options) for search in searches]
+        answers = self._ask("searched", partial(self._searched, batch), brief=True)
+        return [{_plain_id(point.id): point.score for point in answer.points} for answer in answers]
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """See `Store.payloads`."""
+        records = self._ask(
+            "read", lambda client: client.retrieve(self._note.name, [*ids], with_payload=list(fields)), brief=True
+        )
+        return {_plain_id(record.id): record.payload or {} for record in records}
+
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """See `Store.points`."""
+        retrieved = partial(self._retrieved, [*ids])
+        return [
+            stored_point(_plain_id(record.id), record.payload, record.vector)
+            for record in self._ask("read", retrieved, brief=True)
+        ]
+
+    def lost(self, ids: AbstractSet[str]) -> int:
+        """How many of these points are not there, at least: they are counted, not named."""
+        from qdrant_client import models
+
+        return max(0, len(ids) - self._count(models.Filter(must_not=[models.HasIdCondition(has_id=[_MARK_ID])])))
+
+    def count_vectors(self, space: str) -> int:
+        """See `Store.count_vectors`."""
+        from qdrant_client import models
+
+        return self._count(models.Filter(must=[models.HasVectorCondition(has_vector=space)]))
+
+    def publish(self) -> None:
+        """Have the alias stand for this collection, in one step."""
+        from qdrant_client import models
+
+        alias, name = self._note.alias, self._note.name
+        steps: list[models.AliasOperations] = [
+            models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)),
+            models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=name, alias_name=alias)),
+        ]
+        self._ask("published", lambda client: client.update_collection_aliases(steps))
+
+    def flush(self) -> None:
+        """Note that what was committed is safe: the server had carried it out before."""
+        with self._flushing():
+            pass
+
+    def flush_later(self) -> None:
+        """The same: it costs nothing."""
+        self.flush()
+
+    def close(self) -> None:
+        """End the connection; harmless when it is not open."""
+        if self._is_open:
+            self._is_open = False
+            self.flush_later()
+        self._server.close()
+
+    def drop(self) -> None:
+        """Delete the collection, unless it is gone or belongs to another copy of this index."""
+        if not self._ask("looked at", lambda client: client.collection_exists(self._note.name), brief=True):
+            return
+        if self._mark() in {*self._note.marks, ""}:
+            self._ask("deleted", lambda client: client.delete_collection(self._note.name), brief=True)
+
+    def server_version(self) -> str:
+        """The version of the server."""
+        return self._ask("looked at", lambda client: client.info()).version
+
+    def _ask(self, what: str, request: "Callable[[QdrantClient], T]", *, brief: bool = False) -> T:
+        return self._server.ask(what, request, brief=brief)
+
+    def _write(self, request: "Callable[[QdrantClient], Sequence[models.UpdateResult]]") -> None:
+        """Have a write done: the answer may be that the server gave up waiting for it."""
+
+        def done(client: "QdrantClient") -> None:
+            states = {str(result.status) for result in request(client)}
+            if states - {"completed"}:
+                raise UnfinishedError(f"a write is not done yet, but {', '.join(sorted(states))}")
+
+        self._ask("written", done)
+
+    def _searched(self, batch: list["models.QueryRequest"], client: "QdrantClient") -> list["models.QueryResponse"]:
+        return client.query_batch_points(self._note.name, batch)
+
+    def _scroll(self, keep: "models.Filter") -> Iterator[str]:
+        offset: _Offset = None
+        while True:
+            records, offset = self._ask("read", partial(self._page, keep, offset))
+            yield from (_plain_id(record.id) for record in records)
+            if offset is None:
+                return
+
+    def _indexed(self, key: str, client: "QdrantClient") -> list["models.UpdateResult"]:
+        from qdrant_client import models
+
+        return [client.create_payload_index(self._note.name, key, models.PayloadSchemaType.KEYWORD, wait=True)]
+
+    def _retrieved(self, ids: list[str], client: "QdrantClient") -> list["models.Record"]:
+        return client.retrieve(self._note.name, ids, with_payload=True, with_vectors=True)
+
+    def _upserted(self, points: list["models.PointStruct"], client: "QdrantClient") -> list["models.UpdateResult"]:
+        return [client.upsert(self._note.name, points, wait=True)]
+
+    def _done(self, steps: Sequence["_Step"], client: "QdrantClient") -> list["models.UpdateResult"]:
+        return client.batch_update_points(self._note.name, steps, wait=True)
+
+    def _page(
+        self, keep: "models.Filter", offset: "_Offset", client: "QdrantClient"
+    ) -> tuple[list["models.Record"], "_Offset"]:
+        return client.scroll(self._note.name, keep, limit=_SCROLL_PAGE, offset=offset, with_payload=False)
+
+    def _count(self, keep: "models.Filter") -> int:
+        return self._ask("read", lambda client: client.count(self._note.name, keep, exact=True)).count
+
+    def _mark(self) -> str:
+        """The mark that the collection bears; empty without one."""
+        records = self._ask("read", lambda client: client.retrieve(self._note.name, [_MARK_ID], with_payload=True))
+        return str((records[0].payload or {}).get(_MARK, "")) if records else ""
+
+    def _claim(self, before: str = "") -> None:
+        """Have the collection bear a new mark: whoever knows an older one alone has nothing to do with it any more.
+
+        A kill in the middle leaves a note of both.
+        """
+        from qdrant_client import models
+
+        mark = new_mark()
+        self._noted(self._note.marked(*filter(None, (before, mark))))
+        bearer = models.PointStruct(id=_MARK_ID, vector={}, payload={_MARK: mark})
+        self._write(partial(self._upserted, [bearer]))
+        self._noted(self._note.marked(mark))
+        self._is_open, self._looked_at = True, time.monotonic()
+
+    def _noted(self, note: CollectionNote) -> None:
+        write_note(self._place, note)
+        self._note = note
+
+    def _look_at_mark(self) -> None:
+        """Make sure, now and then, that no other copy of this index has taken the collection over."""
+        now = time.monotonic()
+        if now - self._looked_at < _MARK_LOOKED_AT_EVERY_SECONDS:
+            return
+        if self._mark() not in self._note.marks:
+            message = f"The collection {self} was taken over by another copy of this index."
+            raise StoreError(message, remedy="Start CQM anew: this index then gets a collection of its own.")
+        self._looked_at = now
+
+
+def _made(client: "QdrantClient", name: str, options: StoreOptions) -> None:
+    """Have a collection be there; that it is already is what was wanted."""
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    try:
+        client.create_collection(name, **shape.collection(options))
+    except UnexpectedResponse as error:
+        if not is_conflict(error):
+            raise
+
+
+def _batched(items: Sequence[T]) -> Iterator[list[T]]:
+    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
+
+
+def _plain_id(point_id: object) -> str:
+    return str(point_id).replace("-", "")

@@ -1,0 +1,124 @@
+"""What an update has to do: the tree compared with the manifest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from cqm.index.files.scan import FoundFile, read_file, scan
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import FileRow
+from cqm.index.model.errors import UnreadableFileError
+from cqm.index.model.options import IndexOptions, ScanOptions
+from cqm.index.model.query import FileProblem, FileState
+from cqm.index.update.prepare import Task, is_given_up
+
+# A write within this time of the reading may leave the same size and time stamp behind: such a file is read again,
+# as git does with racily clean entries. Two seconds is the coarsest time stamp in use (FAT).
+_RACY_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an update has to do.
+
+    Attributes:
+        todo: files to read, each with the hash the index holds.
+        skipped: manifest rows of files that are left out without being read.
+        vanished: paths in the index that are no longer there or no longer in scope.
+        unchanged: number of files that need nothing.
+        given_up: files that are as they were when their workers died of them.
+        known: the manifest's rows of the paths in question.
+        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+    """
+
+    todo: tuple[Task, ...]
+    skipped: tuple[FileRow, ...]
+    vanished: tuple[str, ...]
+    unchanged: int
+    known: Mapping[str, FileRow]
+    pending: frozenset[str]
+    given_up: tuple[FileProblem, ...] = ()
+
+    @property
+    def moved(self) -> dict[str, str]:
+        """Where the contents were, by their hashes, of files that have vanished from there."""
+        rows = (self.known[path] for path in self.vanished if path in self.known)
+        return {row.hash: row.path for row in rows if row.hash}
+
+    def may_hold(self, path: str) -> bool:
+        """Whether the index may hold something of a path."""
+        return path in self.known or path in self.pending
+
+    def may_hold_chunks(self, path: str) -> bool:
+        """Whether the index may hold chunks of a path: not of one that was left out before."""
+        row = self.known.get(path)
+        return path in self.pending or (row is not None and row.state is not FileState.SKIPPED)
+
+
+def plan_update(root: Path, generation: Generation, options: IndexOptions, below: Sequence[str] | None) -> Plan:
+    """Compare the tree with the manifest, by size, modification time and change time.
+
+    Parameters:
+        below: paths relative to the root to look at, files or folders; they are read whatever their time stamp says.
+            None for the whole tree.
+
+    Raises:
+        ScanError: the root cannot be walked.
+    """
+    known = generation.manifest.files(below)
+    pending = frozenset(generation.manifest.pending())
+    todo: list[Task] = []
+    skipped: list[FileRow] = []
+    seen: set[str] = set()
+    given_up: list[FileProblem] = []
+    unchanged = 0
+    for found in scan(root, options.scan, below=below):
+        seen.add(found.path)
+        row = known.get(found.path)
+        if found.skip is not None:
+            skip = FileRow(found.path, FileState.SKIPPED, found.skip.value, found.size, found.mtime_ns)
+            if row is None or found.path in pending or (row.state, row.reason) != (skip.state, skip.reason):
+                skipped.append(skip)
+        elif row and below is None and found.path not in pending and _is_unchanged(found, row):
+            unchanged += row.state is FileState.INDEXED
+            given_up += [FileProblem(row.path, row.reason)] if row.state is FileState.FAILED else []
+        else:
+            held = row.hash if row and row.state is FileState.INDEXED and found.path not in pending else ""
+            todo.append((found, held))
+    gone = (known.keys() | (pending if below is None else set())) - seen
+    closed = {found.path for found, _ in todo if not found.size and (root / found.path).is_dir()}
+    vanished = [path for path in gone if not any(str(above) in closed for above in PurePosixPath(path).parents)]
+    vanished.sort()
+    return Plan(tuple(todo), tuple(skipped), tuple(vanished), unchanged, known, pending, tuple(given_up))
+
+
+def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
+    # A time ahead of the clock never settles: such a file is read at every comparison, as git does.
+    is_final = row.state is not FileState.FAILED or is_given_up(row)
+    settled = is_final and max(row.mtime_ns, row.ctime_ns) < row.read_at_ns - _RACY_NS
+    return settled and _is_same(found, row)
+
+
+def _is_same(found: FoundFile, row: FileRow | None) -> bool:
+    # The change time tells of what was written with its time put back: by `cp -p`, `touch -d`, `rsync -t`, `tar`.
+    seen = (found.size, found.mtime_ns, found.ctime_ns)
+    return row is not None and seen == (row.size, row.mtime_ns, row.ctime_ns)
+
+
+def count_differing(plan: Plan, root: Path, options: ScanOptions) -> int:
+    """How many files really differ from the index: those whose size is as before are read, and compared by content."""
+    gone = sum(path in plan.known for path in plan.vanished)
+    left_out = sum(plan.known[row.path].state is FileState.INDEXED for row in plan.skipped if row.path in plan.known)
+    return gone + left_out + sum(_differs(found, plan.known.get(found.path), root, options) for found, _ in plan.todo)
+
+
+def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOptions) -> bool:
+    if row is None or found.size != row.size:
+        return True
+    if row.state is FileState.FAILED and _is_same(found, row):
+        return False
+    try:
+        read = read_file(root, found.path, replace(options, secrets=replace(options.secrets, redact=False)))
+    except UnreadableFileError:
+        return row.state is FileState.INDEXED
+    return (read.skip or "") != row.reason or (read.skip is None and read.content_hash != row.hash)

@@ -1,0 +1,132 @@
+"""Updates of an open index: of some paths or the whole tree, and what becomes of the generation that takes them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cqm.index.disk.locations import note_use
+from cqm.index.files import checkout
+from cqm.index.generations.compact import what_is_lost
+from cqm.index.generations.current import Lineage
+from cqm.index.generations.generation import DAMAGE_FACT, UNAVAILABLE_FACT, Generation
+from cqm.index.model.activity import REBUILD, UPDATE, UPDATE_OF_PATHS
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Estimate, Progress, UpdateSummary
+from cqm.index.services import Services
+from cqm.index.status.budget import make_room
+from cqm.index.status.status import COMPARED_FACT, COMPLETE_FACT, HEAD_FACT, UPDATED_FACT, folder_of
+from cqm.index.update.estimate import estimate_update
+from cqm.index.update.identity import ROOT_FACT, identity, refuse_another
+from cqm.index.update.plan import plan_update
+from cqm.index.update.prepare import Preparation
+from cqm.index.update.run import Work, run_update
+from cqm.index.update.vectorizer import wanted_spaces
+from cqm.index.update.write import Target
+from cqm.index.workers import Workers
+
+_REBUILT = {
+    DAMAGE_FACT: "The index was damaged and is rebuilt:",
+    UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
+}
+"""What to say once a generation is complete that was begun since another one could not be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updating:
+    """What updates need. Whoever calls it holds the lock of the index's updates.
+
+    Attributes:
+        root, folder, options: of the index.
+        lineage: its generations.
+        services: its models.
+        workers: parse its files.
+    """
+
+    root: Path
+    folder: Path
+    options: IndexOptions
+    lineage: Lineage
+    services: Services
+    workers: Workers
+
+    def update(
+        self,
+        target: Generation,
+        below: list[str] | None,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        *,
+        anew: bool,
+    ) -> UpdateSummary:
+        """Bring a generation up to date, and let it serve when it holds every file.
+
+        Parameters:
+            target: the generation.
+            below: paths relative to the root; None for all.
+            report, cancelled, anew: as in `Index.update`.
+        """
+        if below is not None:
+            return self._update(target, below, report, cancelled, anew=anew)
+        # Before the files are looked at: what is checked out meanwhile is not what was compared.
+        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
+        summary = self._update(target, None, report, cancelled, anew=anew)
+        if summary.cancelled:
+            return summary
+        target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
+        return self._complete(target, summary, anew=anew)
+
+    def is_enough(self, below: list[str], target: Generation) -> bool:
+        """Whether looking at some paths alone leaves a generation that holds every file."""
+        return "" not in below and self.lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
+
+    def task(self, target: Generation, below: list[str] | None) -> str:
+        """What such an update is called; see `Running.task`."""
+        if not self.lineage.serves(target):
+            return REBUILD
+        return UPDATE if below is None else UPDATE_OF_PATHS
+
+    def target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
+        """A generation as what takes files."""
+        return Target(generation, self.services.routes, self.options.context.place, pending)
+
+    def preparation(self) -> Preparation:
+        """How files are prepared."""
+        options, has_writer = self.options, self.services.writer is not None
+        return Preparation(self.root, options.scan, options.chunk, options.context.place, has_writer)
+
+    def estimate(self, target: Generation) -> Estimate:
+        """What an update of the whole tree would ask models for."""
+        plan = plan_update(self.root, target, self.options, None)
+        return estimate_update(plan, target.manifest, self.preparation(), self.options, self.workers)
+
+    def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
+        """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
+        wanted = wanted_spaces(self.services.routes, target.manifest)
+        if anew and (loss := what_is_lost(self.lineage.serving, target, wanted)):
+            return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
+        notes = [f"{told} {why}" for fact, told in _REBUILT.items() if (why := target.manifest.fact(fact))]
+        if notes:
+            target.manifest.set_facts(dict.fromkeys(_REBUILT, ""))
+        self.lineage.switch_to(target)
+        note_use(self.folder)
+        return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
+
+    def _update(
+        self,
+        target: Generation,
+        below: list[str] | None,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        *,
+        anew: bool,
+    ) -> UpdateSummary:
+        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
+        plan = plan_update(self.root, target, self.options, below)
+        if not anew:
+            refuse_another(self.root, self.lineage.serving.manifest)
+        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
+        summary = run_update(plan, Work(place, self.preparation(), self.workers), report=report, cancelled=cancelled)
+        target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
+        usage, fetched = self.services.used_since(before), self.services.cached() - cached
+        return replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)

@@ -1,0 +1,140 @@
+"""Texts to dense vectors for the store: by the model of their route, each with its space and with what went wrong."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from cqm.index.embedding.routes import Route, Routes
+from cqm.index.embedding.service.base import Embeddings, Space
+from cqm.index.manifest.manifest import Manifest
+from cqm.index.remote.deadline import StoppedError, unless
+from cqm.index.status.status import space_fact
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WHOLE, POOLED, CUT = "whole", "pooled", "cut"
+"""What a vector shows of its text; see `ChunkRow.embedded`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextVector:
+    """What became of one text.
+
+    Attributes:
+        space: of its vector; None without one.
+        row: unit vector, shape (dimensions,).
+        embedded: see `ChunkRow.embedded`.
+        refused: see `ChunkRow.refused`.
+        problem: why there is no vector although there should be one.
+    """
+
+    space: Space | None = None
+    row: "NDArray[np.float32] | None" = None
+    embedded: str = ""
+    refused: str = ""
+    problem: str = ""
+
+    @property
+    def space_name(self) -> str:
+        """The name of its vectors in the store; empty without one."""
+        return self.space.vector_name if self.space else ""
+
+
+_NONE = TextVector()
+NOTHING_MOVED: Mapping[str, str] = MappingProxyType({})
+
+
+class Vectorizer:
+    """Embeds the texts of one update.
+
+    Parameters:
+        routes: None to give no vectors at all.
+        cancelled: asked while a service works; when it answers true, `embed` stops.
+        fallbacks: whether others stand in for the preferred models.
+    """
+
+    def __init__(
+        self, routes: Routes | None, cancelled: Callable[[], bool] = lambda: False, *, fallbacks: bool = True
+    ) -> None:
+        self._routes = routes
+        self._cancelled = cancelled
+        self._fallbacks = fallbacks
+        self.failed = False
+        """Whether some texts met no model that works."""
+
+    def embed(self, texts: Sequence[tuple[str, str]], moved: Mapping[str, str] = NOTHING_MOVED) -> list[TextVector]:
+        """A vector for each text, or a problem; neither where its route has no model.
+
+        Parameters:
+            texts: each with its route.
+            moved: what some of the texts were before their files moved.
+
+        Raises:
+            StoppedError: somebody cancelled it.
+        """
+        if self._routes is None or self._routes.in_process:
+            return self._embed(texts, NOTHING_MOVED)
+        try:
+            return unless(self._cancelled, lambda: self._embed(texts, moved))
+        except StoppedError:
+            # Requests that are under way still keep their place until they end: whoever comes next waits for none.
+            self._routes.close()
+            raise
+
+    def _embed(self, texts: Sequence[tuple[str, str]], moved: Mapping[str, str]) -> list[TextVector]:
+        vectors = [_NONE] * len(texts)
+        for route in self._routes.routes if self._routes else ():
+            before = {text: moved[text] for wanted, text in texts if wanted == route and text in moved}
+            if before and self._routes:
+                self._routes.take_over(route, before)
+            places = [place for place, (wanted, _) in enumerate(texts) if wanted == route]
+            found = self._embed_all(route, [texts[place][1] for place in places]) if places else []
+            for place, vector in zip(places, found, strict=True):
+                vectors[place] = vector
+        return vectors
+
+    def _embed_all(self, route: Route, texts: list[str]) -> list[TextVector]:
+        routed = self._routes.embed(route, texts, fallbacks=self._fallbacks) if self._routes else None
+        if routed is None or routed.embeddings is None:
+            self.failed = True
+            return [TextVector(problem=routed.failure if routed else "")] * len(texts)
+        return _by_text(routed.embeddings)
+
+
+def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
+    """The names of the vectors that chunks should have, by route; a route without a model is left out.
+
+    A name is empty while the preferred model is not to be had; and when it has become another than the one that the
+    vectors of the generation are of: then another generation is to be built, and nothing changed in this one.
+    """
+    wanted = {}
+    for route in routes.routes if routes else ():
+        space = routes.preferred(route) if routes else None
+        is_same = space is not None and manifest.fact(space_fact(route)) in {"", space.name}
+        wanted[str(route)] = space.vector_name if space and is_same else ""
+    return wanted
+
+
+def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[tuple[str, TextVector]]) -> None:
+    """Note the space of a route once its preferred model has given a first vector.
+
+    Parameters:
+        vectors: that are about to be stored, each with its route.
+    """
+    given = {(route, vector.space.name) for route, vector in vectors if vector.space}
+    for route in routes.routes if routes else ():
+        space = routes.preferred(route) if routes and not manifest.fact(space_fact(route)) else None
+        if space and (route, space.name) in given:
+            manifest.set_facts({space_fact(route): space.name})
+
+
+def _by_text(embeddings: Embeddings) -> list[TextVector]:
+    space = embeddings.space
+    shown = dict.fromkeys(embeddings.cut, CUT) | dict.fromkeys(embeddings.pooled, POOLED)
+    found = {text.index: TextVector(refused=space.vector_name, problem=text.reason) for text in embeddings.rejected}
+    for index, row in zip(embeddings.indices, embeddings.vectors, strict=True):
+        found[index] = TextVector(space, row, shown.get(index, WHOLE))
+    return [found[index] for index in range(len(found))]

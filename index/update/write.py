@@ -1,0 +1,272 @@
+"""Files brought into a generation: points written, rows committed, stale points deleted; a kill may cut in anywhere.
+
+A file's order is that of promise 2: its path becomes pending, new points are written, its rows committed, stale points
+deleted; it stays pending until the store is flushed. Whenever the process dies, or the machine, what search shows is
+what the manifest has committed, and the next update mends the rest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cqm.index.disk.room import require_room
+from cqm.index.embedding.routes import Routes
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow, FileRow
+from cqm.index.model.query import FileState
+from cqm.index.store.base import file_point_id
+from cqm.index.update.points import chunk_point, file_point
+from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
+from cqm.index.update.vectorizer import TextVector, Vectorizer, note_preferred, wanted_spaces
+
+Rows = tuple[FileRow, tuple[ChunkRow, ...] | None]
+"""A file's row and its chunks' rows; None where the index keeps the chunks that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where files go.
+
+    Attributes:
+        generation: that takes them.
+        routes: the models; None for none.
+        place: where a header stands in an embedded text; see `dense_text`.
+        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+        moved: where the contents were, by their hashes, of files that are gone from there. A file with such a content
+            has the vectors that it had there, if the cache knows them, though they show its former path: to embed a
+            folder again because it has another name costs more than that is worth.
+    """
+
+    generation: Generation
+    routes: Routes | None
+    place: str
+    pending: frozenset[str]
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What storing some files did: their rows as committed, and chunks by what became of them."""
+
+    rows: tuple[Rows, ...]
+    written: int
+    deleted: int
+    kept: int
+    embedded: int
+
+
+NOTHING_STORED = Stored((), 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A prepared chunk beside what the index holds of it, and the vector that is new.
+
+    Attributes:
+        part: the chunk.
+        held: None for nothing, or nothing certain.
+        vector: None where none was asked for.
+    """
+
+    part: PreparedChunk
+    held: ChunkRow | None
+    vector: TextVector | None = None
+
+    @property
+    def is_same(self) -> bool:
+        return self.held is not None and self.held.fingerprint == self.part.row.fingerprint
+
+    @property
+    def is_to_write(self) -> bool:
+        """Whether it is new, or has a better vector now: not where the model that it waits for failed after all."""
+        is_better = self.vector is not None and self.vector.space is not None
+        return not self.is_same or (is_better and self.held is not None and self.vector_name != self.held.space)
+
+    @property
+    def vector_name(self) -> str:
+        return self.vector.space_name if self.vector else ""
+
+    @property
+    def problem(self) -> str:
+        return self.vector.problem if self.vector and self.is_to_write else ""
+
+    def is_settled(self, wanted: Mapping[str, str]) -> bool:
+        """Whether the store has it as it is, with a vector of the space that its route wants."""
+        space = wanted.get(self.part.row.route, "")
+        return self.is_same and self.held is not None and space in {"", self.held.space, self.held.refused}
+
+    def row(self) -> ChunkRow:
+        """Its row once it is stored. Without the vector it should have it gets no fingerprint: it is fresh again."""
+        row, held, vector = self.part.row, self.held, self.vector or TextVector()
+        if held and not self.is_to_write:
+            return replace(row, space=held.space, embedded=held.embedded, refused=vector.refused or held.refused)
+        fingerprint = "" if vector.problem else row.fingerprint
+        return replace(
+            row,
+            space=vector.space_name,
+            embedded=vector.embedded,
+            refused=vector.refused,
+            fingerprint=fingerprint,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """Files with their vectors, ready to be written.
+
+    Attributes:
+        files: as they are to be stored.
+        held: what the index held of their chunks, by path.
+        placed: their chunks, by id.
+    """
+
+    files: tuple[PreparedFile, ...]
+    held: Mapping[str, tuple[ChunkRow, ...]]
+    placed: Mapping[str, _Placed]
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the index has all of it already."""
+        rows = {row.id: row for rows in self.held.values() for row in rows}
+        return rows.keys() == self.placed.keys() and all(it.row() == rows[name] for name, it in self.placed.items())
+
+
+def remove_files(target: Target, paths: Sequence[str]) -> int:
+    """Take files out of the index; gives the number of their chunks."""
+    deleted = delete_points(target, paths)
+    if paths:
+        target.generation.manifest.remove(paths)
+    return deleted
+
+
+def delete_points(target: Target, paths: Sequence[str]) -> int:
+    """Delete what the store has of files; gives the number of their chunks. The caller commits what becomes of them."""
+    manifest, store = target.generation.manifest, target.generation.store
+    chunks = {path: [row.id for row in manifest.chunks_of(path)] for path in paths}
+    manifest.begin(paths)
+    for path, ids in chunks.items():
+        store.delete([*ids, file_point_id(path), *_orphans(target, path)])
+    return sum(map(len, chunks.values()))
+
+
+def store_files(target: Target, files: Sequence[PreparedFile], cancelled: Callable[[], bool] = lambda: False) -> Stored:
+    """Bring prepared files into the index; chunks that it has already are not written again.
+
+    Raises:
+        StoppedError: `cancelled` answered true while a model worked; nothing of these files is stored.
+    """
+    manifest = target.generation.manifest
+    held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
+    wanted = wanted_spaces(target.routes, manifest)
+    return write_files(target, place_files(target, files, held, Vectorizer(target.routes, cancelled), wanted))
+
+
+def place_files(
+    target: Target,
+    files: Sequence[PreparedFile],
+    held: Mapping[str, tuple[ChunkRow, ...]],
+    vectorizer: Vectorizer,
+    wanted: Mapping[str, str],
+) -> Placement:
+    """Compare files with what the index holds, and embed what is new or waits for another vector. Writes nothing.
+
+    Parameters:
+        target: where they will go; nothing of it is read.
+        files: prepared.
+        held: the chunks of those that are chunked, by path.
+        vectorizer: embeds.
+        wanted: as `wanted_spaces` gives it.
+    """
+    files = tuple(
+        with_held_notes(file, held[file.row.path], target.place) if file.is_chunked else file for file in files
+    )
+    known = {row.id: row for path, rows in held.items() if path not in target.pending for row in rows}
+    chunks = [_Placed(part, known.get(part.row.id)) for file in files if file.is_chunked for part in file.chunks or ()]
+    fresh = [it for it in chunks if not it.is_settled(wanted)]
+    moved = _moved_texts(target, files, fresh)
+    vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in fresh], moved)
+    placed = {it.part.row.id: it for it in chunks}
+    placed |= {it.part.row.id: replace(it, vector=vector) for it, vector in zip(fresh, vectors, strict=True)}
+    return Placement(files, held, placed)
+
+
+def _moved_texts(target: Target, files: Sequence[PreparedFile], fresh: Sequence[_Placed]) -> dict[str, str]:
+    """What is to be embedded for files that were elsewhere, each with what was embedded for it there."""
+    former = {file.row.path: target.moved[file.row.hash] for file in files if file.row.hash in target.moved}
+    parts = (it.part for it in fresh if it.part.row.path in former)
+    return {part.dense_text: part.dense_text_at(former[part.row.path], target.place) for part in parts}
+
+
+def write_files(target: Target, placement: Placement) -> Stored:
+    """Write what was placed and commit it.
+
+    Raises:
+        StoreError, ManifestError: it cannot be written; what is committed by then stays.
+    """
+    manifest, store = target.generation.manifest, target.generation.store
+    require_room(target.generation.place)
+    changed = [file for file in placement.files if file.is_chunked]
+    written = [it for it in placement.placed.values() if it.is_to_write]
+    vectors = [(it.part.row.route, it.vector) for it in written if it.vector]
+    manifest.begin([file.row.path for file in changed])
+    _make_room(target, vectors)
+    store.upsert([*(chunk_point(it.part, it.vector or TextVector()) for it in written), *map(file_point, changed)])
+    rows = tuple(_rows(file, placement.placed) for file in placement.files)
+    # What is stale goes after the commit: before it, a search would find chunks of these files neither old nor new.
+    manifest.commit(rows, are_pending=True)
+    deleted = sum(_delete_stale(target, file.row.path, placement) for file in changed)
+    manifest.note_written([row.path for row, chunks in rows if chunks is not None])
+    embedded = sum(vector.row is not None for _, vector in vectors)
+    return Stored(rows, len(written), deleted, sum(it.is_same for it in placement.placed.values()), embedded)
+
+
+def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> None:
+    """Have the store take the spaces of vectors, and note what they are."""
+    manifest, store = target.generation.manifest, target.generation.store
+    known = manifest.all_spaces()
+    for space in {vector.space.name: vector.space for _, vector in vectors if vector.space}.values():
+        if space.vector_name not in known:
+            store.ensure_space(space.vector_name, space.dimensions)
+            # Edge notes a space on the disk before the space is there: no shard opens that has the one alone.
+            if manifest.chunk_count():
+                target.generation.settle()
+            manifest.add_space(space.vector_name, space.name)
+    note_preferred(manifest, target.routes, vectors)
+
+
+def with_held_notes(file: PreparedFile, held: Sequence[ChunkRow], place: str) -> PreparedFile:
+    """A file with the notes that the index has of its chunks, or that were written just now.
+
+    A note stays as long as its chunk does, though it was written for what the document was then: to write all of a
+    document anew for each edit would cost more than that is worth.
+    """
+    if file.source is None:
+        return file
+    written = {part.row.id: part.row.note for part in file.chunks or () if not part.row.lacks_note}
+    return with_notes(file, {row.id: row.note for row in held if not row.lacks_note} | written, place)
+
+
+def _delete_stale(target: Target, path: str, placement: Placement) -> int:
+    """Delete what a file no longer has, and what a dead update left behind; gives how many chunks of the first."""
+    stale = {row.id for row in placement.held[path] if row.id not in placement.placed}
+    orphans = {name for name in _orphans(target, path) if name not in placement.placed} - {file_point_id(path)}
+    target.generation.store.delete(sorted(stale | orphans))
+    return len(stale)
+
+
+def _orphans(target: Target, path: str) -> set[str]:
+    """Points that an update wrote for a path and died before it could commit them."""
+    return target.generation.store.ids_of_path(path) if path in target.pending else set()
+
+
+def _rows(file: PreparedFile, placed: Mapping[str, _Placed]) -> Rows:
+    """The manifest rows of a file; it failed when chunks lack the vector that they should have."""
+    if not file.is_chunked:
+        # A file that failed keeps the chunks it had: they are the last known good.
+        return file.row, None
+    chunks = [placed[part.row.id] for part in file.chunks or ()]
+    rows = tuple(it.row() for it in chunks)
+    reasons = [it.problem for it in chunks if it.problem]
+    if not reasons:
+        return file.row, rows
+    reason = f"{len(reasons)} of {len(rows)} chunks have no vector: {reasons[0]}"
+    return replace(file.row, state=FileState.FAILED, reason=reason), rows

@@ -1,0 +1,246 @@
+"""What an answer shows under a token budget: passages, made of its hits and of the parents that they are parts of.
+
+The order of the hits is the ranking's. Here is decided how many lines of each there is room for, and which chunks of a
+file that stand side by side are shown as one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import lt
+from typing import NamedTuple
+
+from cqm.index.model.query import Answer, Hit, Parent
+from cqm.server.answers.boundary import SAMPLE_MARK
+from cqm.server.answers.excerpts import Asked, best_lines, cost, read_texts
+from cqm.server.console import one_line, visible
+
+# Chosen on the training half of 2,030 questions by span (965), for the recall of files, of spans and of their lines
+# under 500, 1,000 and 2,000 tokens at once.
+_LEAST_TOKENS = 40
+"""For the lines of a hit: with less room it is only named."""
+_FIRST_TOKENS = 150
+"""For the first hit, half as many for the second, a third for the third: so likely is it that each is the answer."""
+NAMES_SHARE = 0.1
+"""Of the room at most, for hits that are only named."""
+_ENCLOSING_SHARE = 0.125
+"""Of the tokens of a hit that is cut, at most, for the declarations that it stands in: its name tells of them."""
+_SEPARATOR_TOKENS = 1
+
+
+class Piece(NamedTuple):
+    """Consecutive lines that are shown, and the number of the first, in the file or, for a content, in that."""
+
+    start: int
+    lines: tuple[str, ...]
+
+    @property
+    def last(self) -> int:
+        """The number of the last line."""
+        return self.start + len(self.lines) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is shown in one place.
+
+    Attributes:
+        hits: that it shows, best first; more than one where they stand side by side in a file.
+        pieces: its lines, in order.
+        first, last: numbers of the first and last line that is not blank of what it could show; see `Piece`.
+        is_source: whether the lines are the file's, and not those of a content that the file is an encoding of.
+        enclosing: the declarations that it stands in, in one line, escaped; empty for none, and where there is no room.
+        parent: the name of what is shown whole, although only parts of it are hits; empty for none.
+    """
+
+    hits: tuple[Hit, ...]
+    pieces: tuple[Piece, ...]
+    first: int
+    last: int
+    is_source: bool = True
+    enclosing: str = ""
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A chunk of a passage.
+
+    Attributes:
+        chunk: a hit, or a chunk of a parent beside its hits.
+        rank: of the hit; that of the parent's best one for another chunk.
+        lines: of its text, without blank ones at the end.
+        shown: which of them are shown, in order.
+    """
+
+    chunk: Hit
+    rank: int
+    lines: Sequence[str]
+    shown: Sequence[range]
+    is_hit: bool = True
+    enclosing: str = ""
+    parent: str = ""
+
+    @property
+    def first(self) -> int:
+        return 1 if self.chunk.content else self.chunk.start_line
+
+    @property
+    def numbered(self) -> dict[int, str]:
+        """The lines that are shown, by their numbers."""
+        return {self.first + place: self.lines[place] for part in self.shown for place in part}
+
+    @property
+    def is_whole(self) -> bool:
+        return sum(map(len, self.shown)) == len(self.lines)
+
+
+def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -> list[Passage]:
+    """The passages to show, in the order of their best hits: of all hits, or of the first ones that have room.
+
+    Parameters:
+        question: decides which lines of a long chunk are shown.
+        heads: tokens of what is written above each hit.
+        room: tokens for everything, the names of the hits that are left over included.
+    """
+    texts = [chunk_lines(hit) for hit in answer.hits]
+    enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
+    needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
+    allotted = allot(needs, [head + _SEPARATOR_TOKENS for head in heads], room)
+    asked = read_texts(question, texts[: len(allotted)] if any(map(lt, allotted, needs)) else ())
+    parts = [
+        _part(rank, *of_hit, asked)
+        for rank, of_hit in enumerate(zip(answer.hits, texts, enclosing, allotted, strict=False))
+    ]
+    if len(parts) == len(answer.hits):
+        left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
+        runs = list(_runs([*parts, *_others(answer.parents, parts, left)]))
+        # Chunks that meet in the middle of a line do not join: a part of a parent may stand beside none of its hits.
+        if all(any(part.is_hit for part in run) for run in runs):
+            return _in_order(runs)
+    return _in_order(_runs(parts))
+
+
+def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
+    """The passages of runs, in the order of their best hits."""
+    return [_passage(run) for run in sorted(runs, key=lambda run: min(part.rank for part in run))]
+
+
+def chunk_lines(hit: Hit) -> list[str]:
+    """The lines of a chunk as people read it, without blank ones at the end; what has no shape is made visible."""
+    return visible(hit.shown.rstrip()).split("\n")
+
+
+def allot(needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
+    """The tokens that the lines of the first hits get, as many hits as have room; the first get more.
+
+    Parameters:
+        needs: tokens of all lines of each hit; none gets more.
+        heads: tokens above them.
+        room: tokens, the heads included.
+    """
+    floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(needs)]
+    for count in range(len(needs), 0, -1):
+        names = min(sum(heads[count:]), NAMES_SHARE * room)
+        free = room - names - sum(heads[:count]) - sum(floors[:count])
+        if free >= 0:
+            return _poured(needs[:count], floors[:count], free)
+    # Not even the first has what it should have.
+    left = room - heads[0] if heads else 0.0
+    return [left] if needs and left >= min(needs[0], _LEAST_TOKENS) else []
+
+
+def _poured(needs: Sequence[float], floors: Sequence[float], free: float) -> list[float]:
+    """What each gets beside its floor: a share by rank of what is free, and of what others do not need."""
+    missing = [need - floor for need, floor in zip(needs, floors, strict=True)]
+    shares = [1 / (1 + rank) for rank in range(len(needs))]
+    allotted, rest = list(floors), sum(shares)
+    for rank in sorted(range(len(needs)), key=lambda rank: missing[rank] / shares[rank]):
+        more = min(missing[rank], free * shares[rank] / rest)
+        allotted[rank] += more
+        free, rest = free - more, rest - shares[rank]
+    return allotted
+
+
+def _part(rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: float, asked: Asked) -> _Part:
+    """A hit, with as many of its lines as it has tokens for."""
+    above, all_lines = _enclosing_cost(enclosing), cost(lines)
+    told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
+    tokens -= _enclosing_cost(told)
+    is_whole = all_lines <= tokens
+    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, asked, rank, tokens)
+    return _Part(hit, rank, lines, shown, enclosing=told)
+
+
+def _enclosing_cost(told: str) -> float:
+    return cost([f"{SAMPLE_MARK} [in {told}]"]) if told else 0.0
+
+
+def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> Iterator[_Part]:
+    """The other chunks of parents that there is room for, where all of their hits are shown whole."""
+    for parent in parents:
+        texts = [chunk_lines(chunk) for chunk in parent.others]
+        ranks = {part.chunk.position: part.rank for part in parts if part.chunk.path == parent.path and part.is_whole}
+        known = ranks.keys() | {chunk.position for chunk in parent.others}
+        tokens = sum(map(cost, texts))
+        if tokens > left or not known >= set(range(parent.first, parent.last + 1)):
+            continue
+        left -= tokens
+        best = min(ranks[place] for place in range(parent.first, parent.last + 1) if place in ranks)
+        for chunk, lines in zip(parent.others, texts, strict=True):
+            yield _Part(chunk, best, lines, [range(len(lines))], is_hit=False, parent=parent.symbol)
+
+
+def _runs(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
+    """Chunks that stand side by side in a file; every other chunk alone."""
+    run: list[_Part] = []
+    for part in sorted(parts, key=lambda part: (part.chunk.path, part.chunk.position, part.rank)):
+        if run and not _follows(part, run[-1]):
+            yield run
+            run = []
+        run.append(part)
+    if run:
+        yield run
+
+
+def _follows(part: _Part, before: _Part) -> bool:
+    """Whether a chunk is the next of the same file, and their lines are of one text."""
+    one, other = before.chunk, part.chunk
+    if one.path != other.path or other.position != one.position + 1 or one.position < 0 or one.content or other.content:
+        return False
+    # Chunks may overlap; of a line that is cut in two, each has its own half.
+    known = dict(enumerate(before.lines, before.first))
+    return all(known.get(number, line) == line for number, line in enumerate(part.lines, part.first))
+
+
+def _passage(run: Sequence[_Part]) -> Passage:
+    shown = {number: line for part in run for number, line in part.numbered.items()}
+    for before, after in pairwise(run):
+        # What is between two chunks is blank.
+        last = before.first + len(before.lines) - 1
+        if last in shown and after.first in shown:
+            shown |= dict.fromkeys(range(last + 1, after.first), "")
+    hits = sorted((part for part in run if part.is_hit), key=lambda part: part.rank)
+    return Passage(
+        hits=tuple(part.chunk for part in hits),
+        pieces=tuple(_pieces(shown)),
+        first=run[0].first,
+        last=max(part.first + len(part.lines) - 1 for part in run),
+        is_source=not run[0].chunk.content,
+        enclosing=run[0].enclosing,
+        parent=next((part.parent for part in run if part.parent), ""),
+    )
+
+
+def _pieces(shown: Mapping[int, str]) -> Iterator[Piece]:
+    """Lines by number as runs of consecutive ones."""
+    start, lines = 0, list[str]()
+    for number in sorted(shown):
+        if lines and number != start + len(lines):
+            yield Piece(start, tuple(lines))
+            lines = []
+        if not lines:
+            start = number
+        lines.append(shown[number])
+    if lines:
+        yield Piece(start, tuple(lines))

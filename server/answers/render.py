@@ -1,0 +1,257 @@
+"""Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence.
+
+Lines of files stand between lines of ours, which begin with the reply's mark (`boundary.py`). Names are escaped: none
+can end its line.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+
+from cqm.chunkers.tokens import estimate
+from cqm.index.evaluation.evaluation import Span
+from cqm.index.model.freshness import FreshState
+from cqm.index.model.query import Answer, Hit, Query, SearchMode
+from cqm.server.answers.boundary import SAMPLE_MARK, explain_mark, new_mark
+from cqm.server.answers.passages import Passage, assemble
+from cqm.server.answers.status_text import freshness_text, stale_lines
+from cqm.server.answers.times import ago
+from cqm.server.console import one_line
+
+_TAIL_TOKENS = 52
+"""Kept free for the lines that say what was cut and how to go on."""
+_MOST_NAMES = 4
+_LONGEST_NAME = 160
+"""Characters of a symbol; a heading may be as long as a page."""
+_COLUMNS = re.compile("(?<= ) |^ | $")
+
+
+def render_answer(
+    query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False, mark: str = ""
+) -> str:
+    """The answer as text: a header, then for each passage its place, symbols, kinds and score, and its lines.
+
+    Parameters:
+        query: what was asked.
+        answer: what was found.
+        token_budget: estimated tokens that the text may have, given to the lines of the best hits; a part of it is kept
+            for the names of the others.
+        root: what was searched, for the header; empty to leave it out.
+        explain: name the parts of each score.
+        mark: that CQM's lines below the header begin with; a new one when empty.
+    """
+    if not answer.hits:
+        return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
+    mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
+    header = _marked_header(query, answer, root, mark)
+    room = token_budget - estimate(header) - _TAIL_TOKENS
+    passages = _passages(query, answer, room, explain=explain)
+    blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
+    shown = sum(len(passage.hits) for passage in passages)
+    heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
+    named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
+    tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget)
+    return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n"
+
+
+def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
+    """The lines that `render_answer` shows of the files; hits that it only names are not among them."""
+    header = _marked_header(query, answer, root, SAMPLE_MARK)
+    passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
+    return [span for passage in passages for span in _spans(passage)]
+
+
+def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
+    return "\n".join([*header_lines(query, answer, root=root), explain_mark(mark)])
+
+
+def _beside(answer: Answer) -> Iterator[Hit]:
+    """The chunks that may be shown although they are no hits."""
+    for parent in answer.parents:
+        yield from parent.others
+
+
+def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
+    """What was searched and how fresh and complete it is; a line for each reason to doubt the answer."""
+    return map(one_line, _header_lines(query, answer, root))
+
+
+def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
+    count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
+    where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
+    is_stale = answer.freshness.state is FreshState.STALE
+    fresh = f"updated {ago(answer.updated_at, now=time.time())}"
+    fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
+    asked = f"like {answer.like}, without itself" if answer.like else f"for {_quoted(query.text)}"
+    yield f"{count} {asked} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    if answer.degraded:
+        what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
+        yield f"Note: {what}{answer.degraded.rstrip('.')}."
+    if not answer.complete:
+        yield "Note: the index is not complete yet; what is missing from it cannot be found."
+    yield from (f"Note: {line}" for line in stale_lines(answer.freshness))
+    if answer.failed_files:
+        yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
+
+
+def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
+    """What to do when nothing was found."""
+    if not answer.chunks:
+        yield "The index is empty. Check its status: it says which files were skipped or failed, and why."
+        return
+    if query.cursor:
+        yield "There is no further page."
+        return
+    if filters := _filters(query):
+        yield one_line(f"Try again without the filters ({filters.lstrip(', ')}).")
+    yield "Try the name of a symbol or file, the text of an error message, or other words for the same thing."
+
+
+def place_line(hit: Hit) -> str:
+    """A hit in one line: `path:start-end  qualified name (kind)  score`."""
+    return f"{place(hit.path, hit.start_line, hit.end_line)}  {_name(hit)}  {hit.score:.3f}"
+
+
+def place(path: str, *lines: int) -> str:
+    """Lines of a file: `path:start-end`, or `path:line`."""
+    return f"{path_name(path)}:{'-'.join(map(str, lines))}"
+
+
+def path_name(path: str) -> str:
+    """A path, escaped; in quotes where it could be taken for more than a path."""
+    shown = _COLUMNS.sub(r"\\u0020", one_line(path))
+    if shown == path and not set(':"') & set(path):
+        return path
+    return '"' + shown.replace('"', '\\"') + '"'
+
+
+def symbol_name(name: str) -> str:
+    """A symbol's name, shortened, and without what would end its column or its line."""
+    name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return _COLUMNS.sub(r"\\u0020", one_line(name))
+
+
+def explanation_line(hit: Hit) -> str:
+    """The named parts that sum up to a hit's score."""
+    return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
+
+
+def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iterator[str]:
+    """A passage: its place and what it stands in, then its lines, and where some are left out, a line that tells so.
+
+    Parameters:
+        passage: what to show.
+        mark: that each line begins with that is not of the file.
+        explain: name the parts of each score.
+    """
+    yield f"{mark} {passage_head(passage)}"
+    if explain:
+        yield from (f"{mark} {line}" for line in explanation_lines(passage))
+    if passage.enclosing:
+        yield f"{mark} [in {passage.enclosing}]"
+    following = passage.first
+    for piece in passage.pieces:
+        yield from (f"{mark} {line}" for line in left_out(following, piece.start - 1, numbered=passage.is_source))
+        yield from piece.lines
+        following = piece.last + 1
+    yield from (f"{mark} {line}" for line in left_out(following, passage.last, numbered=passage.is_source))
+
+
+def passage_head(passage: Passage) -> str:
+    """The place of a passage and what it shows: `path:start-end  name (kind), name (kind)  score`."""
+    best = passage.hits[0]
+    start, end = passage_place(passage)
+    return f"{place(best.path, start, end)}  {passage_names(passage)}  {best.score:.3f}"
+
+
+def passage_place(passage: Passage) -> tuple[int, int]:
+    """The first and last line of the file that a passage is of."""
+    first, last = (passage.first, passage.last) if passage.is_source else (passage.hits[0].start_line, 0)
+    return min(first, passage.hits[0].start_line), max(last, *(hit.end_line for hit in passage.hits))
+
+
+def passage_names(passage: Passage) -> str:
+    """What a passage shows, in the order of the file: a parent, or its chunks, of many the first."""
+    if passage.parent:
+        return f"{symbol_name(passage.parent)} (whole)"
+    hits = sorted(passage.hits, key=lambda hit: hit.start_line)
+    names = [*dict.fromkeys(map(_name, hits))]
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join(names[:_MOST_NAMES] + more)
+
+
+def explanation_lines(passage: Passage) -> Iterator[str]:
+    """The parts of the score of each hit of a passage, best first; which hit, where there are several."""
+    for hit in passage.hits:
+        if hit.parts:
+            yield f"{place_line(hit)}{explanation_line(hit)}" if len(passage.hits) > 1 else explanation_line(hit)
+
+
+def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
+    """A mark for lines that are not shown; nothing where there are none."""
+    if first > last:
+        return
+    which = f"{last - first + 1} line{'s' * (last > first)}"
+    if numbered:
+        which = f"lines {first}-{last}" if last > first else f"line {first}"
+    yield f"[{which} left out]"
+
+
+def _passages(query: Query, answer: Answer, room: int, *, explain: bool) -> list[Passage]:
+    heads = [estimate(f"{SAMPLE_MARK} {_head(hit, explain=explain)}") for hit in answer.hits]
+    return assemble(query.text, answer, heads, room)
+
+
+def _spans(passage: Passage) -> list[Span]:
+    path = passage.hits[0].path
+    if passage.is_source:
+        return [Span(path, piece.start, piece.last) for piece in passage.pieces]
+    # The lines of a content are not the file's: that much of the chunk's lines, from its first.
+    (hit,) = passage.hits
+    shown = sum(len(piece.lines) for piece in passage.pieces)
+    is_whole = shown == passage.last
+    return [Span(path, hit.start_line, hit.end_line if is_whole else min(hit.end_line, hit.start_line + shown - 1))]
+
+
+def _name(hit: Hit) -> str:
+    return f"{symbol_name(hit.symbol)} ({one_line(hit.kind)})" if hit.symbol else f"({one_line(hit.kind)})"
+
+
+def _head(hit: Hit, *, explain: bool) -> str:
+    return f"{place_line(hit)}\n{explanation_line(hit)}" if explain and hit.parts else place_line(hit)
+
+
+def _within(heads: list[str], room: float, *, least: int) -> list[str]:
+    """As many as fit, at least so many."""
+    for count, head in enumerate(heads):
+        room -= estimate(head)
+        if room < 0 and count >= least:
+            return heads[:count]
+    return heads
+
+
+def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int) -> Iterator[str]:
+    if bare:
+        yield "\n".join([f"Named only, their lines are beyond the budget of {token_budget} tokens:", *bare])
+    if unnamed:
+        yield f"{unnamed} more results are beyond the budget of {token_budget} tokens: ask for fewer at a time."
+    if next_cursor:
+        yield f'More results: ask again with cursor "{next_cursor}".'
+
+
+def _filters(query: Query) -> str:
+    named = {
+        "language": ",".join(query.languages),
+        "kind": ",".join(query.kinds),
+        "source": ",".join(query.sources),
+        "include": ",".join(query.include),
+        "exclude": ",".join(query.exclude),
+        "changed since": "" if query.changed_since is None else ago(query.changed_since, now=time.time()),
+    }
+    return "".join(f", {name} {value}" for name, value in named.items() if value)
+
+
+def _quoted(text: str) -> str:
+    """The query on one line, shortened."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= 80 else f'"{line[:77]}..."'  # noqa: PLR2004 - a line's worth

@@ -1,0 +1,296 @@
+"""Summaries and status in plain words."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+
+from cqm.chunkers.extras import how_to_add
+from cqm.index.model.activity import Building, Running
+from cqm.index.model.freshness import Freshness, FreshState
+from cqm.index.model.progress import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
+from cqm.index.model.query import FileProblem, SkipReason
+from cqm.index.model.status import IndexEntry, IndexState, IndexStatus
+from cqm.index.secrets.model import RedactedFile
+from cqm.server.answers.times import ago, duration
+
+_MOST_LISTED = 10
+_KILO = 1024
+_LEAST_USD = 0.0001
+
+
+def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
+    """What an update did, and the files that failed."""
+    counts = {
+        "added": summary.added,
+        "modified": summary.modified,
+        "deleted": summary.deleted,
+        "unchanged": summary.unchanged,
+    }
+    yield f"{root}: {_counted(counts)} files in {summary.seconds:.1f} s"
+    yield from summary.notes
+    chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
+    yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
+    if summary.lacking:
+        yield f"{summary.lacking:,} chunks wait for their model; `cqm index`, `cqm watch` and the server try again"
+    yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
+    yield from usage_lines(summary.usage)
+    if summary.skipped:
+        yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
+        yield from _pdf_lines(summary.skipped)
+    yield from problem_lines("failed", summary.failed)
+
+
+def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
+    """What services took; nothing of models that run in this process."""
+    for name, used in usage.items():
+        if used.requests:
+            written = f", {used.output_tokens:,} written" if used.output_tokens else ""
+            price = f", {usd_text(used.usd)}" if used.usd else ""
+            yield f"{name}: {used.texts:,} texts, {used.tokens:,} tokens{written} in {used.requests:,} requests{price}"
+
+
+def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
+    """What an update would read, and what it would ask of models at most: what the cache has is asked for only once."""
+    yield f"{root}: an update would read {estimate.files:,} files, with {estimate.chunks:,} new or changed chunks"
+    costs = [("embed", cost) for cost in estimate.embedding]
+    if estimate.contexts:
+        costs.append(("write contexts", estimate.contexts))
+    yield from (f"  {cost.name} to {task}: {_cost(cost)}" for task, cost in costs)
+    known = [cost.usd for _, cost in costs if cost.usd is not None]
+    if any(known):
+        unknown = "" if len(known) == len(costs) else " and what has no known price"
+        yield f"  {usd_text(sum(known))} in all{unknown} at most; what the cache has costs nothing"
+
+
+def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[str]:
+    """What an index holds and how fresh it is.
+
+    Parameters:
+        all_failed: list every failed file, not the first few.
+    """
+    yield status.root
+    if status.state is IndexState.ABSENT:
+        yield "  not indexed yet; a search indexes it first"
+        return
+    if status.damage:
+        yield f"  damaged; the next update rebuilds it: {status.damage}"
+    if status.unavailable:
+        yield f"  not used; the next update makes another one: {status.unavailable}"
+    yield f"  {_state_line(status)}"
+    yield from (f"  {running_line(running)}" for running in status.running)
+    if status.stopped:
+        yield f"  {_stopped_line(status.stopped)}"
+    if status.building:
+        yield f"  {_building_line(status.building)}"
+    yield f"  files: {_counted(status.files)}"
+    yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
+    yield f"  vectors: {_vectors(status)}"
+    yield from (f"  {line}" for line in _service_lines(status))
+    yield f"  commit: {_commits(status)}"
+    yield f"  skipped: {_counted(status.skipped)}"
+    yield from (f"  {line}" for line in _pdf_lines(status.skipped))
+    if status.redacted_secrets:
+        yield (
+            f"  redacted: {status.redacted_secrets:,} secrets in {status.redacted_files:,} files "
+            "(cqm status --secrets lists them)"
+        )
+    yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
+    if status.server:
+        yield f"  its chunks in {status.server}"
+    most = None if all_failed else _MOST_LISTED
+    yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
+    if status.failed:
+        yield "  to try these again: cqm index --retry, or index_path with retry"
+
+
+def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
+    if SkipReason.PDF_EXTRA in skipped:
+        yield f"to read PDFs: {how_to_add('pdf')}"
+
+
+def entry_lines(entry: IndexEntry) -> Iterator[str]:
+    """One of all indexes: its root, and what can be told without opening it."""
+    yield entry.root + ("" if entry.root_exists else "  (is gone)")
+    if entry.damage:
+        yield f"  damaged; the next update rebuilds it: {entry.damage}"
+    elif entry.unavailable:
+        yield f"  not used; the next update makes another one: {entry.unavailable}"
+    else:
+        vectors = f", vectors of {entry.space}" if entry.space else ""
+        yield f"  {entry.files:,} files, {entry.chunks:,} chunks{vectors}"
+    now = time.time()
+    moments = f"updated {ago(entry.updated_at, now=now)}, used {ago(entry.used_at, now=now)}"
+    yield f"  {size_text(entry.size_bytes)}, {moments}"
+    if entry.in_use_by:
+        yield f"  in use by {entry.in_use_by}"
+    yield f"  kept in {entry.location}"
+    if entry.server:
+        yield f"  its chunks in {entry.server}"
+
+
+def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iterator[str]:
+    """Where secrets were redacted, and which files were left out for theirs; no value of any.
+
+    Parameters:
+        files: with redacted secrets.
+        left_out: paths of files known for secrets.
+    """
+    for file in files:
+        for found in file.findings:
+            times = f" ({found.count} times)" if found.count > 1 else ""
+            yield f"  {file.path}:{found.line}: {found.kind}{times}"
+    yield from (f"  {path}: left out whole" for path in left_out)
+
+
+def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | None = _MOST_LISTED) -> Iterator[str]:
+    """Files with their reasons, the first `most` of them and how many more."""
+    listed = list(problems)
+    if listed:
+        yield f"{len(listed):,} files {what}:"
+    yield from (f"  {problem.path}: {problem.reason}" for problem in listed[:most])
+    if most is not None and len(listed) > most:
+        yield f"  and {len(listed) - most:,} more; the status can list all"
+
+
+def improved_line(improved: Improved) -> str:
+    """What became of chunks that waited for a model."""
+    rest = f", {improved.lacking:,} wait still" if improved.lacking else ""
+    return (
+        f"{improved.embedded:,} chunks that waited for their model are embedded anew, in {improved.files:,} files{rest}"
+    )
+
+
+def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | None) -> Iterator[str]:
+    """What a watcher reports: a problem or news, and what an update did; nothing of one that changed nothing.
+
+    Parameters:
+        message: a sentence, or empty.
+        paths: what was looked at; empty for the whole tree.
+        summary: of the update, when there was one.
+    """
+    if message:
+        yield message
+    if summary and (summary.added or summary.modified or summary.deleted or summary.failed or summary.notes):
+        yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
+
+
+def _cost(cost: Cost) -> str:
+    written = f", {cost.output_tokens:,} written" if cost.output_tokens else ""
+    price = "price not known" if cost.usd is None else usd_text(cost.usd)
+    return f"{cost.texts:,} texts, about {cost.tokens:,} tokens{written}, {price}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """Names with their counts, the largest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {name}" for name, count in ordered if count) or "none"
+
+
+def _vectors(status: IndexStatus) -> str:
+    """The spaces that chunks have a vector in, and how many have none."""
+    held = {space: count for space, count in status.coverage.items() if space}
+    if not held:
+        return "none, lexical search only"
+    without = status.coverage.get("", 0)
+    counts = [f"{count:,} in {space}" for space, count in sorted(held.items(), key=lambda item: -item[1])]
+    return ", ".join([*counts, *([f"{without:,} chunks without"] if without else [])])
+
+
+def _service_lines(status: IndexStatus) -> Iterator[str]:
+    """What waits, which models fail and why, and what the cache did."""
+    if status.lacking:
+        yield f"{status.lacking:,} chunks wait for their preferred model or a written context"
+    for model in status.models:
+        if model.problem:
+            yield f"{model.name} failed: {model.problem}"
+    for layer in status.cache:
+        asked = layer.hits + layer.misses
+        if asked or layer.problem:
+            share = f"{100 * layer.hits / asked:.0f} % of {asked:,} found" if asked else "not asked"
+            yield f"cache in {layer.name}: {share}" + (f"; {layer.problem}" if layer.problem else "")
+
+
+def freshness_text(freshness: Freshness) -> str:
+    """How far an index is in step with its files, in a word or two."""
+    if freshness.state is not FreshState.STALE or not freshness.pending:
+        return freshness.state.value if freshness.state is not FreshState.UNKNOWN else "freshness unknown"
+    return f"stale by {freshness.pending:,} files" + _age(freshness)
+
+
+def stale_lines(freshness: Freshness) -> Iterator[str]:
+    """What is known to be missing from the index, a sentence each."""
+    if freshness.pending:
+        yield f"{freshness.pending:,} changed files are not indexed yet{_age(freshness)}."
+    if freshness.is_moved and freshness.indexed_head:
+        yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
+
+
+def pace_text(progress: Progress | Running) -> str:
+    """How far work is and how fast, with an estimate of when it is done."""
+    if not progress.total:
+        return "looking for files"
+    parts = [f"{progress.done:,} of {progress.total:,} files"]
+    if progress.done:
+        parts.append(f"{progress.rate:,.1f} files/s")
+    parts.append(f"{progress.chunks:,} chunks")
+    if progress.remaining_seconds is not None:
+        parts.append(f"about {duration(progress.remaining_seconds)} left")
+    return f"{100 * progress.done // progress.total} % ({', '.join(parts)})"
+
+
+def running_line(running: Running) -> str:
+    """A piece of work that goes on."""
+    return f"{running.task} goes on: {pace_text(running)} after {duration(time.time() - running.started_at)}"
+
+
+def _age(freshness: Freshness) -> str:
+    since = freshness.pending_since
+    return f", the first changed {duration(time.time() - since)} ago" if since else ""
+
+
+def _state_line(status: IndexStatus) -> str:
+    words = [status.state.value, f"updated {ago(status.updated_at, now=time.time())}"]
+    words += [] if status.complete else ["not complete"]
+    words.append(freshness_text(status.freshness))
+    if status.pending is not None:
+        words.append(f"{status.pending:,} files differ from the disk now")
+    return ", ".join(words)
+
+
+def _stopped_line(stopped: Running) -> str:
+    far = f"after {stopped.done:,} of {stopped.total:,} files" if stopped.total else "while it looked for files"
+    return f"the last {stopped.task} was stopped {far}; the next one does the rest"
+
+
+def _building_line(building: Building) -> str:
+    count = f"{building.files:,} of {building.total:,}" if building.total else f"{building.files:,}"
+    rest = "" if building.total else ", the next update does the rest"
+    why = f" because {building.why}" if building.why else ""
+    return f"generation {building.name} is built{why}: {count} files; this one serves meanwhile{rest}"
+
+
+def _commits(status: IndexStatus) -> str:
+    if status.freshness.git_head is None:
+        return f"indexed {status.indexed_head[:10] or 'none'}, HEAD can't be read"
+    if not status.git_head:
+        return "none: outside of git, or before the first commit"
+    indexed = status.indexed_head[:10] or "none"
+    if status.indexed_head == status.git_head:
+        return indexed
+    behind = f", {status.commits_behind:,} commits behind" if status.commits_behind else ""
+    return f"{indexed}, HEAD is {status.git_head[:10]}{behind}"
+
+
+def usd_text(usd: float) -> str:
+    """An amount of US dollars for people."""
+    if not usd:
+        return "free"
+    return f"${usd:,.4f}" if usd >= _LEAST_USD else f"under ${_LEAST_USD}"
+
+
+def size_text(count: float) -> str:
+    """A number of bytes for people."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < _KILO:
+            return f"{count:.0f} {unit}"
+        count /= _KILO
+    return f"{count:.1f} GiB"

@@ -1,0 +1,90 @@
+"""Answers for people at a terminal, coloured and highlighted."""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from cqm.index.model.query import Answer, Query
+from cqm.server.answers.passages import Passage, assemble
+from cqm.server.answers.render import (
+    advice_lines,
+    explanation_lines,
+    header_lines,
+    left_out,
+    passage_names,
+    passage_place,
+    place,
+)
+from cqm.server.console import visible
+
+_TOKENS = 2400
+"""Of all hits together: ten of them stay within a few screens."""
+_TOKENS_A_HIT = 60
+"""At least, so that every hit of a long page is shown."""
+_EDGE = "     │ "
+
+
+def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
+    """Write an answer to standard output; long hits are cut, and say so."""
+    console = Console(highlight=False)
+    for line in header_lines(query, answer, root=root):
+        console.print(Text(line, style="dim"))
+    if not answer.hits:
+        console.print(Text("\n".join(advice_lines(query, answer))))
+    room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
+    for passage in assemble(query.text, answer, [0] * len(answer.hits), room):
+        console.print()
+        _show_passage(console, passage, explain=explain)
+    if answer.next_cursor:
+        console.print(Text(f"\nMore results: --cursor {answer.next_cursor}", style="dim"))
+
+
+def _show_passage(console: Console, passage: Passage, *, explain: bool) -> None:
+    best = passage.hits[0]
+    start, end = passage_place(passage)
+    console.print(_head(place(best.path, start, end), passage_names(passage), f"{best.score:.3f}"))
+    for line in explanation_lines(passage) if explain else ():
+        console.print(Text(line, style="dim"))
+    if passage.enclosing:
+        console.print(Text(f"     in {passage.enclosing}", style="dim"))
+    following = passage.first
+    for piece in passage.pieces:
+        _show_mark(console, following, piece.start - 1, passage)
+        if passage.is_source:
+            console.print(_code("\n".join(piece.lines), best.path, piece.start))
+        else:
+            _show_content(console, piece.lines)
+        following = piece.last + 1
+    _show_mark(console, following, passage.last, passage)
+
+
+def _show_content(console: Console, lines: Iterable[str]) -> None:
+    """Lines of a content, which have no numbers in the file: an edge tells them from lines of ours."""
+    room = max(console.width - len(_EDGE), 10)
+    for line in lines:
+        for part in Text(line).wrap(console, room, overflow="fold") or [Text()]:
+            console.print(Text(_EDGE, style="dim").append_text(part), soft_wrap=True)
+
+
+def _show_mark(console: Console, first: int, last: int, passage: Passage) -> None:
+    for mark in left_out(first, last, numbered=passage.is_source):
+        console.print(Text(f"     {mark}", style="dim"))
+
+
+def _head(where: str, symbol: str, rest: str) -> Text:
+    return Text.assemble((where, "bold cyan"), (f"  {symbol}", "bold"), (f"  {rest}", "dim"))
+
+
+def _code(text: str, path: str, first_line: int) -> Syntax:
+    return Syntax(
+        text,
+        Syntax.guess_lexer(visible(PurePosixPath(path).name), text),
+        theme="ansi_dark",
+        background_color="default",
+        line_numbers=True,
+        start_line=first_line,
+        word_wrap=True,
+    )

@@ -1,0 +1,298 @@
+"""What the commands of `cqm` do, once their options are read. Each returns an exit code."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import BinaryIO
+
+from cqm.index.disk.locations import index_folder, is_index
+from cqm.index.model.errors import IndexInUseError, QueryError, StoreError
+from cqm.index.model.freshness import judged
+from cqm.index.model.progress import UpdateSummary, Usage
+from cqm.index.model.query import Answer, FileProblem, Query, SkipReason
+from cqm.index.model.status import IndexStatus
+from cqm.index.remote.deadline import DeadlineError, awaited, begun
+from cqm.index.secrets.model import RedactedFile
+from cqm.server.answers.as_json import answer_object, status_object
+from cqm.server.answers.render import render_answer
+from cqm.server.answers.status_text import (
+    estimate_lines,
+    problem_lines,
+    secret_lines,
+    status_lines,
+    summary_lines,
+    watch_lines,
+)
+from cqm.server.answers.times import parse_when
+from cqm.server.answers.usages import usage_lines
+from cqm.server.cli.batch import answer_batch
+from cqm.server.cli.progress import Report, interruptible, progress_shown
+from cqm.server.config.settings import Settings
+from cqm.server.console import emit, say, show
+from cqm.server.errors import SettingsError
+from cqm.server.owner.open import OpenedIndex, open_index
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of `cqm search`, as written on the command line; limit and mode are in the settings."""
+
+    query: str | None
+    like: str | None
+    batch: BinaryIO | None
+    languages: tuple[str, ...]
+    kinds: tuple[str, ...]
+    sources: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    changed_since: str | None
+    cursor: str
+    explain: bool
+    no_update: bool
+    as_json: bool
+    wait: float | None = None
+
+
+def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
+    """Bring an index up to date, or make it anew, or only the files that failed, and say what that did."""
+    opening = open_index(root, settings, adopts=True)
+    with opening as opened, interruptible() as cancelled, progress_shown() as report:
+        opened.retry_models()
+        failed = [problem.path for problem in opened.status().failed] if retry else None
+        summary = _update(opened, report, cancelled, anew=anew, paths=failed)
+        if summary.lacking and not summary.dropped:
+            summary = _improve(opened, summary, report, cancelled)
+    if as_json:
+        emit(summary)
+    else:
+        show(summary_lines(str(root), summary))
+    return 1 if summary.failed or summary.dropped else 0
+
+
+def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Say what an update would ask models for, without asking any."""
+    with open_index(root, settings) as opened:
+        found = opened.estimate()
+    if as_json:
+        emit(found)
+    else:
+        show(estimate_lines(str(root), found))
+    return 0
+
+
+def search(root: Path, settings: Settings, asked: Asked) -> int:
+    """Answer a question, or a batch of them, from an index that is brought up to date first."""
+    query = _query(settings, asked)
+    if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
+        raise _not_indexed(root)
+    with open_index(root, settings) as opened, _in_step(opened, asked) as is_compared:
+        ask = partial(_ask, opened, asked, is_compared)
+        if asked.batch:
+            return 1 if answer_batch(asked.batch, ask, query, explain=asked.explain) else 0
+        answer = ask(query)
+    _show(root, settings, asked, query, answer)
+    return 0
+
+
+def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
+    """Tell where a symbol is defined and called, from an index that is brought up to date first."""
+    with open_index(root, settings) as opened:
+        bring_up_to_date(opened)
+        found = opened.usages(name, limit)
+    if as_json:
+        emit(found)
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in usage_lines(found)))
+    return 0
+
+
+def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
+    """Say what an index holds; also while another process has it open, then without a look at the disk."""
+    found, left_out, redacted = _status(root, settings)
+    if as_json:
+        listed = {"skipped_files": left_out} if skipped else {}
+        emit(status_object(found, **listed, **({"secrets": redacted} if secrets else {})))
+        return 0
+    show(status_lines(found, all_failed=failed))
+    if skipped:
+        show(problem_lines("skipped", left_out, most=None))
+    if secrets:
+        show(secret_lines(redacted, [it.path for it in left_out if it.reason == SkipReason.SECRET]))
+    return 0
+
+
+def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Follow the files of a folder until Ctrl-C, saying what each change did."""
+    from cqm.server.watching.watcher import WatchReport
+    from cqm.server.workspace.open_watch import improver_of, watcher_of
+
+    def report(said: WatchReport) -> None:
+        if as_json:
+            emit(said)
+        else:
+            show(watch_lines(said.message, said.paths, said.summary))
+
+    with open_index(root, settings, adopts=True) as opened:
+        improver = improver_of(opened, settings, report)
+        report(WatchReport(summary=improver.after(bring_up_to_date(opened))))
+        watcher = watcher_of(
+            opened,
+            settings,
+            report=report,
+            update=lambda paths, stop: improver.after(opened.update(paths, cancelled=stop)),
+        )
+        if watcher is None:
+            raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
+        watcher.start()
+        opened.warm()
+        try:
+            while True:
+                # A wait without end could not be interrupted on Windows.
+                time.sleep(1)
+        finally:
+            improver.stop()
+            watcher.stop()
+
+
+def _query(settings: Settings, asked: Asked) -> Query:
+    return Query(
+        text=asked.query or "",
+        like=asked.like or "",
+        limit=settings.search.limit,
+        mode=settings.search.mode,
+        cursor=asked.cursor,
+        languages=tuple(name.lower() for name in asked.languages),
+        kinds=tuple(name.lower() for name in asked.kinds),
+        sources=asked.sources,
+        include=asked.include,
+        exclude=asked.exclude,
+        changed_since=parse_when(asked.changed_since, now=time.time()) if asked.changed_since else None,
+    )
+
+
+@contextmanager
+def _in_step(opened: OpenedIndex, asked: Asked) -> Iterator[Callable[[], bool]]:
+    """Bring an index up to date as far as is asked for; gives what tells whether that is done.
+
+    An update that takes longer than is waited for goes on until the answer is there; the next run does the rest.
+    """
+    if asked.no_update or asked.wait is None:
+        summary = None if asked.no_update else bring_up_to_date(opened)
+        yield lambda: summary is not None
+        return
+    ended = Event()
+    update = begun(lambda: opened.update(cancelled=ended.is_set), "update")
+    try:
+        with suppress(DeadlineError):
+            awaited(update, asked.wait)
+        yield update.done
+    finally:
+        ended.set()
+        update.result()
+
+
+def _ask(opened: OpenedIndex, asked: Asked, is_compared: Callable[[], bool], query: Query) -> Answer:
+    try:
+        query.text.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError(f"The query is no valid text: {error.reason}.") from error
+    pending = 0 if is_compared() else None
+    answer = opened.search(query)
+    if asked.no_update and not answer.updated_at:
+        raise _not_indexed(opened.root)
+    return replace(answer, freshness=judged(answer.freshness, pending))
+
+
+def _not_indexed(root: Path) -> StoreError:
+    return StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
+
+
+def bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
+    """Update an index, showing the progress; Ctrl-C stops it at the next file."""
+    with interruptible() as cancelled, progress_shown() as report:
+        return _update(opened, report, cancelled)
+
+
+def _update(
+    opened: OpenedIndex,
+    report: Report,
+    cancelled: Callable[[], bool],
+    *,
+    anew: bool = False,
+    paths: Sequence[str] | None = None,
+) -> UpdateSummary:
+    summary = opened.update(paths, anew=anew, report=report, cancelled=cancelled)
+    for note in summary.notes:
+        say(note)
+    if summary.cancelled and anew:
+        say("Stopped; the index stays as it was before.")
+        raise KeyboardInterrupt
+    if summary.cancelled or cancelled():
+        say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
+        raise KeyboardInterrupt
+    return summary
+
+
+def _improve(
+    opened: OpenedIndex, summary: UpdateSummary, report: Report, cancelled: Callable[[], bool]
+) -> UpdateSummary:
+    """Get what waits for a model; the summary with what is left, and what it took."""
+    improved = opened.improve(report=report, cancelled=cancelled)
+    if cancelled():
+        say(f"Stopped; {improved.lacking:,} chunks wait still for their model, and are searchable as they are.")
+        raise KeyboardInterrupt
+    names = summary.usage.keys() | improved.usage.keys()
+    usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}
+    status = opened.status()
+    return replace(
+        summary,
+        failed=status.failed,
+        models=status.models,
+        embedded=summary.embedded + improved.embedded,
+        lacking=improved.lacking,
+        usage=usage,
+        seconds=summary.seconds + improved.seconds,
+    )
+
+
+def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
+    if asked.as_json:
+        emit(answer_object(query, answer, explain=asked.explain))
+    elif sys.stdout.isatty():
+        from cqm.server.answers.terminal import show_answer  # start-up time
+
+        show_answer(query, answer, root=str(root), explain=asked.explain)
+    else:
+        budget = settings.server.token_budget
+        sys.stdout.write(render_answer(query, answer, budget, root=str(root), explain=asked.explain))
+
+
+def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:
+    """The status of an index, the files that were skipped, and those with redacted secrets."""
+    found = _last_status(root, settings)
+    if not found.exists:
+        return found, (), ()
+    try:
+        with open_index(root, settings) as opened:
+            found = opened.status(look=True)
+            # What a cache did is a matter of processes that live; this one has asked it for nothing.
+            cache = tuple(layer for layer in found.cache if layer.problem)
+            return replace(found, cache=cache), opened.skipped(), opened.secrets()
+    except (IndexInUseError, StoreError) as error:
+        # Also while the server is down that its chunks are on.
+        if not error.retryable:
+            raise
+        say(f"{error.message} This is what it last wrote.")
+        return found, (), ()
+
+
+def _last_status(root: Path, settings: Settings) -> IndexStatus:
+    """What the index last wrote of itself; opens nothing and creates nothing."""
+    from cqm.index.status.status import read_status
+
+    return read_status(root, settings.index_options(root))

@@ -1,0 +1,186 @@
+"""`cqm eval`: questions with known answers, asked of the indexes of their trees as `cqm search` asks."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from cqm.index.evaluation.evaluation import BUDGETS, Judged, Span, Target, Topic, judge, summarise
+from cqm.index.evaluation.topics import read_topics
+from cqm.index.model.errors import TopicError
+from cqm.index.model.freshness import NOT_KNOWN
+from cqm.index.model.query import Answer, Query
+from cqm.server.answers.render import shown_spans
+from cqm.server.cli.commands import bring_up_to_date
+from cqm.server.cli.eval_golden import compare_golden, write_golden
+from cqm.server.cli.eval_tables import totals
+from cqm.server.config.settings import Settings
+from cqm.server.console import emit, plain, say, visible
+from cqm.server.errors import SettingsError
+from cqm.server.owner.open import OpenedIndex, open_index
+
+RESULTS = 50
+"""Results asked for, so that there are ten files among them as a rule."""
+_TREES = "repos.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of `cqm eval`, as written on the command line.
+
+    Attributes:
+        questions: the file.
+        root: the tree, or the folder of the trees that the questions name.
+        only: values that fields of the questions must have.
+        results, golden: where to write what was found for each question, and what to compare it with; None for nowhere.
+        accept: write what is compared with.
+    """
+
+    questions: Path
+    root: Path
+    only: dict[str, str]
+    results: Path | None
+    golden: Path | None
+    accept: bool
+    as_json: bool
+
+
+class Tree(NamedTuple):
+    """A folder that is asked, and what stands before the paths in it to make those of the targets ("src/")."""
+
+    folder: Path
+    prefix: str
+
+
+def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
+    """Ask all questions and print the measures; 1 when they are not those of the golden files.
+
+    Parameters:
+        settings_of: the settings of a root.
+
+    Raises:
+        TopicError: the file of questions is not valid, or has none that is wanted.
+    """
+    topics = _wanted(asked)
+    roots = inner_roots(asked.questions)
+    judged: list[Judged] = []
+    for name, some in _by_tree(topics).items():
+        tree = _tree(asked.root, name, roots.get(name, ""))
+        judged += _judged_of(tree, some, settings_of(tree.folder))
+    if asked.results:
+        asked.results.write_text("".join(f"{json.dumps(result)}\n" for result in map(_result, judged)), "utf-8")
+    summaries = list(summarise(judged))
+    if asked.as_json:
+        emit([summary._asdict() for summary in summaries])
+    else:
+        sys.stdout.write(visible(totals(summaries)))
+    return _against_golden(asked.golden, judged, totals(summaries), accept=asked.accept) if asked.golden else 0
+
+
+def _wanted(asked: Asked) -> list[Topic]:
+    """The questions whose fields have the values that are asked for."""
+    try:
+        with asked.questions.open("rb") as lines:
+            topics = list(read_topics(lines))
+    except TopicError as error:
+        raise TopicError(f"{asked.questions}: {error.message}", remedy=error.remedy) from error
+    kept = [topic for topic in topics if all(getattr(topic, name) == value for name, value in asked.only.items())]
+    if not kept:
+        raise TopicError(f"{asked.questions} has no question that is wanted.")
+    return kept
+
+
+def _by_tree(topics: Iterable[Topic]) -> dict[str, list[Topic]]:
+    trees: dict[str, list[Topic]] = {}
+    for topic in topics:
+        trees.setdefault(topic.tree, []).append(topic)
+    return trees
+
+
+def inner_roots(questions: Path) -> dict[str, str]:
+    """The folder of each tree that is asked, where a `repos.json` beside the questions names one, as semble's does."""
+    try:
+        listed = json.loads(questions.with_name(_TREES).read_text(encoding="utf-8"))
+        roots = {tree["name"]: tree["benchmark_root"] for tree in listed}
+        return {name: PurePath(root).as_posix() if root else "" for name, root in roots.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError) as error:
+        message = f"{questions.with_name(_TREES)} is no list of trees: {error}."
+        raise TopicError(message, remedy='Each is an object with "name" and "benchmark_root".') from error
+
+
+def _tree(root: Path, name: str, inner: str) -> Tree:
+    folder = root / name / inner
+    # The names come with the questions, often from elsewhere: what is not below the root is not theirs to have indexed.
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise SettingsError(f"{folder} is not in {root}.", remedy="Correct the trees of the questions.")
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is no folder.", remedy="Name the folder that holds the trees of the questions.")
+    return Tree(folder.resolve(), f"{inner}/" if inner else "")
+
+
+def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Iterator[Judged]:
+    """Judge the questions of one tree by its index, which is brought up to date first."""
+    with open_index(tree.folder, settings) as opened:
+        if bring_up_to_date(opened).lacking:
+            opened.improve()
+        for topic in topics:
+            yield _judged(opened, tree, _in_place(topic, tree), settings)
+
+
+def _in_place(topic: Topic, tree: Tree) -> Topic:
+    """With all paths as the tree's; some sets name files from the inner root."""
+    if not tree.prefix:
+        return topic
+    return replace(topic, targets=tuple(_target_in_place(target, tree) for target in topic.targets))
+
+
+def _target_in_place(target: Target, tree: Tree) -> Target:
+    is_inner = not target.path.startswith(tree.prefix) and (tree.folder / target.path).exists()
+    return target._replace(path=f"{tree.prefix}{target.path}") if is_inner else target
+
+
+def _judged(opened: OpenedIndex, tree: Tree, topic: Topic, settings: Settings) -> Judged:
+    query = Query(topic.text, limit=RESULTS, mode=settings.search.mode)
+    answer = opened.search(query)
+    if answer.degraded:
+        say(f"{topic.id}: {answer.degraded}")
+    # Its age must not decide what fits into a budget.
+    page = replace(answer, hits=answer.hits[: settings.search.limit], updated_at=time.time(), freshness=NOT_KNOWN)
+    shown = {budget: _placed(tree, shown_spans(query, page, budget)) for budget in BUDGETS}
+    return judge(topic, _placed(tree, _spans(answer)), shown)
+
+
+def _spans(answer: Answer) -> list[Span]:
+    return [Span(hit.path, hit.start_line, hit.end_line) for hit in answer.hits]
+
+
+def _placed(tree: Tree, spans: Iterable[Span]) -> list[Span]:
+    """With paths as the targets have them."""
+    return [span._replace(path=f"{tree.prefix}{span.path}") for span in spans]
+
+
+def _result(judged: Judged) -> object:
+    """A line of the results: where the targets of a question stand."""
+    topic = judged.topic
+    named = ("id", "tree", "language", "category", "split")
+    return {
+        **{name: getattr(topic, name) for name in named},
+        "apart": topic.is_apart,
+        "files": judged.files,
+        "spans": judged.spans,
+        "within": plain({budget: shares._asdict() for budget, shares in judged.within.items()}),
+    }
+
+
+def _against_golden(folder: Path, judged: Sequence[Judged], figures: str, *, accept: bool) -> int:
+    if accept:
+        write_golden(folder, judged, figures)
+        return 0
+    difference = compare_golden(folder, judged, figures)
+    sys.stdout.write(visible(difference))
+    return 1 if difference else 0

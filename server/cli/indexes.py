@@ -1,0 +1,118 @@
+"""What `cqm list`, `remove` and `compact` do. Each returns an exit code."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.status import IndexEntry
+from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
+from cqm.index.status.status import size_on_disk
+from cqm.server.answers.status_text import entry_lines, size_text
+from cqm.server.config.settings import Settings
+from cqm.server.console import emit, say, show
+from cqm.server.errors import SharingError
+from cqm.server.owner.connect import dismiss, users
+from cqm.server.owner.open import open_index
+
+
+def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
+    """Show all indexes, or those of some roots; 1 when one of these has none."""
+    options = _options(settings)
+    entries, without = _found(roots, options) if roots else ([*map(_entry, all_indexes(options))], 0)
+    if as_json:
+        emit({"indexes": entries, "size_bytes": sum(found.size_bytes for found in entries)})
+        return 1 if without else 0
+    for found in entries:
+        show(entry_lines(found))
+    show([f"{len(entries):,} indexes, {size_text(sum(found.size_bytes for found in entries))}"])
+    return 1 if without else 0
+
+
+def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bool) -> int:
+    """Delete the indexes of some roots, or without any those of all roots that are gone; 1 when one stays.
+
+    Parameters:
+        asks: have the user confirm it, on a terminal.
+    """
+    options = _options(settings)
+    if roots:
+        entries, problems = _found(roots, options)
+    else:
+        entries, problems = [found for found in map(_entry, all_indexes(options)) if not found.root_exists], 0
+    if entries and asks and not _confirmed(entries):
+        return 1
+    removed = [found for found in entries if _removed(found, options)]
+    if as_json:
+        emit({"removed": removed})
+    else:
+        show(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
+    return 1 if problems or len(removed) < len(entries) else 0
+
+
+def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Write an index anew without what was deleted from it, and say what that gave back."""
+    with open_index(root, settings, adopts=True) as opened:
+        before = size_on_disk(opened.folder)
+        opened.compact()
+    after = size_on_disk(opened.folder)
+    if as_json:
+        emit({"root": str(root), "before_bytes": before, "after_bytes": after})
+    else:
+        show([f"{root}: {size_text(before)} before, {size_text(after)} now"])
+    return 0
+
+
+def _options(settings: Settings) -> IndexOptions:
+    """Where the indexes are, and the server that holds parts of them; nothing else of the options matters here."""
+    return IndexOptions(home=settings.index.home, store=settings.store_options())
+
+
+def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntry], int]:
+    """The indexes of some roots, and how many of these have none, which are named."""
+    entries: list[IndexEntry] = []
+    without = 0
+    for root in roots:
+        real = root.expanduser().resolve()
+        folders = indexes_of(real, options)
+        entries += map(_entry, folders)
+        if foreign := foreign_index(real):
+            say(foreign)
+        if not folders:
+            say(f"{root} has no index.")
+            without += 1
+    return entries, without
+
+
+def _entry(folder: Path) -> IndexEntry:
+    """What can be told of an index, with those who use it through an owner, which itself is not worth telling."""
+    found = entry(folder)
+    try:
+        through_owner = users(folder)
+    except SharingError as error:
+        say(str(error))
+        return found
+    return found if through_owner is None else replace(found, in_use_by=through_owner)
+
+
+def _confirmed(entries: Iterable[IndexEntry]) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("Give --yes to delete without being asked.")
+    for found in entries:
+        say(*entry_lines(found))
+    return click.confirm("Delete this?", err=True)
+
+
+def _removed(found: IndexEntry, options: IndexOptions) -> bool:
+    """Delete an index; whether that went well, and else it is said why not."""
+    try:
+        dismiss(Path(found.location))
+        remove_index(Path(found.location), options)
+    except CqmError as error:
+        say(f"{found.root}: {error}")
+        return False
+    return True

@@ -1,0 +1,380 @@
+"""The `cqm` command: what its commands and options are. Everything heavier is imported when a command runs."""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqm.chunkers.errors import ChunkOptionError, CqmError
+from cqm.chunkers.extras import DISTRIBUTION
+from cqm.index.model.errors import QueryError, TopicError
+from cqm.server.cli.eval_options import evaluate
+from cqm.server.cli.options import (
+    EXISTING,
+    as_json_option,
+    parse_set,
+    path_argument,
+    paths_argument,
+    root_of,
+    set_option,
+    settings_of,
+)
+from cqm.server.config.project_root import project_root
+from cqm.server.console import emit, prepare_streams, say, show
+from cqm.server.errors import SettingsError, WhenError
+
+PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
+"""Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
+
+_MOST_PREVIEWED = 256 << 20
+"""Bytes of a file that is shown: more than is ever indexed of one."""
+
+_USAGE_ERRORS = (SettingsError, WhenError, QueryError, TopicError, ChunkOptionError)
+
+
+class Commands(click.Group):
+    """All commands, and the one place where an error becomes a message and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
+        """Run a command; its result is the exit code."""
+        code = self._run(ctx)
+        ctx.exit(code)
+
+    def _run(self, ctx: click.Context) -> int:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except CqmError as error:
+            say(*_error_lines(error))
+            return USAGE if isinstance(error, _USAGE_ERRORS) else PARTIAL
+        except KeyboardInterrupt:
+            say("Interrupted.")
+            return INTERRUPTED
+        except BrokenPipeError:
+            # The reader has seen enough, as in `cqm search ... | head`. What Python still holds back goes nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except OSError as error:
+            say(f"cqm: {error}")
+            return PARTIAL
+        return int(code or 0)
+
+
+def _error_lines(error: CqmError) -> Iterator[str]:
+    """An error for people: its message, and below it the remedy. Only settings have several lines, one a problem."""
+    lines = error.message.split("\n") if isinstance(error, SettingsError) else [error.message]
+    yield f"cqm: {lines[0]}"
+    yield from (f"  {line}" for line in [*lines[1:], error.remedy] if line)
+
+
+def main() -> None:
+    """Run the command line."""
+    _leave_working_folder_out()
+    prepare_streams()
+    # It warns of every request that is repeated, without a word on which.
+    logging.getLogger("stamina").setLevel(logging.ERROR)
+    app(prog_name="cqm")
+
+
+def _leave_working_folder_out() -> None:
+    """Import nothing more from the working folder, which may be a stranger's, though Python may have it on its path."""
+    here = Path.cwd().resolve()
+    sys.path[:] = [
+        entry
+        for entry in sys.path
+        # Unless CQM itself was loaded from there.
+        if Path(entry).is_absolute() and (Path(entry).resolve() != here or Path(__file__).is_relative_to(entry))
+    ]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name=DISTRIBUTION, message="cqm %(version)s")
+def app() -> None:
+    """Index code and documents, and find the right lines in them.
+
+    Without a PATH a command is about the project that the working folder is in: the nearest folder at or above it
+    with a .git or a cqm.yml, else the working folder itself.
+    """
+
+
+@app.command()
+@path_argument
+@click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
+@click.option("--force", is_flag=True, help="Read and embed everything anew; the old index serves until that is done.")
+@click.option("--retry", is_flag=True, help="Only try the files again that failed.")
+@as_json_option
+@set_option
+def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **asked: bool) -> int:
+    """Bring the index of PATH up to date, making it first if there is none."""
+    from cqm.server.cli import commands  # start-up time, here and below
+
+    if sum(asked.values()) > 1:
+        raise click.UsageError("Give one of --dry-run, --force and --retry.")
+    root = root_of(path)
+    settings = settings_of(root, overrides)
+    if asked["dry_run"]:
+        return commands.estimate(root, settings, as_json=as_json)
+    return commands.index(root, settings, as_json=as_json, anew=asked["force"], retry=asked["retry"])
+
+
+@app.command()
+@click.argument("query", required=False)
+@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
+@click.option("--limit", type=click.IntRange(1, 100), help="Results a page.")
+@click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="Which evidence counts.")
+@click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
+@click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
+@click.option(
+    "--source",
+    "sources",
+    type=click.Choice(["code", "documentation", "config", "data", "issue"]),
+    multiple=True,
+    help="Only what comes from there. Repeatable.",
+)
+@click.option("--include", metavar="GLOB", multiple=True, help="Only paths that match, such as 'src/**'. Repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="No paths that match. Repeatable.")
+@click.option("--changed-since", metavar="WHEN", help="Only files changed since: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--cursor", default="", metavar="CURSOR", help="The next page, as the page before names it.")
+@click.option("--like", metavar="PATH:LINE", help="Find what is like this place, such as src/app.py:40 or :40-61.")
+@click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option("--no-update", is_flag=True, help="Answer from the index as it is, without looking at the files.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Wait no longer than this for changes to be indexed; the answer says what it lacks.",
+)
+@as_json_option
+@set_option
+def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
+    """Answer QUERY: a question, a symbol's name, an error message or a path.
+
+    The index is made, or brought up to date, first.
+    """
+    from cqm.server.cli import commands
+
+    if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
+        raise click.UsageError("Give one of QUERY, --like PATH:LINE and --batch FILE.jsonl.")
+    if asked["wait"] is not None and asked["no_update"]:
+        raise click.UsageError("Give either --wait or --no-update.")
+    root = root_of(path)
+    named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
+    settings = settings_of(root, overrides | {key: value for key, value in named.items() if value is not None})
+    return commands.search(root, settings, commands.Asked(**asked))
+
+
+app.add_command(evaluate)
+
+
+@app.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--name", help="A name that tells the language of text from standard input, such as a.py.")
+@click.option("--strategy", default="auto", metavar="NAME", help="How to cut: auto, by content, or fixed, sentence ...")
+@click.option(
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=parse_set,
+    help="Set an option of the strategy, such as target_tokens=256. Repeatable.",
+)
+@click.option(
+    "--compare",
+    metavar="NAME[:OPTION=VALUE,...]",
+    multiple=True,
+    help="Cut in this way as well, to compare. Repeatable.",
+)
+@click.option("--recommend", is_flag=True, help="Tell which strategy suits FILE and why, and use that.")
+@click.option("--tokens", default="", metavar="MODEL", help="Count tokens exactly too, for a model such as gpt-4o.")
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview as a page.")
+@as_json_option
+@set_option
+def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
+    """Show how FILE is cut into chunks; - reads standard input. Nothing is indexed."""
+    from cqm.server.cli import preview as previewing
+
+    if asked["recommend"] and asked["strategy"] != "auto":
+        raise click.UsageError("Give either --strategy or --recommend.")
+    is_stdin = str(file) == "-"
+    data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
+    settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
+    named = name or ("stdin" if is_stdin else file.name)
+    return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
+
+
+def _content_of(file: Path) -> bytes:
+    """Read a regular file: in a folder of somebody else a name may stand for a pipe or a device without an end."""
+    from cqm.index.disk.beneath import NotRegularError, read_small
+
+    try:
+        data = read_small(file.resolve(), _MOST_PREVIEWED)
+    except NotRegularError:
+        raise click.UsageError(f"{file} is no regular file. To read from a pipe, give - for FILE.") from None
+    if len(data) > _MOST_PREVIEWED:
+        raise click.UsageError(f"{file} is larger than {_MOST_PREVIEWED >> 20} MiB.")
+    return data
+
+
+@app.command()
+@click.argument("name")
+@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Calls to show.")
+@as_json_option
+@set_option
+def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show where the symbol NAME is defined, what calls it, and what it calls.
+
+    Types are not resolved: calls are those of anything with the last part of the name.
+    """
+    from cqm.server.cli import commands
+
+    root = root_of(path)
+    return commands.usages(name, root, settings_of(root, overrides), limit=limit, as_json=as_json)
+
+
+@app.command()
+@path_argument
+@click.option("--failed", is_flag=True, help="List every file that failed, with the reason.")
+@click.option("--skipped", is_flag=True, help="List every file that was skipped, with the reason.")
+@click.option("--secrets", is_flag=True, help="List every secret that was redacted: path, line and kind, no value.")
+@as_json_option
+@set_option
+def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **listed: bool) -> int:
+    """Show what the index of PATH holds, how fresh it is and what it lacks."""
+    from cqm.server.cli import commands
+
+    root = root_of(path)
+    return commands.status(root, settings_of(root, overrides), as_json=as_json, **listed)
+
+
+@app.command("list")
+@paths_argument
+@as_json_option
+@set_option
+def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show all your indexes, or those of each PATH, also one that is kept in the project."""
+    from cqm.server.cli import indexes
+
+    return indexes.list_indexes(paths, settings_of(None, overrides), as_json=as_json)
+
+
+@app.command()
+@paths_argument
+@click.option("--missing", is_flag=True, help="Delete the indexes of all folders and files that are gone.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@as_json_option
+@set_option
+def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, overrides: dict[str, str]) -> int:
+    """Delete the index of each PATH, which may be gone itself. Nothing but indexes is deleted."""
+    from cqm.server.cli import indexes
+
+    if missing and paths:
+        raise click.UsageError("Give either PATH or --missing.")
+    roots = () if missing else paths or (root_of(None),)
+    return indexes.remove(roots, settings_of(None, overrides), asks=not yes, as_json=as_json)
+
+
+@app.command()
+@path_argument
+@as_json_option
+@set_option
+def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Give back the room on disk that what was deleted from the index of PATH still takes."""
+    from cqm.server.cli import indexes
+
+    root = root_of(path)
+    return indexes.compact(root, settings_of(root, overrides), as_json=as_json)
+
+
+@app.command()
+@path_argument
+@as_json_option
+@set_option
+def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Try out all that is configured for PATH, and say how to mend what does not work.
+
+    Each model and service gets one small request, with a text of CQM's own.
+    """
+    from cqm.server.doctor import doctor
+
+    root = root_of(path)
+    return doctor.doctor(root, lambda: settings_of(root, overrides), as_json=as_json)
+
+
+@app.command()
+@path_argument
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page.")
+@as_json_option
+@set_option
+def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
+    """Show how PATH is cut into chunks, in numbers, and what is wrong with that. Nothing is indexed."""
+    from cqm.server.cli import report as reporting
+
+    root = root_of(path)
+    return reporting.report(root, settings_of(root, overrides), page=page, as_json=as_json)
+
+
+@app.command()
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
+@as_json_option
+@set_option
+def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Keep the index of PATH in step with its files until Ctrl-C."""
+    from cqm.server.cli import commands
+
+    root = root_of(path)
+    return commands.watch(root, settings_of(root, {"watch.enabled": "true"} | overrides), as_json=as_json)
+
+
+@app.command()
+@click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there; without it, stdin and stdout.")
+@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
+@set_option
+def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
+    """Serve agents over MCP.
+
+    Over HTTP clients bring a bearer token: CQM_HTTP_TOKEN, or the one in the file that CQM_HTTP_TOKEN_FILE names, or
+    else a new one that is printed at the start. CQM_HTTP_TOKEN=none serves the users of this machine without one.
+    """
+    named = {"server.http": http} if http is not None else {}
+    settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
+    from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
+
+    serve_mcp(settings, settings.server.http or None, roots or settings.server.roots)
+    return 0
+
+
+@app.group()
+def issues() -> None:
+    """Bring the issues and pull requests of a GitHub repository here, to index them."""
+
+
+@issues.command("fetch")
+@click.argument("repository", metavar="OWNER/NAME")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.")
+@click.option("--state", type=click.Choice(["all", "open", "closed"]), default="all", help="Which are wanted.")
+@click.option("--limit", type=click.IntRange(1), default=1000, help="The newest so many of each (1000).")
+@click.option("--since", metavar="WHEN", help="Only what changed since: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--prs/--no-prs", "pull_requests", default=True, help="Pull requests too (yes).")
+@as_json_option
+def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
+    """Write each issue and pull request of OWNER/NAME to a file; what has not changed since is not fetched again.
+
+    Needs the GitHub CLI (gh), logged in.
+    """
+    from cqm.server.answers.times import parse_when
+    from cqm.server.issues.fetch import Wanted, fetch, fetched_lines
+
+    moment = parse_when(since, now=time.time()) if since else 0.0
+    fetched = fetch(Wanted(repository, since=moment, **asked), out)
+    if as_json:
+        emit(fetched)
+    else:
+        show(fetched_lines(fetched, str(out)))
+    return PARTIAL if fetched.failed else 0

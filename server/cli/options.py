@@ -1,0 +1,50 @@
+"""What the commands of `cqm` share: options, arguments, and what they say of the root and its settings."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cqm.server.config.project_root import is_too_wide, project_root
+
+if TYPE_CHECKING:
+    from cqm.server.config.settings import Settings
+
+
+def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Values by name."""
+    for text in given:
+        if "=" not in text:
+            raise click.BadParameter(f"expected NAME=VALUE, got {text!r}")
+    return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
+
+
+EXISTING = click.Path(exists=True, path_type=Path)
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on standard output.")
+set_option = click.option(
+    "--set",
+    "overrides",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=parse_set,
+    help="Set any option of cqm.yml, such as chunk.max_tokens=256. Repeatable.",
+)
+path_argument = click.argument("path", type=EXISTING, required=False)
+paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
+
+
+def root_of(path: Path | None) -> Path:
+    """The real path of the root that a command is about."""
+    if path:
+        return path.resolve()
+    root = project_root(Path.cwd().resolve())
+    if is_too_wide(root):
+        raise click.UsageError(f"This is {root}, not a project. Name the folder that you mean, even if it is this one.")
+    return root
+
+
+def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
+    """The settings of a root, with what the command line sets."""
+    from cqm.server.config.settings import load_settings
+
+    return load_settings(root, overrides=overrides)

@@ -1,0 +1,92 @@
+"""How long work is shown and stopped on the command line: a bar on a terminal, plain lines elsewhere, Ctrl-C."""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from cqm.index.model.progress import Progress
+from cqm.server.console import one_line, say
+
+Report = Callable[[Progress], None]
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+@contextmanager
+def progress_shown() -> Iterator[Report]:
+    """Takes the progress of an update and shows it on standard error, where nothing else reads it."""
+    if not sys.stderr.isatty():
+        yield _line_report()
+        return
+    with _bar_report() as report:
+        yield report
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Makes the first Ctrl-C a request to stop, which the given function tells; the second stops at once."""
+    asked = threading.Event()
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _line_report() -> Report:
+    """A line when work begins, and one now and then; none when there is nothing to do."""
+    next_line = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal next_line
+        if progress.phase != "indexing" or not progress.done or time.monotonic() < next_line:
+            return
+        next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
+        say(f"Indexing: {progress.done} of {progress.total} files, {progress.chunks} chunks")
+
+    return report
+
+
+@contextmanager
+def _bar_report() -> Iterator[Report]:
+    from rich.console import Console  # start-up time
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total} files  {task.fields[chunks]} chunks"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[path]}", markup=False),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Scanning", total=None, chunks=0, path="", visible=False)
+        phase = ""
+
+        def report(progress: Progress) -> None:
+            nonlocal phase
+            bar.update(
+                task,
+                description=progress.phase.capitalize(),
+                completed=progress.done,
+                total=progress.total or None,
+                chunks=progress.chunks,
+                path=one_line(progress.path)[-40:],
+                visible=progress.total > 0,
+                # Between phases at once, within one as often as the bar sees fit: short work is shown too.
+                refresh=progress.phase != phase,
+            )
+            phase = progress.phase
+
+        yield report

@@ -1,0 +1,31 @@
+"""What `cqm report` does: measure, then say it as text, JSON or a page."""
+
+from pathlib import Path
+
+from cqm.server.cli.progress import progress_shown
+from cqm.server.config.settings import Settings
+from cqm.server.console import emit, show
+from cqm.server.report.html import report_page
+from cqm.server.report.report import quality_report
+from cqm.server.report.text import report_lines
+
+
+def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) -> int:
+    """Measure how a tree is chunked and tell it; 1 when a gate finds an error or a file fails.
+
+    Parameters:
+        root: a folder or file.
+        settings: in force for it.
+        page: where to write the report as HTML; None for no page.
+        as_json: print JSON instead of text.
+    """
+    options = settings.index_options(root)
+    with progress_shown() as progress:
+        found = quality_report(root, options, report=progress)
+    if page:
+        page.write_text(report_page(found), encoding="utf-8", errors="backslashreplace", newline="\n")
+    if as_json:
+        emit(found)
+    else:
+        show(report_lines(found))
+    return 1 if found.has_errors else 0

@@ -1,0 +1,104 @@
+"""What every section of cqm.yml is made of: the base of sections, and kinds of values that several of them take."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+from cqm.index.remote.addresses import is_address
+
+
+def _absolute(path: Path, info: ValidationInfo) -> Path:
+    try:
+        expanded = path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+    base = (info.context or {}).get("base", Path())
+    return Path(os.path.abspath(base / expanded))  # noqa: PTH100 - Path.resolve() would follow links
+
+
+Folder = Annotated[Path, AfterValidator(_absolute)]
+"""A folder; `~` is the home folder, and a relative path starts at the file that names it."""
+
+
+def _place(text: str, info: ValidationInfo) -> str:
+    return str(_absolute(Path(text), info)) if text else ""
+
+
+Place = Annotated[str, AfterValidator(_place)]
+"""A file or folder in the same way, or empty."""
+
+
+def _reachable(url: str) -> str:
+    if url and not is_address(url):
+        raise ValueError("expected http:// or https://, a host, and perhaps a port and a path")
+    return url
+
+
+def _folder_or_url(place: str, info: ValidationInfo) -> str:
+    return _reachable(place) if place.startswith(("http://", "https://")) else _place(place, info)
+
+
+FolderOrUrl = Annotated[str, AfterValidator(_folder_or_url)]
+"""The same, or an address, http:// or https://, or empty."""
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"expected a regular expression: {error}") from error
+    if re.search(pattern, ""):
+        raise ValueError("expected a regular expression that does not match everything")
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+"""A regular expression that needs at least one character."""
+
+
+def matching(pattern: str, expected: str) -> AfterValidator:
+    """Takes only texts that match a pattern as a whole; `expected` is said of others."""
+
+    def checked(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(expected)
+        return text
+
+    return AfterValidator(checked)
+
+
+# No address may hold a user name or a password (Redis takes it as a parameter too): a file is no place for secrets.
+Url = Annotated[
+    str,
+    matching(r"(https?://[^\s\\@]+)?", "expected http:// or https://, without user name or password"),
+    AfterValidator(_reachable),
+]
+"""The address of a service, or empty."""
+RedisUrl = Annotated[
+    str,
+    matching(
+        r"((rediss?|unix)://[^\s\\@?]+)?",
+        "expected redis://HOST:PORT/NUMBER, rediss:// or unix://PATH, without a password or parameters",
+    ),
+]
+"""The address of a Redis, or empty."""
+Variable = Annotated[
+    str,
+    matching(
+        r"([A-Za-z_][A-Za-z0-9_]*)?", "expected the name of an environment variable that holds the secret, no secret"
+    ),
+]
+"""The name of an environment variable, or empty."""
+Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+"""A time limit."""
+Usd = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+"""US dollars."""
+
+
+class Section(BaseModel):
+    """Options under one key of cqm.yml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,0 +1,230 @@
+"""How the sources of configuration become one `Settings`, for a project or for none."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_config_path
+from pydantic import PrivateAttr
+
+from cqm.index.model.options import IndexOptions
+from cqm.server.config.merge import given, merged, option_names, validated
+from cqm.server.config.options import Options
+from cqm.server.config.sources import (
+    Layer,
+    Name,
+    command_line_layer,
+    environment_layer,
+    environment_variable,
+    nearest,
+    problems_text,
+    project_layer,
+    user_layer,
+)
+from cqm.server.config.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
+from cqm.server.errors import SettingsError
+
+FILE_NAME = "cqm.yml"
+OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
+"""Variables with our prefix that are no options: a switch for one run, and a secret."""
+
+
+class Settings(Options):
+    """The configuration in force."""
+
+    _sources: "_Sources | None" = PrivateAttr(default=None)
+
+    def for_root(self, root: Path) -> "Settings":
+        """These settings with the cqm.yml of the folder `root` (of a file: the folder it is in) in its place.
+
+        Raises:
+            SettingsError: that file is not valid, or decides what an untrusted project may not decide.
+        """
+        sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),))
+        return _settle(sources, root)
+
+    def index_options(self, root: Path) -> IndexOptions:
+        """What shapes the index of `root`, its own cqm.yml included.
+
+        Raises:
+            SettingsError: as `for_root`.
+        """
+        settings = self.for_root(root)
+        return IndexOptions(
+            **settings.index.model_dump(exclude={"shared", "idle_seconds"}),
+            scan=settings.scan_options(),
+            chunk=settings.chunk_options(),
+            embedding=settings.embedding_options(),
+            routes=settings.route_options(),
+            cache=settings.cache_options(),
+            context=settings.context_options(),
+            rerank=settings.rerank_options(),
+            store=settings.store_options(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One source of configuration: what it gives, and how that is written (nowhere, of options made in code)."""
+
+    options: Options
+    layer: Layer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What is configured apart from a project's file.
+
+    Attributes:
+        user: the user's file; `user_file` is its path.
+        stronger: what wins over a project's file, weakest first.
+        trusts_all: whether every project may decide everything.
+    """
+
+    user: _Source
+    user_file: Path
+    stronger: tuple[_Source, ...]
+    trusts_all: bool = False
+
+    def trusts(self, folder: Path) -> bool:
+        """Whether the project in `folder` may decide everything."""
+        return self.trusts_all or any(not outside(folder, it) for it in self.merged().trusted_projects)
+
+    def merged(self, project: _Source = _Source(Options())) -> Settings:  # noqa: B008 - frozen
+        """All sources together, with this as the project's file."""
+        return merged(Settings, (source.options for source in self._ordered(project)))
+
+    def origin(self, name: Name, project: _Source) -> str:
+        """Where an option is set that is set somewhere."""
+        deciding = (source for source in reversed(self._ordered(project)) if _sets(source.options, name))
+        layer = next(deciding).layer
+        return layer.origin(name) if layer else "settings"
+
+    def _ordered(self, project: _Source) -> tuple[_Source, ...]:
+        return (self.user, project, *self.stronger)
+
+
+def user_file() -> Path:
+    """The user's cqm.yml, which need not exist."""
+    return user_config_path("cqm", appauthor=False) / FILE_NAME
+
+
+def load_settings(
+    root: Path | None = None,
+    *,
+    overrides: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+    user: Path | None = None,
+) -> Settings:
+    """The settings in force: command line over environment over the project's file over the user's over defaults.
+
+    Parameters:
+        root: the folder (or file) that is indexed; None for no project.
+        overrides: what the command line sets, by dotted name ("chunk.max_tokens").
+        environment: variables; those of this process when None.
+        user: the user's file; `user_file()` when None.
+
+    Raises:
+        SettingsError: a source is refused; the message says which, where and why.
+    """
+    environment = os.environ if environment is None else environment
+    user = user_file() if user is None else user
+    names = option_names(Options)
+    overrides = overrides or {}
+    mine = _source(user_layer(user))
+    others = (*OTHER_VARIABLES, *_secret_variables(mine.options, environment, overrides, names))
+    stronger = (environment_layer(environment, names, others), command_line_layer(overrides, names))
+    sources = _Sources(
+        user=mine,
+        user_file=user,
+        stronger=tuple(map(_source, stronger)),
+        trusts_all=trusts_every_project(environment),
+    )
+    return _settle(sources, root)
+
+
+def _source(layer: Layer | None) -> _Source:
+    return _Source(validated(Options, layer), layer) if layer else _Source(Options())
+
+
+def _secret_variables(
+    mine: Options, environment: Mapping[str, str], overrides: Mapping[str, object], names: Iterable[Name]
+) -> Iterator[str]:
+    """The variables that hold the user's keys: they may have been given names that begin as ours do."""
+    for _, section in mine.sections():
+        yield from (str(value) for key, value in section if key.endswith("_env"))
+    yield from (environment.get(environment_variable(name), "") for name in names if name[-1].endswith("_env"))
+    yield from (str(value) for key, value in overrides.items() if key.endswith("_env"))
+
+
+def _settle(sources: _Sources, root: Path | None) -> Settings:
+    folder = root.parent if root and not root.is_dir() else root
+    project = _with_excludes(_source(project_layer(folder, FILE_NAME) if folder else None), sources.user.options)
+    if folder and not sources.trusts(folder):
+        _refuse_untrusted(project, sources, folder)
+    settings = sources.merged(project)
+    _check_sizes(settings)
+    problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
+    if problems:
+        raise SettingsError("\n".join(problems), remedy="README.md shows such blocks under Configuration.")
+    settings._sources = sources  # noqa: SLF001 - our own class
+    return settings
+
+
+def _with_excludes(project: _Source, user: Options) -> _Source:
+    """Keep what the user never wants indexed: the patterns of the project's file are added to those of the user's."""
+    scan = project.options.scan
+    if "exclude" not in scan.model_fields_set or not user.scan.exclude:
+        return project
+    patterns = tuple(dict.fromkeys((*user.scan.exclude, *scan.exclude)))
+    both = project.options.model_copy(update={"scan": scan.model_copy(update={"exclude": patterns})})
+    return _Source(both, project.layer)
+
+
+def _refuse_untrusted(project: _Source, sources: _Sources, folder: Path) -> None:
+    refused = refusals(project.options, settled=sources.merged(project), without=sources.merged())
+    if not refused or not project.layer:
+        return
+    layer, places = project.layer, list(project.layer.origins)
+    ordered = sorted(refused, key=lambda name: places.index(layer.place(name)))
+    lines = [f'{layer.origin(name)}: "{".".join(name)}" is refused: {refused[name]}.' for name in ordered]
+    raise SettingsError(
+        problems_text(lines, len(lines)),
+        remedy=f"Set it in {sources.user_file}, or trust the project: list {folder} under trusted_projects there, or "
+        f"set {TRUST_VARIABLE}=1.",
+    )
+
+
+def _check_sizes(settings: Settings) -> None:
+    least, most = settings.chunk.min_tokens, settings.chunk.max_tokens
+    if least > most:
+        raise SettingsError(
+            f'"chunk.min_tokens" ({least}) is over "chunk.max_tokens" ({most}).',
+            remedy="Lower the first or raise the second.",
+        )
+
+
+def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterator[str]:
+    """What is wrong between the blocks under `providers` and the options that name them."""
+    embedding = settings.embedding
+    named = [("fallback", name) for name in embedding.fallback]
+    if embedding.prose:
+        named.append(("prose", embedding.prose))
+    for key, name in named:
+        if name not in settings.providers:
+            hint = nearest(name, settings.providers)
+            yield f'{origin(("embedding", key))}: "embedding.{key}" names "{name}", not a block of "providers".{hint}'
+    for name, block in settings.providers.items():
+        if "provider" not in block.model_fields_set or block.provider == "none":
+            yield f'{origin(("providers", name))}: "providers.{name}" needs a "provider" that embeds.'
+
+
+def _sets(options: Options, name: Name) -> bool:
+    """Whether these options give a value to an option, or to something in a section or block."""
+    values: object = given(options)
+    for part in name:
+        if not isinstance(values, dict) or part not in values:
+            return False
+        values = values[part]
+    return True

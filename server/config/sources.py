@@ -1,0 +1,284 @@
+"""The places that configuration comes from: YAML files, environment variables and the command line, each as a layer."""
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from cqm.index.disk.beneath import NotRegularError, read_small, read_small_beneath
+from cqm.server.errors import SettingsError
+
+Name = tuple[str, ...]
+"""An option's place: `("chunk", "max_tokens")`, or in a block `("providers", "backup", "model")`."""
+
+ANY = "*"
+"""In the place of an option that is declared for every block: the name that the user gave to the block."""
+
+MAX_FILE_BYTES = 64 * 1024
+_MAX_DEPTH = 8
+_ENVIRONMENT_PREFIX = "CQM_"
+_BESIDE = 0.54
+"""How alike, by `difflib`, names in one section must be: as much as "base_url" and "url"."""
+_NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
+_MAX_OPTIONS = 1000
+"""In one file: as many as 40 models have. What is wrong with each of more would take minutes to tell."""
+_LONGEST_NAME = 100
+MAX_PROBLEMS = 20
+_UNREADABLE = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError)
+"""What the parser raises for values that are not what their tags say, such as `!!int ''`."""
+_NULL = "tag:yaml.org,2002:null"
+_OF_LINKS = frozenset({errno.ELOOP, errno.EMLINK, getattr(errno, "EFTYPE", errno.ELOOP)})
+"""The error of a link that may not be followed: of Linux and macOS, of FreeBSD, of NetBSD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one source says, not yet validated.
+
+    Attributes:
+        values: options by section, as the source has them.
+        origins: where each option and section is written, for messages: "cqm.yml:12", "CQM_CHUNK_MAX_TOKENS".
+        base: the folder that relative paths start from.
+        typed: whether values have types of their own (YAML), so that the text "512" is not a number.
+    """
+
+    values: Mapping[str, object]
+    origins: Mapping[Name, str]
+    base: Path
+    typed: bool
+
+    def place(self, name: Name) -> Name:
+        """The option itself, what the source writes first in it, or the nearest section around it that it writes."""
+        while True:
+            within = (written for written in self.origins if written[: len(name)] == name)
+            if (found := next(within, None)) is not None:
+                return found
+            name = name[:-1]
+
+    def origin(self, name: Name) -> str:
+        """Where that place is written."""
+        return self.origins[self.place(name)]
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A suggestion for a name that does not exist: " Did you mean ...?", or nothing."""
+    known = list(names)
+    section, _, last = name.rpartition(".")
+    beside = [other.rpartition(".")[2] for other in known if section and other.rpartition(".")[0] == section]
+    in_section = [f"{section}.{other}" for other in get_close_matches(last, beside, 1, _BESIDE)]
+    same_last_part = [other for other in known if other.rpartition(".")[2] == last]
+    close = in_section or same_last_part or get_close_matches(name, known, 1)
+    return f' Did you mean "{close[0]}"?' if close else ""
+
+
+def problems_text(lines: Sequence[str], count: int) -> str:
+    """Join problems, a line each, the first `MAX_PROBLEMS` of them.
+
+    Parameters:
+        lines: the problems; the first ones will do.
+        count: of all of them.
+    """
+    more = [f"... and {count - MAX_PROBLEMS} more."] if count > MAX_PROBLEMS else []
+    return "\n".join([*lines[:MAX_PROBLEMS], *more])
+
+
+def printable(text: str) -> str:
+    """A text with its control characters written out, so that no file writes to a terminal what it likes."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def user_layer(path: Path) -> Layer | None:
+    """Read the options of the user's own YAML file, which may be a link; None when there is no such file.
+
+    A key without a value is left out, so the next source decides.
+
+    Raises:
+        SettingsError: the file cannot be read, is over 64 KiB, is not YAML, has an alias or the same key twice.
+    """
+    return _yaml_layer(path, lambda: read_small(Path(os.path.realpath(path)), MAX_FILE_BYTES))
+
+
+def project_layer(folder: Path, name: str) -> Layer | None:
+    """Read the options of a project's YAML file, in the same way, but for links: a stranger chose where they lead.
+
+    Parameters:
+        folder: of the project.
+        name: of the file in it.
+
+    Raises:
+        SettingsError: as `user_layer`; or the file is a link.
+    """
+    return _yaml_layer(folder / name, lambda: read_small_beneath(folder, name, MAX_FILE_BYTES))
+
+
+def _yaml_layer(path: Path, read: Callable[[], bytes]) -> Layer | None:
+    text = _text(path, read)
+    if text is None:
+        return None
+    try:
+        node = _Loader(text).get_single_node()
+        values, origins = _unfold(node, path) if node and node.tag != _NULL else ({}, {})
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise SettingsError(f"{path}:{line}: not valid YAML: {printable(str(error.problem))}.") from error
+    except _UNREADABLE as error:
+        raise SettingsError(f"{path}: not valid YAML: {printable(str(error))}.") from error
+    if len(origins) > _MAX_OPTIONS:
+        raise SettingsError(f"{path}: more than {_MAX_OPTIONS} options.")
+    return Layer(values, origins, path.parent, typed=True)
+
+
+def environment_layer(environment: Mapping[str, str], options: Mapping[Name, bool], others: Iterable[str]) -> Layer:
+    """The options in variables named CQM_SECTION_KEY; an empty variable counts as not set.
+
+    Parameters:
+        environment: all variables.
+        options: the options there are, and whether each is a list. A list is written as in YAML, `[a, b]`; one
+            value needs no brackets. Those of blocks have no variable: it could not tell where a block's name ends.
+        others: variables with our prefix that are no options.
+
+    Raises:
+        SettingsError: a variable with our prefix is no option.
+    """
+    variables = {environment_variable(name): name for name in options if ANY not in name}
+    given = {key: text for key, text in environment.items() if key.startswith(_ENVIRONMENT_PREFIX) and text}
+    unknown = sorted(given.keys() - variables.keys() - set(others))
+    if unknown:
+        in_blocks = tuple(f"{environment_variable(name[:1])}_" for name in options if ANY in name)
+        hints = [_NO_VARIABLE if key.startswith(in_blocks) else nearest(key, variables) for key in unknown]
+        lines = [f"{key}: there is no such option.{hint}" for key, hint in zip(unknown, hints, strict=True)]
+        raise SettingsError("\n".join(lines), remedy="Unset the variable or correct its name.")
+    entries = {variables[key]: (text, key) for key, text in given.items() if key in variables}
+    return _flat_layer(entries, options)
+
+
+def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, bool]) -> Layer:
+    """The options given on the command line, by dotted name ("chunk.max_tokens", "providers.backup.model").
+
+    Raises:
+        SettingsError: there is no such option.
+    """
+    lists = {tuple(key.split(".")): _is_list(tuple(key.split(".")), options) for key in overrides}
+    unknown = sorted(name for name, is_list in lists.items() if is_list is None)
+    if unknown:
+        dotted = [(".".join(name), as_written(options, name)) for name in unknown]
+        lines = [f'command line: unknown option "{key}".{nearest(key, known)}' for key, known in dotted]
+        raise SettingsError("\n".join(lines))
+    entries = {tuple(key.split(".")): (value, f"command line: {key}") for key, value in overrides.items()}
+    return _flat_layer(entries, {name: bool(is_list) for name, is_list in lists.items()})
+
+
+def as_written(options: Iterable[Name], near: Name) -> list[str]:
+    """The options as one would write them in the place of `near`: those of blocks in the block that it is in."""
+    block = near[1] if len(near) > 1 else ""
+    concrete = (tuple(block if part == ANY else part for part in name) for name in options)
+    return [".".join(name) for name in concrete if all(name)]
+
+
+def environment_variable(name: Name) -> str:
+    """The variable that sets an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
+    return _ENVIRONMENT_PREFIX + "_".join(name).upper()
+
+
+def _is_list(name: Name, options: Mapping[Name, bool]) -> bool | None:
+    """Whether an option is a list; None when there is no such option."""
+    return options.get(name, options.get((name[0], ANY, *name[2:])))
+
+
+def _flat_layer(entries: Mapping[Name, tuple[object, str]], options: Mapping[Name, bool]) -> Layer:
+    values: dict[str, object] = {}
+    for name, (value, origin) in entries.items():
+        target = values
+        for part in name[:-1]:
+            target = cast("dict[str, object]", target.setdefault(part, {}))
+        target[name[-1]] = _listed(value, origin) if options[name] and isinstance(value, str) else value
+    origins = {name: origin for name, (_, origin) in entries.items()}
+    return Layer(values, origins, Path.cwd(), typed=False)
+
+
+def _listed(text: str, origin: str) -> object:
+    if not text.lstrip().startswith("["):
+        return [text]
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f"{origin}: not a list as in YAML: {text}", remedy="Write it as [a, b].") from error
+
+
+def _text(path: Path, read: Callable[[], bytes]) -> str | None:
+    try:
+        data = read()
+        if len(data) > MAX_FILE_BYTES:
+            raise SettingsError(f"{path}: larger than {MAX_FILE_BYTES // 1024} KiB.")
+        return data.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except NotRegularError as error:
+        message = f"{path}: cannot be read: it is no regular file."
+        raise SettingsError(message, remedy="Replace it by a file.") from error
+    except OSError as error:
+        if error.errno in _OF_LINKS:
+            message = f"{path}: cannot be read: it is a link."
+            raise SettingsError(message, remedy="Replace it by a file.") from error
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}.", remedy="Mend its permissions.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not UTF-8.", remedy="Save the file as UTF-8.") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data only: no alias (they can grow without bound) and no depth that could exhaust the stack."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """One node, as the base class does it."""
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call] # no annotation in the stubs
+        if isinstance(event, yaml.AliasEvent) or self._depth >= _MAX_DEPTH:
+            problem = "aliases are not allowed here" if isinstance(event, yaml.AliasEvent) else "nested too deeply"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.error.Mark", event.start_mark))
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _unfold(node: yaml.Node, path: Path, above: Name = ()) -> tuple[dict[str, object], dict[Name, str]]:
+    values: dict[str, object] = {}
+    origins: dict[Name, str] = {}
+    for key, origin, value in _entries(node, path):
+        name = (*above, key)
+        origins[name] = origin
+        if isinstance(value, yaml.MappingNode):
+            values[key], within = _unfold(value, path, name)
+            origins |= within
+        elif (plain := _plain(value)) is not None:
+            values[key] = plain
+    return values, origins
+
+
+def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]]:
+    if not isinstance(node, yaml.MappingNode):
+        raise SettingsError(f"{path}:{node.start_mark.line + 1}: expected options as `name: value`.")
+    seen: dict[str, int] = {}
+    for key_node, value in node.value:
+        line = key_node.start_mark.line + 1
+        key = key_node.value if isinstance(key_node, yaml.ScalarNode) else ""
+        if not key or not key.isprintable() or len(key) > _LONGEST_NAME:
+            raise SettingsError(f"{path}:{line}: an option's name must be a word.")
+        if key in seen:
+            raise SettingsError(f'{path}:{line}: "{key}" is already set in line {seen[key]}.')
+        seen[key] = line
+        yield key, f"{path}:{line}", value
+
+
+def _plain(node: yaml.Node) -> object:
+    constructor = yaml.constructor.SafeConstructor()
+    value: object = constructor.construct_document(node)
+    json.dumps(value, default=str)  # refuses numbers of more digits than can be written down
+    return value

@@ -1,0 +1,189 @@
+"""Which options a project's own cqm.yml may set, and in which direction it may move them.
+
+The file comes with a clone, so a stranger wrote it. It may say which of the project's own files are indexed, how they
+are cut and how they are searched. It may not reach for the network, keys, money, other folders or other projects, and
+it may not make this machine work harder. Every option that is not in `ALLOWED` is refused, also one that is new.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cqm.index.model.query import SearchMode
+from cqm.server.config.merge import given
+from cqm.server.config.options import Options
+from cqm.server.config.sources import ANY, Name
+from cqm.server.errors import SettingsError
+
+TRUST_VARIABLE = "CQM_TRUST_PROJECT"
+
+_ABSENT = object()
+"""In place of the value of an option in a block that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A kind of change that a project's file may make to an option.
+
+    Attributes:
+        admits: tells from the value without the project and the value with it whether the change is allowed.
+        refusal: says why another change is refused; `{}` stands for the value without the project.
+    """
+
+    admits: Callable[[Any, Any], bool]
+    refusal: str
+
+
+def _only(*, value: object, why: str) -> Change:
+    return Change(lambda _, new: bool(new == value), f"{why}: a project may only set it to {str(value).lower()}")
+
+
+_SERVICE = "it sends your code to a service that you did not configure"
+_WIDER = "it would index files that you keep out"
+_MACHINE = "it decides how much work this machine does"
+
+_FREELY = Change(lambda _old, _new: True, "")
+_LOWER = Change(lambda old, new: bool(new < old), "a project may only lower it, and it is {} without this file")
+_HIGHER = Change(lambda old, new: bool(new > old), "a project may only raise it, and it is {} without this file")
+_NOT_FROM_LEXICAL = Change(
+    lambda old, _: old is not SearchMode.LEXICAL,
+    "your questions are not sent to a model, and a project cannot change it",
+)
+
+ALLOWED: Mapping[Name, Change] = {
+    # Which of its own files are indexed. No project lets in more than the user does, by size or by ignore rules:
+    # .gitignore, .git/info/exclude and the global ignore file keep the user's own notes and secrets out.
+    ("scan", "max_file_bytes"): _LOWER,
+    ("scan", "use_gitignore"): _only(value=True, why=_WIDER),
+    ("scan", "exclude"): _FREELY,  # added to the patterns of the user's file, see settings.py
+    ("scan", "include_generated"): _FREELY,
+    ("scan", "include_vendored"): _FREELY,
+    ("scan", "include_lock_files"): _FREELY,
+    # How they are cut. Sections bound the sizes; parsing costs memory in proportion to the file.
+    ("chunk", "max_tokens"): _FREELY,
+    ("chunk", "min_tokens"): _FREELY,
+    ("chunk", "overlap_percent"): _FREELY,
+    ("chunk", "apart"): _FREELY,
+    ("chunk", "max_parse_bytes"): _LOWER,
+    ("context", "place"): _FREELY,
+    # How they are searched.
+    ("search", "limit"): _FREELY,
+    ("search", "mode"): _NOT_FROM_LEXICAL,
+    # Less is sent: a project may opt out of a service, never into one.
+    ("embedding", "provider"): _only(value="none", why=_SERVICE),
+    ("context", "provider"): _only(value="rules", why=_SERVICE),
+    ("rerank", "provider"): _only(value="none", why=_SERVICE),
+    # How soon changes are noticed: only less work than the user asked for.
+    ("watch", "enabled"): _only(value=False, why=_MACHINE),
+    ("watch", "debounce_ms"): _HIGHER,
+    ("watch", "reconcile_seconds"): _HIGHER,
+    ("watch", "poll_seconds"): _HIGHER,
+}
+"""The options that an untrusted project may set, and how it may change them."""
+
+_SECRET = "it chooses which of your secrets is sent"  # noqa: S105 - no password
+_MONEY = "it decides what of your money is spent"
+_ELSEWHERE = "it could write outside of the project"
+
+_REASONS: Mapping[Name, str] = {
+    ("index", "home"): _ELSEWHERE,
+    ("index", "in_project"): "where your indexes are kept is your choice",
+    ("index", "disk_mb"): "it could delete your other indexes",
+    ("index",): _MACHINE,
+    ("cache", "folder"): _ELSEWHERE,
+    ("cache", "redis_url"): _SERVICE,
+    ("cache",): "your other projects share the cache",
+    ("store",): "it decides where the index of your code is kept",
+    ("server", "roots"): "it decides which folders are open to clients",
+    ("server", "http"): "it opens a port of this machine",
+    ("server",): "it holds for all projects that are served",
+    ("secrets",): "it could have your secrets stored, sent and shown",
+    ("trusted_projects",): "no project can trust itself",
+    ("rerank", "folder"): "a model that came with a project is not safe to load",
+    ("watch",): _MACHINE,
+    (ANY, "api_key_env"): _SECRET,
+    (ANY, "api_key_file"): _SECRET,
+    (ANY, "redis_password_env"): _SECRET,
+    (ANY, "provider"): _SERVICE,
+    (ANY, "base_url"): _SERVICE,
+    ("rerank", "url"): _SERVICE,
+    (ANY, "shape"): _SERVICE,
+    (ANY, "encoder"): _SERVICE,
+    (ANY, "fallback"): "it sends your code to a service that you did not choose to embed it",
+    (ANY, "prose"): "it sends your code to a service that you did not choose to embed it",
+    (ANY, "pull"): "it downloads a model",
+    (ANY, "budget_usd"): _MONEY,
+    (ANY, "usd_per_million_tokens"): _MONEY,
+    (ANY, "usd_per_million_input"): _MONEY,
+    (ANY, "usd_per_million_output"): _MONEY,
+    ("embedding",): "it decides how your models are used",
+    ("providers",): "it decides how your models are used",
+    ("context",): "it decides how your models are used",
+    ("rerank",): "it decides how your models are used",
+    ("late",): "it decides how your models are used",
+}
+"""Why an option is refused: of the option itself, else of its name in any section, else of its section."""
+_NOT_ALLOWED = "only you may set it"
+
+
+def trusts_every_project(environment: Mapping[str, str]) -> bool:
+    """Whether the environment says that the user trusts the project at hand, whichever it is.
+
+    Raises:
+        SettingsError: CQM_TRUST_PROJECT is neither yes nor no.
+    """
+    word = environment.get(TRUST_VARIABLE, "").lower()
+    if word not in {"", "0", "1", "false", "true", "no", "yes"}:
+        raise SettingsError(f"{TRUST_VARIABLE}: expected 1 or 0, got {word!r}.")
+    return word in {"1", "true", "yes"}
+
+
+def outside(path: Path, root: Path) -> bool:
+    """Whether `path` is not in `root` once links are followed."""
+    return not path.resolve().is_relative_to(root.resolve())
+
+
+def refusals(project: Options, *, settled: Options, without: Options) -> dict[Name, str]:
+    """Find the options that an untrusted project's file changes and may not change, each with the reason.
+
+    An option that has the same value without the file is not changed: stating a default is no attack.
+
+    Parameters:
+        project: what the file gives.
+        settled: all sources together.
+        without: all sources but the project's file.
+    """
+    after, before = settled.model_dump(), without.model_dump()
+    found = {}
+    for name in _names(given(project)):
+        old, new = _value(before, name), _value(after, name)
+        if old != new and (reason := _reason(name, old, new)):
+            found[name] = reason
+    return found
+
+
+def _reason(name: Name, old: object, new: object) -> str:
+    """Why a change is refused; empty if it is allowed."""
+    if (change := ALLOWED.get(name)) and old is not _ABSENT:
+        return "" if change.admits(old, new) else change.refusal.format(old)
+    patterns = (name, (ANY, name[-1]), name[:1])
+    return next((_REASONS[pattern] for pattern in patterns if pattern in _REASONS), _NOT_ALLOWED)
+
+
+def _names(values: Mapping[str, object], above: Name = ()) -> Iterator[Name]:
+    """The options of nested sections and blocks."""
+    for key, value in values.items():
+        name = (*above, key)
+        if isinstance(value, dict):
+            yield from _names(value, name)
+        else:
+            yield name
+
+
+def _value(values: object, name: Name) -> object:
+    for part in name:
+        if not isinstance(values, dict) or part not in values:
+            return _ABSENT
+        values = values[part]
+    return values

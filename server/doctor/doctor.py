@@ -1,0 +1,134 @@
+"""What `cqm doctor` does: run every check, each for a bounded time, and say what is wrong and how to mend it."""
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.remote.deadline import DeadlineError, awaited, begun
+from cqm.server.config.settings import FILE_NAME, Settings, user_file
+from cqm.server.console import emit, show
+from cqm.server.doctor.machine_checks import ALWAYS, CONFIGURED, Case, Found, Row, Verdict, bad, good
+from cqm.server.doctor.service_checks import SERVICES
+from cqm.server.errors import SettingsError
+
+LIMIT_SECONDS = 60.0
+"""Of one check; all run at once."""
+_MARGIN = " " * 18
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check that ran, by its name, with what it found and how long it took."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    remedy: str
+    seconds: float
+
+
+def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
+    """Check what is configured for a root; 1 when something is wrong.
+
+    Parameters:
+        root: a folder or file.
+        load: gives its settings, or raises SettingsError.
+        as_json: print JSON instead of text.
+    """
+    results = []
+    if not as_json:
+        show([str(root)])
+    for checked in examine(root, load):
+        results.append(checked)
+        if not as_json:
+            show(_lines(checked))
+    problems = sum(checked.verdict is Verdict.PROBLEM for checked in results)
+    if as_json:
+        emit({"root": str(root), "problems": problems, "checks": results})
+    else:
+        show([_summary(problems)])
+    return 1 if problems else 0
+
+
+def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIMIT_SECONDS) -> Iterator[Checked]:
+    """Run all checks at once; what they find, in the order of their tables, each as soon as it is known.
+
+    Parameters:
+        root: a folder or file.
+        load: gives its settings, or raises SettingsError; then there are only the checks that need none.
+        limit_seconds: of each check.
+    """
+    rows: list[Row] = [(name, partial(check, root)) for name, check in ALWAYS]
+    try:
+        settings = load()
+        case = Case(root, settings, settings.index_options(root))
+    except SettingsError as error:
+        rows.insert(0, ("settings", partial(bad, error.message, error.remedy)))
+    else:
+        rows.insert(0, ("settings", partial(_sources, case)))
+        rows += [(name, partial(check, case)) for name, check in CONFIGURED]
+        rows += [row for service in SERVICES for row in service(case)]
+    began = time.monotonic()
+    with _without_collection():
+        running = [(name, begun(partial(_run, check), "check")) for name, check in rows]
+        for name, future in running:
+            try:
+                found, seconds = awaited(future, max(0.0, began + limit_seconds - time.monotonic()))
+            except DeadlineError:
+                found, seconds = bad(f"not done after {limit_seconds:g} s"), limit_seconds
+            yield Checked(name, found.verdict, found.detail, found.remedy, round(seconds, 3))
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Keep the garbage collector from a thread that imports: the checks are the first to need most modules.
+
+    When it warns of a socket there, Python before 3.12 raises a KeyError out of the import (CPython issue 91351).
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _run(check: Callable[[], Found]) -> tuple[Found, float]:
+    """What a check finds, and how many seconds it takes."""
+    began = time.monotonic()
+    try:
+        found = check()
+    except CqmError as error:
+        found = bad(error.message, error.remedy)
+    except OSError as error:
+        found = bad(str(error))
+    return found, time.monotonic() - began
+
+
+def _sources(case: Case) -> Found:
+    """Which files and variables were read."""
+    places = (user_file(), case.folder / FILE_NAME)
+    files = [str(path) for path in places if path.is_file()]
+    variables = sorted(name for name, value in os.environ.items() if name.startswith("CQM_") and value)
+    return good(
+        " and ".join(files) or f"defaults: there is neither {places[0]} nor {places[1]}",
+        f"variables {' '.join(variables)}" if variables else "",
+    )
+
+
+def _lines(checked: Checked) -> Iterator[str]:
+    """A check as text: further lines of a message, and the remedy, below the first."""
+    first, *others = checked.detail.splitlines() or [""]
+    yield f"  {checked.verdict:<16}{checked.name}: {first}"
+    yield from (f"{_MARGIN}{line}" for line in [*others, *checked.remedy.splitlines()])
+
+
+def _summary(problems: int) -> str:
+    if not problems:
+        return "Everything that is configured works."
+    return f"{problems} problem{'s' if problems > 1 else ''}."

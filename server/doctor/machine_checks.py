@@ -1,0 +1,182 @@
+"""What `cqm doctor` looks at on this machine: a row a check. What the services do is in `service_checks`."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+
+from cqm.chunkers.extras import how_to_repair
+from cqm.index.disk.locations import index_folder
+from cqm.index.files import git
+from cqm.index.files.git_folder import git_folder_at
+from cqm.index.files.git_index import tracked_by
+from cqm.index.model.options import IndexOptions
+from cqm.server.config.settings import Settings
+from cqm.server.watching.events import LIMIT_ERRORS, how_to_get_watches, open_changes
+
+_LEAST_FREE = 200 << 20
+"""Bytes: what the index of a large repository takes."""
+_NO_GIT = "git is not installed"
+_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+_GIBIBYTE = 1 << 30
+
+
+class Verdict(StrEnum):
+    """What a check finds."""
+
+    OK = "ok"
+    PROBLEM = "problem"
+    OFF = "not configured"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found, and for a problem how to mend it."""
+
+    verdict: Verdict
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is checked: a root with its settings, and what these mean to the index."""
+
+    root: Path
+    settings: Settings
+    options: IndexOptions
+
+    @property
+    def folder(self) -> Path:
+        """The root, or the folder that it is in."""
+        return self.root if self.root.is_dir() else self.root.parent
+
+
+Row = tuple[str, Callable[[], Found]]
+"""A check's name for people, and the check itself: it raises `CqmError` for what it does not explain by itself."""
+
+
+def good(*facts: str) -> Found:
+    """A check that went well, and what it saw; empty facts are left out."""
+    return Found(Verdict.OK, ", ".join(filter(None, facts)))
+
+
+def bad(detail: str, remedy: str = "") -> Found:
+    """A check that found a problem."""
+    return Found(Verdict.PROBLEM, detail, remedy)
+
+
+def off(why: str) -> Found:
+    """What is not checked, because nobody wants it."""
+    return Found(Verdict.OFF, why)
+
+
+def check_git(root: Path) -> Found:
+    """Whether what git tracks can be read, which decides what is indexed, and whether git itself answers."""
+    folder = root if root.is_dir() else root.parent
+    program, version = git.program("git", folder), git.version(folder)
+    top = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
+    if program and version is None:
+        return bad(f"{program} does not answer", "Run `git version` to see why.")
+    if top is None:
+        return off("this is no git repository; .gitignore files count all the same" if program else _NO_GIT)
+    place = git_folder_at(top)
+    if place is None:
+        return bad(f"{top / '.git'} is not a git repository", "Mend it, or delete it.")
+    if tracked_by(place.own) is None:
+        remedy = "Run `git status` there. Until it is mended, tracked files that a .gitignore names are left out."
+        return bad(f"{place.own / 'index'} cannot be read", remedy)
+    return good("reads this repository", version or f"{_NO_GIT}: core.excludesFile does not count")
+
+
+def check_parsers(_root: Path) -> Found:
+    """Whether the grammar of every language can be loaded and parses."""
+    from cqm.chunkers.code.syntax import grammar, parse
+    from cqm.chunkers.languages import LANGUAGES
+
+    broken = []
+    for language in LANGUAGES:
+        try:
+            parse(b"\n", grammar(*language.grammar))
+        except (ImportError, AttributeError, OSError, ValueError, TypeError) as error:
+            broken.append(f"{language.name} ({error})")
+    if broken:
+        return bad(f"no grammar of {', '.join(broken)}", f"Install CQM again: {how_to_repair()}")
+    return good(f"{len(LANGUAGES)} grammars load and parse")
+
+
+def check_mcp(_root: Path) -> Found:
+    """Whether the MCP server can be made, and which tools it offers."""
+    import anyio
+
+    try:
+        from cqm.server.mcp.allowed_paths import make_guard
+        from cqm.server.mcp.app import make_server
+    except ImportError as error:
+        return bad(f"the MCP server cannot be loaded: {error}", f"Install CQM again: {how_to_repair()}")
+    tools = anyio.run(make_server(Settings(), make_guard(())).list_tools)
+    return good(f"mcp {version('mcp')}", f"tools {', '.join(tool.name for tool in tools)}")
+
+
+def check_folder(case: Case) -> Found:
+    """Whether the index's folder can be written, and how much room is left."""
+    folder = index_folder(case.root, case.options)
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    remedy = "Free space, mend its permissions, or choose another place with index.home."
+    try:
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(b"\0")
+        free = shutil.disk_usage(there).free
+    except OSError as error:
+        return bad(f"{there} cannot be written: {error.strerror or error}", remedy)
+    room = f"{free / _GIBIBYTE:.1f} GiB free"
+    return good(str(folder), room) if free >= _LEAST_FREE else bad(f"{folder}: only {room}", remedy)
+
+
+def check_watching(case: Case) -> Found:
+    """Whether the system follows every folder in scope."""
+    from cqm.index.files.folders import folders
+
+    if not case.settings.watch.enabled or not case.root.is_dir():
+        return off("one file is not followed" if case.settings.watch.enabled else "watch.enabled is false")
+    seen: set[Path] = set()
+
+    def in_scope(top: Path) -> Iterable[Path]:
+        for folder in folders(case.root, case.options.scan, top):
+            seen.add(folder)
+            yield folder
+
+    source = open_changes(case.root, folders=in_scope, changed=lambda _: None, lost=lambda _: None)
+    try:
+        source.start()
+    except OSError as error:
+        what = f"changes cannot be followed: {error.strerror or error}; files are compared every few seconds instead"
+        return bad(what, how_to_get_watches(error) if error.errno in LIMIT_ERRORS else "")
+    finally:
+        source.stop()
+    return good(f"{len(seen):,} folders" if seen else "the whole tree", _limit())
+
+
+def _limit() -> str:
+    if sys.platform != "linux" or not os.access(_WATCHES, os.R_OK):
+        return ""
+    return f"at most {int(_WATCHES.read_text()):,} watches of all programs"
+
+
+ALWAYS: tuple[tuple[str, Callable[[Path], Found]], ...] = (
+    ("git", check_git),
+    ("parsers", check_parsers),
+    ("MCP server", check_mcp),
+)
+"""Checks that need no settings."""
+
+CONFIGURED: tuple[tuple[str, Callable[[Case], Found]], ...] = (
+    ("index folder", check_folder),
+    ("file watching", check_watching),
+)
+"""Checks of what the settings say of this machine."""

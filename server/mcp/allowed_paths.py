@@ -1,0 +1,149 @@
+"""Which folders a client may name: every path of a tool call passes here before anything is read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from cqm.server.config.project_root import is_too_wide
+from cqm.server.errors import PathRefusedError
+
+_HOW_TO_ALLOW = (
+    "Ask the user to allow it: `cqm serve --root FOLDER`, `roots:` in cqm.yml, "
+    "or the folders that the client opens (its MCP roots)."
+)
+
+_MOST_SHOWN = 200
+"""Characters of a path in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The folders that may be read; all paths are real ones, so that no link leads out of them.
+
+    Attributes:
+        granted: folders from the command line and the settings.
+        working: the working folder, which counts when nobody grants any.
+        ask_clients: whether the roots that a client names count too. They do over stdio, where the client is the user's
+            own program; a client that comes over the network grants itself nothing.
+    """
+
+    granted: tuple[Path, ...]
+    working: Path
+    ask_clients: bool = True
+
+    def roots(self, named: Iterable[Path] = ()) -> tuple[Path, ...]:
+        """The folders allowed to a client that names `named` as its roots, without repetition.
+
+        Raises:
+            PathRefusedError: nobody grants any, and the working folder is the home folder or the top of a disk. Desktop
+                programs start servers there; to index it would be nobody's wish.
+        """
+        folders = (*self.granted, *(named if self.ask_clients else ()))
+        if folders:
+            return tuple(dict.fromkeys(folders))
+        if is_too_wide(self.working):
+            raise PathRefusedError(
+                f"This server was started in {self.working} and told of no folder to search.", remedy=_HOW_TO_ALLOW
+            )
+        return (self.working,)
+
+    def decides_alone(self, path: str | None) -> bool:
+        """Whether the client's roots make no difference for a path, so that it need not be asked for them."""
+        if not self.ask_clients:
+            return True
+        if not self.granted or path is None or not path.strip():
+            return bool(self.granted)
+        return _is_in(_locate(path, self.granted), self.granted)
+
+    def admit(self, path: str | None, named: Iterable[Path] = ()) -> tuple[Path, Path]:
+        """The real path that a client means, and the allowed root that contains it (the nearest, when several do).
+
+        Parameters:
+            path: as the client wrote it: absolute, relative to a root, or with "~"; None for the only root (of the
+                granted ones, when there are any).
+            named: the client's own roots.
+
+        Raises:
+            PathRefusedError: it is outside the roots, or does not exist, or None does not say which of several roots.
+        """
+        if path is None or not path.strip():
+            return (_only(self.granted or self.roots(named)),) * 2
+        roots = self.roots(named)
+        real = _locate(path.strip(), roots)
+        holders = [root for root in roots if real.is_relative_to(root)]
+        if not holders:
+            message = f"{_shown(path)} is outside the folders allowed here: {', '.join(map(str, roots))}."
+            raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
+        if not real.exists():
+            remedy = f"Give a path below {', '.join(map(str, roots))}."
+            raise PathRefusedError(f"{_shown(path)} does not exist.", remedy=remedy)
+        return real, max(holders, key=lambda root: len(root.parts))
+
+
+def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
+    """A guard for folders as the user wrote them.
+
+    Raises:
+        PathRefusedError: a granted folder does not exist.
+    """
+    folders = tuple(_existing(folder) for folder in granted)
+    return Guard(folders, (working or Path.cwd()).resolve(), ask_clients)
+
+
+def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:
+    """The real paths of `file:` URIs; others, and folders that don't exist, are left out."""
+    found = (_path_of_uri(uri) for uri in uris)
+    return tuple(path for path in found if path is not None)
+
+
+def _path_of_uri(uri: str) -> Path | None:
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+            return None
+        return Path(url2pathname(parts.path)).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        # It does not exist, or no path can be as long as that, or have such a character in it.
+        return None
+
+
+def _existing(folder: Path) -> Path:
+    try:
+        return folder.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"The root {_shown(str(folder))} cannot be served: {_shown(str(error))}."
+        raise PathRefusedError(message, remedy="Check the path.") from error
+
+
+def _only(roots: tuple[Path, ...]) -> Path:
+    if len(roots) == 1:
+        return roots[0]
+    raise PathRefusedError(
+        "Several folders are open here.", remedy=f"Give `path`, one of: {', '.join(map(str, roots))}."
+    )
+
+
+def _locate(path: str, roots: tuple[Path, ...]) -> Path:
+    """The real path meant; a relative one is looked for in each root, and taken from the first that has it."""
+    if "\0" in path:
+        raise PathRefusedError("The path has a NUL character in it.")
+    try:
+        wanted = Path(path).expanduser()
+        candidates = [(root / wanted).resolve() for root in roots]
+        return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+    except (OSError, RuntimeError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise PathRefusedError(f"{_shown(path)} cannot be followed: {why}.", remedy="Check the path.") from error
+
+
+def _shown(path: str) -> str:
+    """A path in one line, cut where it is too long to read."""
+    shown = path.encode("utf-8", "backslashreplace").decode()
+    shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def _is_in(path: Path, roots: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)

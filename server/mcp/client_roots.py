@@ -1,0 +1,52 @@
+"""The roots that a client names, asked for in the way of the protocol revision that it speaks."""
+
+import logging
+from pathlib import Path
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.resolve import ListRoots, Resolve
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import ListRootsRequest, ListRootsResult
+from mcp_types.version import is_version_at_least
+
+from cqm.server.mcp.allowed_paths import folders_of_uris
+from cqm.server.mcp.scope import Served
+
+_log = logging.getLogger(__name__)
+
+# From this revision on a server cannot send requests: its question is a call's result, and the client calls again.
+_QUESTIONS_AS_RESULTS = "2026-07-28"
+_ANSWER_WITHIN_SECONDS = 5.0
+
+
+async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoots | ListRootsResult | None:
+    """The client's roots, the question for them, or None where they don't count or the client has none to tell."""
+    capabilities = ctx.client_capabilities
+    if capabilities is None or capabilities.roots is None:
+        return None
+    if ctx.request_context.lifespan_context.guard.decides_alone(path):
+        return None
+    if is_version_at_least(ctx.request_context.protocol_version, _QUESTIONS_AS_RESULTS):
+        return ListRoots()
+    try:
+        answer: ListRootsResult = await ctx.session.send_request(
+            ListRootsRequest(),
+            ListRootsResult,
+            request_read_timeout_seconds=_ANSWER_WITHIN_SECONDS,
+            metadata=ServerMessageMetadata(related_request_id=ctx.request_context.request_id),
+        )
+    except MCPError as error:
+        _log.warning("The client declares roots but does not tell them: %s", error)
+        return None
+    return answer
+
+
+def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]) -> tuple[Path, ...]:
+    """The folders among the client's roots."""
+    return folders_of_uris(str(root.uri) for root in listed.roots) if listed else ()
+
+
+NamedRoots = Annotated[tuple[Path, ...], Resolve(folders_of_roots)]
+"""A tool's parameter that gets the folders which the client names as its roots."""

@@ -1,0 +1,113 @@
+"""Streamable HTTP: who may connect, how much they may take, and how the server starts and ends."""
+
+import hmac
+import ipaddress
+import logging
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+
+from cqm.server.console import say
+from cqm.server.errors import ServeError
+from cqm.server.mcp.http_token import access_of
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+PATH = "/mcp"
+MOST_SESSIONS = 256
+"""Open at once; another one is answered 503 until one of them ends."""
+
+_IDLE_SECONDS = 30 * 60
+"""A session without a request for so long ends; its client has to begin another."""
+_MOST_BODY_BYTES = 4 * 1024 * 1024
+_SECONDS_TO_FINISH = 3
+_CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
+"""They warn of each bad request, so that anybody who connects could fill a log, or a pipe that nobody reads."""
+
+
+def serve_http(server: MCPServer[Any], address: str) -> None:
+    """Serve over HTTP until SIGINT or SIGTERM.
+
+    Parameters:
+        server: any MCP server.
+        address: HOST:PORT; port 0 takes a free one. The address in use is told on standard error, and a new token.
+
+    Raises:
+        ServeError: the address is malformed, in use, or open to other machines without a token.
+    """
+    import uvicorn
+
+    from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
+
+    host, port = _host_and_port(address)
+    with _listen(host, port) as listener:
+        ip, bound = listener.getsockname()[:2]
+        local = ipaddress.ip_address(ip).is_loopback
+        access = access_of(os.environ, address, is_local=local)
+        security = _local_only(host) if local else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        app: ASGIApp = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            max_request_body_size=_MOST_BODY_BYTES,
+            session_idle_timeout=_IDLE_SECONDS,
+            max_sessions=MOST_SESSIONS,
+        )
+        say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
+        config = uvicorn.Config(
+            _guarded(app, access.token) if access.token else app,
+            http=BoundedConnection,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+        )
+        for name in _CHATTY_LOGGERS:
+            logging.getLogger(name).setLevel(logging.ERROR)
+        # uvicorn raises the signal again after a clean end, for the handler that was there before its own.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        anyio.run(uvicorn.Server(config).serve, [listener])
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:  # noqa: PLR2004 - the highest port
+        raise ServeError(f"{address!r} is no address.", remedy="Write HOST:PORT, for example 127.0.0.1:8000.")
+    return host.strip("[]"), int(port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(target[:2], family=family)
+    except OSError as error:
+        raise ServeError(f"{host}:{port} cannot be served: {error}.", remedy="Choose another port or host.") from error
+
+
+def _local_only(host: str) -> TransportSecuritySettings:
+    """Refuse what a web page makes a browser on this machine send (DNS rebinding)."""
+    names = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", host)]
+    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
+
+
+def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
+    """Let only requests through that bring the token."""
+    wanted = f"Bearer {token}".encode()
+
+    async def check(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] == "http" and not hmac.compare_digest(
+            dict(scope["headers"]).get(b"authorization", b""), wanted
+        ):
+            headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await app(scope, receive, send)
+
+    return check

@@ -1,0 +1,134 @@
+"""What the tools answer, as text for agents; a search's answer is in render.py."""
+
+from collections.abc import Iterator, Sequence
+
+from mcp_types import CallToolResult, TextContent
+
+from cqm.chunkers.model import Chunk
+from cqm.chunkers.tokens import estimate
+from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.model.query import FileProblem
+from cqm.index.model.status import IndexStatus
+from cqm.server.answers.boundary import explain_mark, new_mark
+from cqm.server.answers.render import path_name
+from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
+from cqm.server.console import one_line, plain
+from cqm.server.preview.preview import Preview
+from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
+from cqm.server.workspace.jobs import Job
+
+_MOST_LISTED = 500
+_PREFIX = "cqm/"
+_LONGEST_VALUE = 60
+
+
+def with_facts(text: str, name: str, facts: object) -> CallToolResult:
+    """A tool's reply: the text that the model reads, and facts for the program that it runs in, as `_meta`.
+
+    They are no structured content: programs show that to the model in place of the text.
+
+    Parameters:
+        name: of the facts, below our prefix.
+        facts: as JSON has them, or dataclasses.
+    """
+    return CallToolResult(content=[TextContent(type="text", text=text)], _meta={f"{_PREFIX}{name}": plain(facts)})
+
+
+def job_reply(root: str, job: Job) -> str:
+    """How an indexing job stands.
+
+    Raises:
+        CqmError: the job failed.
+    """
+    if not job.is_done:
+        return "\n".join(
+            [going_on(root, job), "Search answers from what is done. Call index_path again to wait for the rest."]
+        )
+    return "\n".join(map(one_line, _summary_lines(root, job.result())))
+
+
+def going_on(root: str, job: Job) -> str:
+    """A running job in one line."""
+    progress = job.progress
+    if not progress.total:
+        return one_line(f"Indexing {root} goes on: looking for files.")
+    return one_line(f"Indexing {root} goes on: {pace_text(progress)} after {job.seconds:.0f} s.")
+
+
+def progress_message(progress: Progress) -> str:
+    """A progress notification's text."""
+    return one_line(f"{progress.path} ({progress.chunks:,} chunks)") if progress.path else progress.phase
+
+
+def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
+    """What an index holds, the job that runs on it, how its files are followed, and whose settings hold."""
+    lines = [*status_lines(status)]
+    if job and not status.running:
+        lines.append(f"  {going_on(status.root, job)}")
+    if watch:
+        lines.append(f"  watch: {watch}")
+    if notice:
+        lines.append(f"  {notice}")
+    return "\n".join(map(one_line, lines))
+
+
+def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
+    """The files that failed or were skipped, with their reasons, as many as a reply may hold."""
+    if not problems:
+        return one_line(f"{root}: no file {what}.")
+    lines = [f"{root}: {len(problems):,} files {what}:"]
+    lines += [f"{path_name(problem.path)}: {problem.reason}" for problem in problems[:_MOST_LISTED]]
+    if len(problems) > _MOST_LISTED:
+        lines.append(f"and {len(problems) - _MOST_LISTED:,} more")
+    return "\n".join(map(one_line, lines))
+
+
+def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = "") -> str:
+    """The chunks of a document: a line for each, or with its text, as many as fit.
+
+    Parameters:
+        made: the document, cut.
+        with_text: show the text of each chunk too.
+        budget: estimated tokens that the reply may have.
+        mark: that CQM's lines begin with below the first chunk; a new one when empty.
+    """
+    lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
+    lines += [f"Warning: {warning}" for warning in made.report.warnings]
+    lines = [*map(one_line, lines)]
+    start = ""
+    if with_text and made.report.chunks:
+        mark = mark or new_mark([made.document.text])
+        lines.append(explain_mark(mark))
+        start = f"{mark} "
+    left = budget - estimate("\n".join(lines))
+    for chunk in made.report.chunks:
+        block = f"{start}{_chunk_block(made, chunk, with_text=with_text)}"
+        left -= estimate(block) + 1
+        if left < 0:
+            rest = len(made.report.chunks) - chunk.index
+            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
+            break
+        lines.append(block)
+    return "\n".join(lines)
+
+
+def _chunk_block(made: Preview, chunk: Chunk, *, with_text: bool) -> str:
+    head = one_line(f"{'  ' * chunk.level}{chunk_line(made, chunk)}{_known(chunk)}")
+    has_text = with_text and not holds_text(chunk, made.report.chunks)
+    return f"{head}\n{chunk_text(chunk)}" if has_text else head
+
+
+def _known(chunk: Chunk) -> str:
+    """What is known of a chunk beside its name, as far as it is a line's worth."""
+    about = chunk.metadata
+    known: dict[str, object] = {"fqcn": about.fqcn if about.fqcn != chunk.symbol else "", **about.facts}
+    if len(chunk.symbols) == 1:
+        facts = chunk.symbols[0]
+        known |= {"returns": facts.returns, "visibility": facts.visibility, "complexity": facts.complexity}
+    parts = (f"{name}={shown(value)[:_LONGEST_VALUE]}" for name, value in known.items() if value)
+    return "".join(f"  {part}" for part in parts)
+
+
+def _summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
+    yield "Cancelled: what was done by then is indexed; call again for the rest." if summary.cancelled else "Indexed."
+    yield from summary_lines(root, summary)

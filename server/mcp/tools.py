@@ -1,0 +1,340 @@
+"""The five tools, and the one place where our errors become text for the model."""
+
+import functools
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cqm.chunkers.errors import CqmError
+from cqm.chunkers.model import Document
+from cqm.index.files.scan import read_bytes, scan
+from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.freshness import NOT_KNOWN, judged
+from cqm.index.model.progress import Progress
+from cqm.index.model.query import Answer, Query, SearchMode
+from cqm.index.model.status import IndexStatus
+from cqm.index.workers import Workers
+from cqm.server.answers.as_json import answer_facts, status_facts
+from cqm.server.answers.render import render_answer
+from cqm.server.answers.status_text import stale_lines
+from cqm.server.answers.times import parse_when
+from cqm.server.answers.usages import usage_lines
+from cqm.server.config.settings import Settings
+from cqm.server.console import one_line
+from cqm.server.errors import PathRefusedError, SettingsError
+from cqm.server.mcp.client_roots import NamedRoots
+from cqm.server.mcp.replies import (
+    going_on,
+    job_reply,
+    listing,
+    preview_reply,
+    progress_message,
+    status_reply,
+    with_facts,
+)
+from cqm.server.mcp.scope import Served
+from cqm.server.preview.choice import Choice
+from cqm.server.preview.preview import Preview, preview, preview_file
+from cqm.server.workspace.workspace import OpenIndex
+
+_log = logging.getLogger(__name__)
+
+_GLANCE_SECONDS = 2.0
+"""How long a search waits until a complete index of earlier days has been compared with the files of today."""
+
+_P = ParamSpec("_P")
+_Reply = TypeVar("_Reply", str, CallToolResult)
+
+ToolContext = Context[Served, Any]
+PathInScope = Annotated[str | None, Field(description="File or folder; the folder that is open when left out.")]
+Wait = Annotated[
+    float | None,
+    Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
+]
+WaitForChanges = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        le=240,
+        description="Seconds to wait until all changes known by now are indexed (default: only for a folder's first "
+        "indexing, 45).",
+    ),
+]
+PlainValue = str | int | float | bool | list[str]
+StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
+
+
+def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_Reply]]:
+    """Turn what a tool raises into ToolError, whose text is all that reaches the model."""
+
+    @functools.wraps(tool)
+    async def call(*args: _P.args, **kwargs: _P.kwargs) -> _Reply:
+        try:
+            return await tool(*args, **kwargs)
+        except (ToolError, MCPError):
+            raise
+        except CqmError as error:
+            raise ToolError(_error_text(error)) from error
+        except Exception as error:  # the tool boundary
+            _log.exception("%s failed unexpectedly.", tool.__name__)
+            message = f"Unexpected {type(error).__name__}: {error}. This is a fault of CQM; its log has the details."
+            raise ToolError(one_line(message)) from error
+
+    return call
+
+
+def _error_text(error: CqmError) -> str:
+    """An error for the model, on one line; only settings have several, one a problem."""
+    lines = str(error).split("\n") if isinstance(error, SettingsError) else [str(error)]
+    return "\n  ".join(map(one_line, lines))
+
+
+@explained
+async def index_path(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: PathInScope = None,
+    force: Annotated[bool, Field(description="Read and embed all files anew; search goes on meanwhile.")] = False,  # noqa: FBT002
+    retry: Annotated[bool, Field(description="Only try the files again that failed.")] = False,  # noqa: FBT002
+    wait_seconds: Wait = None,
+) -> str:
+    """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
+    served = ctx.request_context.lifespan_context
+    opened = (await run_sync(served.open, path, named)).opened
+    # Whoever asks for this may have mended a service just now.
+    await run_sync(opened.index.retry_models)
+    job = opened.start_or_join(anew=force, retry=retry and not force)
+    await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
+    return job_reply(str(opened.index.root), job)
+
+
+@explained
+async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
+    ctx: ToolContext,
+    named: NamedRoots,
+    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")] = "",
+    like: Annotated[
+        str, Field(description='Instead of a query: find what is like a place, as results name it: "src/app.py:40-61".')
+    ] = "",
+    path: PathInScope = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Results a page (default 10).")] = None,
+    mode: Annotated[
+        Literal["hybrid", "semantic", "lexical"] | None,
+        Field(description="hybrid (default), semantic (meaning alone) or lexical (words alone)."),
+    ] = None,
+    language: Annotated[list[str] | None, Field(description='Only these languages: ["python", "go"].')] = None,
+    kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
+    source: Annotated[
+        list[Literal["code", "documentation", "config", "data", "issue"]] | None,
+        Field(description='Only what comes from there: ["issue"], ["code", "documentation"].'),
+    ] = None,
+    include: Annotated[
+        list[str] | None, Field(description='Only files that match a glob: ["src/**", "*.py"]; relative to `path`.')
+    ] = None,
+    exclude: Annotated[list[str] | None, Field(description='No files that match a glob: ["tests/**"].')] = None,
+    changed_since: Annotated[
+        str | None, Field(description="Only files changed since: a span back (2d, 12h) or a date (2026-03-01).")
+    ] = None,
+    cursor: Annotated[str, Field(description="Of the page before, for the next page.")] = "",
+    token_budget: Annotated[
+        int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
+    ] = None,
+    explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
+    wait_seconds: WaitForChanges = None,
+) -> CallToolResult:
+    """Answer a question from the index of a path, which is made first when there is none."""
+    served = ctx.request_context.lifespan_context
+    place = await run_sync(served.open, path, named)
+    settings = place.opened.settings
+    asked = Query(
+        text=query,
+        like=like,
+        limit=limit or settings.search.limit,
+        cursor=cursor,
+        mode=SearchMode(mode or settings.search.mode),
+        languages=tuple(name.lower() for name in language or ()),
+        kinds=tuple(name.lower() for name in kind or ()),
+        sources=tuple(source or ()),
+        include=place.include(include or ()),
+        exclude=place.globs(exclude or ()),
+        changed_since=parse_when(changed_since, now=time.time()) if changed_since else None,
+    )
+    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
+    answer = await run_sync(_answer, place.opened, asked)
+    root = str(place.opened.index.root)
+    budget = token_budget or settings.server.token_budget
+    text = note + render_answer(asked, answer, budget, root=root, explain=explain)
+    return with_facts(text, "answer", answer_facts(answer))
+
+
+@explained
+async def usages(
+    ctx: ToolContext,
+    named: NamedRoots,
+    name: Annotated[str, Field(description="A symbol, plain or qualified: get_url, Client.get_url.")],
+    path: PathInScope = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="Calls to show.")] = 20,
+    wait_seconds: WaitForChanges = None,
+) -> str:
+    """Tell where a symbol is defined, what calls it and what it calls, from the index of a path."""
+    served = ctx.request_context.lifespan_context
+    place = await run_sync(served.open, path, named)
+    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
+    backlog = place.opened.backlog()
+    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+    found = await run_sync(place.opened.index.usages, name, limit)
+    return note + "".join(f"Note: {line}\n" for line in lacking) + "\n".join(usage_lines(found)) + "\n"
+
+
+@explained
+async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: Annotated[str | None, Field(description="File to preview.")] = None,
+    text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
+    name: Annotated[str, Field(description="File name that tells the language of `text`: example.py.")] = "text.txt",
+    with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
+    strategy: Annotated[StrategyName, Field(description="How to cut; auto goes by content.")] = "auto",
+    options: Annotated[
+        dict[str, PlainValue] | None,
+        Field(description='Of the strategy: {"target_tokens": 256}. A wrong name is answered with those there are.'),
+    ] = None,
+) -> str:
+    """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
+    if (path is None) == (text is None):
+        raise ToolError("Give either `path` or `text`.")
+    served = ctx.request_context.lifespan_context
+    choice = Choice(strategy, options or {})
+    if text is not None:
+        settings = served.settings
+        made = await run_sync(preview, Document(name, text), choice, settings, served.workers)
+    else:
+        real, root = await run_sync(served.root_of, path, named)
+        settings = served.settings.for_root(root)
+        made = await run_sync(_preview_file, root, real, choice, settings, served.workers)
+    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget)
+
+
+@explained
+async def index_status(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: PathInScope = None,
+    show: Annotated[
+        Literal["summary", "failed", "skipped"],
+        Field(description="summary, or all files that failed or were skipped, with their reasons."),
+    ] = "summary",
+) -> CallToolResult:
+    """Tell what is indexed, how fresh it is, what failed or was skipped, and what goes on."""
+    served = ctx.request_context.lifespan_context
+    if show != "summary":
+        place = await run_sync(served.open, path, named)
+        text, status = await run_sync(_problems, place.opened, show)
+        return with_facts(text, "status", [status_facts(status)])
+    roots = await run_sync(served.roots_of, path, named)
+    told = [await run_sync(_status, served, root) for root in roots]
+    text = "\n\n".join(text for text, _ in told)
+    return with_facts(text, "status", [status_facts(status) for _, status in told])
+
+
+def _seconds(served: Served, wanted: float | None) -> float:
+    return served.settings.server.wait_seconds if wanted is None else wanted
+
+
+def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
+    """Tells a client of the progress, if it asked to be told."""
+
+    async def tell(progress: Progress) -> None:
+        await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
+
+    return tell
+
+
+def _answer(opened: OpenIndex, query: Query) -> Answer:
+    """An answer with all that this process knows of how fresh it is."""
+    backlog = opened.backlog()
+    answer = opened.index.search(query)
+    return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
+
+
+async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
+    """Compare the index with its files if nobody has, and give a line for the reply when it is not in step with them.
+
+    Parameters:
+        opened: the index.
+        served: what tells how long to wait by default.
+        wait: seconds that the caller will wait for changes to be indexed; None to wait only where nothing was compared.
+
+    Raises:
+        CqmError: there is no index to answer from, and none could be made.
+    """
+    if opened.is_in_step and not wait:
+        return ""
+    if opened.watcher and wait and opened.is_told_of_changes:
+        await run_sync(opened.watcher.wait, wait, abandon_on_cancel=True)
+        return ""
+    root, complete = str(opened.index.root), opened.is_complete
+    seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
+    end = anyio.current_time() + _seconds(served, seconds)
+    if opened.is_in_step and (running := opened.running_job()) and running.join():
+        # It may have passed what changed since it began.
+        await running.wait(end - anyio.current_time(), _progress_to(ctx))
+    job = opened.start_or_join()
+    done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
+    if not done:
+        return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
+    try:
+        job.result()
+    except CqmError as error:
+        if not complete:
+            raise
+        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
+    return ""
+
+
+def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
+    """The chunks of a file, if it is one that indexing reads: what is skipped as a secret must not be shown either."""
+    relative = path.relative_to(root).as_posix()
+    if not path.is_file():
+        raise PathRefusedError(f"{relative} is not a file.", remedy="Give the path of a file.")
+    found = next(iter(scan(root, settings.scan_options(), below=[relative])), None)
+    if found is None:
+        raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
+    if found.skip:
+        raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
+    read = read_bytes(root, relative, settings.scan_options())
+    if read.skip:
+        raise PathRefusedError(f"{relative} is not indexed: {read.skip.value}.")
+    return preview_file(relative, read.data, choice, settings, workers)
+
+
+def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
+    status = opened.index.status()
+    problems = opened.index.skipped() if show == "skipped" else status.failed
+    return listing(str(opened.index.root), show, problems), status
+
+
+def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
+    """The status of a root, compared with the disk unless another process has the index."""
+    status = served.workspace.status(root)
+    if not status.exists and served.workspace.opened(root) is None:
+        return status_reply(status), status
+    try:
+        opened = served.workspace.open(root)
+    except IndexInUseError as error:
+        return status_reply(status, watch=error.message), status
+    # The job first: one that ends while the disk is looked at is still told of, and never missing beside old counts.
+    job = opened.running_job()
+    status = opened.index.status(look=True)
+    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

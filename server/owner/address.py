@@ -1,0 +1,259 @@
+"""Where the owner of an index is found: a socket that only its user can reach, named in the folder of the index.
+
+An address is believed where this user alone can have written it, and dialled where this user alone can listen: the
+folder of the index and that of the socket have mode 0700, and the system tells whose process answers. A port is
+dialled only on systems without unix sockets.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import socket
+import stat
+import struct
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from cqm.index.disk.durable import replace_passing_file
+from cqm.index.disk.locations import ADDRESS_FILE
+from cqm.index.disk.private import is_mine, narrow_folder, problem_of_folder, read_private
+from cqm.index.model.errors import StoreError
+
+_LONGEST_PATH = 103
+"""Bytes of a unix socket's path: macOS has room for 103 and an end, Linux for 107."""
+_BACKLOG = 128
+_LOOPBACK = "127.0.0.1"
+_HIGHEST_PORT = 65_535
+_SOCKETS = "cqm"
+"""The name of the folder for sockets in the user's own folder of what runs."""
+_ADDRESS_BYTES = 4096
+"""Of the file of an address, at most."""
+_CREDENTIALS = struct.Struct("3i")
+"""`struct ucred` of Linux: process, user, group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an owner listens.
+
+    Attributes:
+        pid: of the owner.
+        path: of its unix socket; empty where there are none, as on Windows.
+        port: on the loopback address then.
+        token: what a client has to know then; a socket's permissions do as much.
+    """
+
+    pid: int
+    path: str = ""
+    port: int = 0
+    token: str = field(default="", repr=False)
+
+
+def has_unix_sockets() -> bool:
+    """Whether this system has them; Python on Windows has not."""
+    return hasattr(socket, "AF_UNIX")
+
+
+def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Address]:
+    """Begin to listen for the clients of an index, and tell them where. Only its one owner may call this.
+
+    Parameters:
+        folder: of the index.
+        over_tcp: on the loopback address, rather than on a unix socket; no client dials it where there are these.
+
+    Raises:
+        StoreError: no place for the socket is to be had, or the folder cannot be written.
+    """
+    try:
+        if over_tcp or not has_unix_sockets():
+            listener = socket.create_server((_LOOPBACK, 0), backlog=_BACKLOG)
+            address = Address(os.getpid(), port=listener.getsockname()[1], token=secrets.token_hex(32))
+        else:
+            listener, path = _listen_at(folder)
+            address = Address(os.getpid(), str(path))
+        replace_passing_file(folder / ADDRESS_FILE, json.dumps(asdict(address)))
+    except OSError as error:
+        raise StoreError(f"The owner of {folder} cannot listen: {error}.", remedy="Free space.") from error
+    return listener, address
+
+
+def is_found(folder: Path, address: Address) -> bool:
+    """Whether clients still find an owner: its socket may be removed at a logout, the index with the cache."""
+    return read_address(folder) == address and (not address.path or Path(address.path).exists())
+
+
+def unlisten(folder: Path, address: Address) -> None:
+    """Take away what `listen` left on disk, unless another owner's is there by now."""
+    if read_address(folder) == address:
+        with suppress(OSError):
+            (folder / ADDRESS_FILE).unlink()
+    if address.path:
+        Path(address.path).unlink(missing_ok=True)
+
+
+def read_address(folder: Path) -> Address | None:
+    """Where the owner of an index listens, or did before it died.
+
+    Returns:
+        None where there is no owner, or the address may be somebody else's: others can write to the folder, the file is
+        a link or another user's, or the socket is not in a folder for the sockets of this user.
+    """
+    try:
+        if problem_of_folder(folder) or _others_can_enter(folder.lstat()):
+            return None
+        noted = json.loads(read_private(folder, ADDRESS_FILE, _ADDRESS_BYTES))
+        address = Address(**noted)
+    except (OSError, ValueError, TypeError):
+        return None
+    kinds = (type(address.pid), type(address.path), type(address.port), type(address.token))
+    if kinds != (int, str, int, str) or address.pid < 1 or not 0 <= address.port <= _HIGHEST_PORT:
+        return None
+    if not (address.path and has_unix_sockets()):
+        return address if address.port else None
+    path = Path(address.path)
+    is_ours = not address.port and path.name == _socket_name(folder, address.pid) and _is_for_sockets(path.parent)
+    return address if is_ours else None
+
+
+def dial(address: Address) -> socket.socket | None:
+    """A connection to an owner that is a process of this user; None when nobody listens there, or somebody else does.
+
+    Raises:
+        OSError: the system refuses it for another reason, such as too many open files.
+    """
+    if address.port and has_unix_sockets():
+        return None
+    if address.path and not _is_my_socket(Path(address.path)):
+        return None
+    family = socket.AF_INET if address.port else socket.AF_UNIX
+    connection = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connection.connect((_LOOPBACK, address.port) if address.port else address.path)
+    except (ConnectionError, FileNotFoundError):
+        connection.close()
+        return None
+    except OSError:
+        connection.close()
+        raise
+    if not is_of_this_user(connection):
+        connection.close()
+        return None
+    return connection
+
+
+def is_of_this_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end of a unix socket is this user's, as far as the system tells.
+
+    Linux does. Elsewhere the modes of the socket and of its folder have to do, and over TCP the token.
+    """
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None or not has_unix_sockets() or connection.family != socket.AF_UNIX:
+        return True
+    _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
+    return bool(user == os.geteuid())
+
+
+def _is_my_socket(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(status.st_mode) and is_mine(status)
+
+
+def _is_for_sockets(place: Path) -> bool:
+    """Whether a folder is one for the sockets of this user, made by a process that may have had another environment."""
+    if not place.is_absolute() or ".." in place.parts or place.name not in {_SOCKETS, _my_sockets()}:
+        return False
+    try:
+        return not problem_of_folder(place) and not _others_can_enter(place.lstat())
+    except OSError:
+        return False
+
+
+def _others_can_enter(status: os.stat_result) -> bool:
+    return has_unix_sockets() and bool(status.st_mode & 0o077)
+
+
+def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
+    place = _socket_folder()
+    _sweep(place)
+    path = place / _socket_name(folder, os.getpid())
+    unnamed = place / f".{path.name}"
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        unnamed.unlink(missing_ok=True)
+        # Nobody else can enter the folder, so that nobody can be quicker than this.
+        listener.bind(str(unnamed))
+        unnamed.chmod(0o600)
+        listener.listen(_BACKLOG)
+        # What has the name of a socket answers from the first moment on, so that nobody takes it for one that is left.
+        unnamed.replace(path)
+    except OSError:
+        listener.close()
+        raise
+    return listener, path
+
+
+def _sweep(place: Path) -> None:
+    """Take away the sockets that no process listens on: those of owners that were killed, whatever their index."""
+    for path in place.glob("*-*"):
+        if not _answers(path):
+            path.unlink(missing_ok=True)
+
+
+def _answers(path: Path) -> bool:
+    try:
+        connection = dial(Address(0, str(path)))
+    except OSError:
+        return True
+    if connection:
+        connection.close()
+    return connection is not None
+
+
+def _socket_name(folder: Path, pid: int | str) -> str:
+    """The name of an owner's socket: short, since sockets have room for about 100 bytes of path."""
+    return f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}-{pid}"
+
+
+def _socket_folder() -> Path:
+    """A folder for sockets that only this user can enter, the first that will do."""
+    problems = []
+    for place in _candidates():
+        longest = os.fsencode(place / f".{'0' * 16}-{2**22}")
+        problem = "its path is too long" if len(longest) > _LONGEST_PATH else _made_private(place)
+        if not problem:
+            return place
+        problems.append(f"{place}: {problem}")
+    raise StoreError(
+        f"There is no folder for sockets: {'; '.join(problems)}.",
+        remedy="Set XDG_RUNTIME_DIR to a folder of your own, or index.shared to false.",
+    )
+
+
+def _candidates() -> list[Path]:
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    named = [runtime / _SOCKETS] if runtime.is_absolute() else []
+    shared = [Path(tempfile.gettempdir()), Path("/tmp")]  # noqa: S108
+    return list(dict.fromkeys([*named, *(place / _my_sockets() for place in shared)]))
+
+
+def _my_sockets() -> str:
+    """The name of the folder for sockets in one that all users share."""
+    return f"cqm-{os.geteuid()}"
+
+
+def _made_private(place: Path) -> str:
+    """Make a folder that only this user can enter; what is wrong with it, if anything is."""
+    try:
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+        # In a folder that all may write to, somebody else may have been there first.
+        narrow_folder(place)
+    except OSError as error:
+        return error.strerror or str(error)
+    return "" if os.access(place, os.W_OK | os.X_OK) else "it cannot be written"

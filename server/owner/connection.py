@@ -1,0 +1,177 @@
+"""One connection of an owner, from the greeting to the end: requests are answered one after the other."""
+
+import logging
+from collections.abc import Callable, Mapping
+from hmac import compare_digest
+from typing import Any
+
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Improved, Progress, UpdateSummary
+from cqm.index.model.status import IndexStatus
+from cqm.server.errors import SharingError
+from cqm.server.owner.address import Address
+from cqm.server.owner.messages import (
+    ASKS,
+    CANCEL,
+    DISMISSES,
+    FAILURE,
+    LEAVING,
+    METHODS,
+    NOTICE,
+    PROGRESS,
+    RESULT,
+    USERS,
+    WELCOME,
+    Build,
+    Failure,
+    Greeting,
+    encoded,
+    failure_of,
+    read,
+    read_build,
+    read_request,
+    written,
+)
+from cqm.server.owner.opened import Opened
+from cqm.server.owner.session import LeavingError, Tenancy
+from cqm.server.owner.wire import Message, Wire
+
+_log = logging.getLogger(__name__)
+
+_GREETING_SECONDS = 10.0
+"""How long a client may take to say who it is."""
+
+_GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
+    "update": lambda now: UpdateSummary(
+        failed=now.failed, skipped=now.skipped, lacking=now.lacking, models=now.models, cancelled=True
+    ),
+    "improve": lambda now: Improved(lacking=now.lacking),
+}
+"""What a run gives a client that gave it up while others go on with it, by what the index holds."""
+
+
+def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
+    """Serve a client until it goes, or the owner does.
+
+    Parameters:
+        wire: connected; closed by this.
+        tenancy: of the index.
+        build: what the owner runs.
+        address: where it listens.
+    """
+    try:
+        greeting = _greeted(wire, tenancy, build, address)
+        if greeting:
+            _serve(wire, tenancy, greeting)
+    except (LeavingError, ConnectionError):
+        # The client is gone, or asks the next owner when it sees that this one has gone.
+        _log.debug("A connection ended.")
+    except SharingError as error:
+        _log.warning("%s", error)
+    finally:
+        wire.close()
+
+
+def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
+    """The greeting of a client of this build; None for whoever asks something else, and is answered."""
+    message = wire.receive(_GREETING_SECONDS)
+    token = message.get("token")
+    if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
+        raise SharingError("A client came that does not know the token.")
+    theirs, asked = read_build(message), message.get(ASKS)
+    if asked == USERS:
+        wire.send({USERS: tenancy.users()})
+        return None
+    if theirs == build and asked is None:
+        greeting: Greeting = read(Greeting, message)
+        return greeting
+    try:
+        tenancy.dismiss() if asked == DISMISSES else tenancy.make_way(theirs)
+    except Exception as error:  # noqa: BLE001 - the client's to raise
+        _send_failure(wire, error)
+    else:
+        wire.send({LEAVING: True})
+    return None
+
+
+def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
+    with tenancy.present(greeting):
+        try:
+            options = tenancy.open_for(greeting)
+        except LeavingError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the client's to raise
+            _send_failure(wire, error)
+            return
+        wire.send({WELCOME: written(Build, greeting.build)} | _noted(tenancy, greeting, options))
+        while True:
+            _answer(wire, tenancy, greeting, wire.receive())
+
+
+def _noted(tenancy: Tenancy, greeting: Greeting, options: IndexOptions) -> Message:
+    notice = tenancy.notice(greeting, options)
+    return {NOTICE: notice} if notice else {}
+
+
+def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) -> None:
+    if CANCEL in message:
+        # It crossed the result of what it was to cancel.
+        return
+    method, arguments = read_request(message)
+    try:
+        result, options = _result(wire, tenancy, method, arguments)
+    except (LeavingError, ConnectionError, SharingError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the client's to raise
+        _send_failure(wire, error)
+    else:
+        wire.send_encoded(encoded(RESULT, METHODS[method].gives, result, _noted(tenancy, greeting, options)))
+
+
+def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
+    """What a call comes to, and the options that the index was open with."""
+    if not METHODS[method].is_run:
+        with tenancy.call(method) as opened:
+            return getattr(opened.index, method)(**arguments), opened.index.options
+    caller = _Caller(wire)
+    while True:
+        with tenancy.call(method) as opened:
+            result = _run(caller, opened, method, arguments)
+            if caller.gave_up or not opened.is_ending:
+                return result, opened.index.options
+        # Not stopped by its client: begun again as the index is opened next, here or by the next owner.
+
+
+def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
+    paths = arguments.get("paths")
+    wish = None if paths is None else frozenset(paths)
+    result = opened.line(method, arguments).call(wish, caller.tell, caller.wants)
+    return _GIVEN_UP[method](opened.index.status()) if result is None else result
+
+
+class _Caller:
+    """A client while it waits for a run.
+
+    Parameters:
+        wire: to it.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.gave_up = False
+
+    def tell(self, progress: Progress) -> None:
+        """Send it how far the run is."""
+        self._wire.send({PROGRESS: written(Progress, progress)})
+
+    def wants(self) -> bool:
+        """Whether it wants the run still; reading also notices that it is gone."""
+        self.gave_up = self.gave_up or (self._wire.is_readable(0) and CANCEL in self._wire.receive())
+        return not self.gave_up
+
+
+def _send_failure(wire: Wire, error: Exception) -> None:
+    failure = failure_of(error)
+    if failure.kind == SharingError.__name__:
+        _log.error("A call failed.", exc_info=error)
+    wire.send({FAILURE: written(Failure, failure)})

@@ -1,0 +1,153 @@
+"""Long work that several clients want at once: done for all of them together, for as long as any of them wants it."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from typing import Generic, TypeVar
+
+from cqm.index.model.progress import Progress
+
+_log = logging.getLogger(__name__)
+
+_GLANCE_SECONDS = 0.1
+"""How often a call that waits looks whether its client still wants it."""
+
+Result = TypeVar("Result")
+Wish = frozenset[str] | None
+"""What a run is to bring up to date: paths, or None for everything."""
+Report = Callable[[Progress], None]
+Work = Callable[[Wish, Report, Callable[[], bool]], Result]
+"""Does a run: takes what is wished, a function to report to, and one that tells whether to stop."""
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call that takes part in a run: what it has not been told yet, the newest of each phase."""
+
+    news: dict[str, Progress] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class _Run(Generic[Result]):
+    """A run and the calls that want it; once it has begun, nobody joins it."""
+
+    wish: Wish
+    calls: set[_Call] = field(default_factory=set)
+    result: Result | None = None
+    error: BaseException | None = None
+    is_done: bool = False
+
+    def outcome(self) -> Result:
+        """What it came to."""
+        if self.error:
+            raise self.error
+        if self.result is None:
+            raise RuntimeError("the run ended with neither result nor error")
+        return self.result
+
+
+class Line(Generic[Result]):
+    """Runs of one kind of work, one after the other.
+
+    A call takes part in a run that begins after it, so that what it wants to be seen is seen; those that come while
+    one goes on share the next. When the last call of a run is not wanted any more, the run is told to stop.
+
+    Parameters:
+        work: does a run.
+        name: of its threads.
+        counted: gives what lasts as long as a run does: also one that nobody waits for any more, and that has yet to
+            stop.
+    """
+
+    def __init__(self, work: Work[Result], name: str, counted: Callable[[], AbstractContextManager[None]]) -> None:
+        self._work = work
+        self._name = name
+        self._counted = counted
+        self._changed = Condition()
+        self._running: _Run[Result] | None = None
+        self._next: _Run[Result] | None = None
+
+    def call(self, wish: Wish, tell: Report, is_wanted: Callable[[], bool]) -> Result | None:
+        """Take part in a run until it ends.
+
+        Parameters:
+            wish: for it.
+            tell: told of the progress, also of the run before it; in this thread, so that it may take its time.
+            is_wanted: asked now and then. A call that raises in it or in `tell` is not wanted any more either.
+
+        Returns:
+            What the run came to; None for a call that is no longer wanted, while the run is, or has not begun.
+
+        Raises:
+            What the run raised.
+        """
+        call = _Call()
+        run = self._join(wish, call)
+        try:
+            while not self._waited(run, call, tell):
+                if not is_wanted() and self._may_go(run, call):
+                    return None
+        finally:
+            self._drop(run, call)
+        return run.outcome()
+
+    def _join(self, wish: Wish, call: _Call) -> _Run[Result]:
+        with self._changed:
+            if self._next is None:
+                self._next = _Run(wish)
+            elif self._next.wish is not None:
+                self._next.wish = None if wish is None else self._next.wish | wish
+            run = self._next
+            run.calls.add(call)
+            if self._running is None:
+                self._begin()
+            return run
+
+    def _begin(self) -> None:
+        """Begin the next run, if one is wanted; with the lock held."""
+        self._running, self._next = self._next, None
+        if self._running:
+            # Here, where a call or the run before is counted still: between them the count never drops to nothing.
+            counted = ExitStack()
+            counted.enter_context(self._counted())
+            Thread(target=self._go, args=(self._running, counted), name=self._name, daemon=True).start()
+
+    def _go(self, run: _Run[Result], counted: ExitStack) -> None:
+        try:
+            run.result = self._work(run.wish, lambda progress: self._note(run, progress), lambda: not run.calls)
+        except BaseException as error:  # noqa: BLE001 - this thread's boundary: each call raises it in its own thread
+            run.error = error
+        with self._changed:
+            run.is_done = True
+            self._begin()
+            counted.close()
+            self._changed.notify_all()
+
+    def _note(self, run: _Run[Result], progress: Progress) -> None:
+        with self._changed:
+            for call in run.calls | (self._next.calls if self._next else set()):
+                call.news[progress.phase] = progress
+            self._changed.notify_all()
+
+    def _waited(self, run: _Run[Result], call: _Call, tell: Report) -> bool:
+        """Wait for news and tell them; whether the run is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: run.is_done or call.news, _GLANCE_SECONDS)
+            news, call.news, is_done = call.news, {}, run.is_done
+        for progress in news.values():
+            tell(progress)
+        return is_done
+
+    def _may_go(self, run: _Run[Result], call: _Call) -> bool:
+        """Leave a run; whether it needs no waiting for: others want it, or it has not begun."""
+        self._drop(run, call)
+        with self._changed:
+            return bool(run.calls) or run is not self._running
+
+    def _drop(self, run: _Run[Result], call: _Call) -> None:
+        with self._changed:
+            run.calls.discard(call)
+            if run is self._next and not run.calls:
+                self._next = None

@@ -1,0 +1,112 @@
+"""Measuring how the files of a tree are chunked: nothing is indexed, and of every file only counts are kept."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.errors import CqmError
+from cqm.chunkers.model import Chunk, ChunkOptions, Document
+from cqm.chunkers.quality import Finding, gates
+from cqm.index.files.scan import FoundFile, ReadFile, read_file
+from cqm.index.model.options import IndexOptions, ScanOptions
+from cqm.index.workers import Job, Workers
+
+BREAKDOWNS: Mapping[str, Callable[[Chunk], str]] = {
+    "source_type": lambda chunk: chunk.metadata.source_type,
+    "content_type": lambda chunk: chunk.metadata.content_type,
+    "language": lambda chunk: chunk.language,
+    "strategy": lambda chunk: chunk.strategy,
+    "kind": lambda chunk: chunk.kind,
+    "natural_language": lambda chunk: chunk.metadata.natural_language,
+}
+"""What chunks are counted by; where a chunk has no value it is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileMeasure:
+    """What chunking one file gave.
+
+    Attributes:
+        path: relative to the root.
+        size: in bytes.
+        left_out: why it was not chunked; empty when it was.
+        failed: whether that is a failure, such as a lack of permission.
+        encoding: of the file, as Python's codecs spell it.
+        seconds: CPU time of chunking.
+        sizes: estimated tokens of each chunk.
+        characters: of all chunks.
+        counts: of chunks, by the names of `BREAKDOWNS` and then by value.
+        warnings: of the chunker.
+        findings: of the quality gates.
+    """
+
+    path: str
+    size: int
+    left_out: str = ""
+    failed: bool = False
+    encoding: str = ""
+    seconds: float = 0.0
+    sizes: tuple[int, ...] = ()
+    characters: int = 0
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def measure(
+    found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: Workers
+) -> Iterator[list[FileMeasure]]:
+    """Chunk files and measure that, in batches as they are ready.
+
+    Parameters:
+        found: files of a scan, those that it leaves out included.
+        root: what was scanned.
+        options: of the scan and of chunking.
+        workers: chunk them.
+    """
+    work = partial(_measure, root=root, scan=options.scan, chunking=options.chunk)
+    yield from workers.run(Job(work, FileMeasure, _size, _lost), found)
+
+
+def _size(found: FoundFile) -> int:
+    return 0 if found.skip else found.size
+
+
+def _lost(found: FoundFile, reason: str) -> FileMeasure:
+    return FileMeasure(found.path, found.size, f"not parsed: {reason}", failed=True)
+
+
+def _measure(found: FoundFile, root: Path, scan: ScanOptions, chunking: ChunkOptions) -> FileMeasure:
+    if found.skip:
+        return FileMeasure(found.path, found.size, found.skip.value)
+    try:
+        read = read_file(root, found.path, scan)
+        return (
+            FileMeasure(found.path, read.size, read.skip.value) if read.skip else _chunked(found.path, read, chunking)
+        )
+    except CqmError as error:
+        return FileMeasure(found.path, found.size, error.message, failed=True)
+    except Exception as error:  # noqa: BLE001 - one file of many: what is wrong with it is what the report is for
+        return FileMeasure(found.path, found.size, f"{type(error).__name__}: {error}", failed=True)
+
+
+def _chunked(path: str, read: ReadFile, options: ChunkOptions) -> FileMeasure:
+    began = time.process_time()
+    report = chunk(Document(path, read.text), options)
+    seconds = time.process_time() - began
+    chunks = report.chunks
+    return FileMeasure(
+        path,
+        read.size,
+        encoding=read.encoding,
+        seconds=seconds,
+        sizes=tuple(part.tokens for part in chunks),
+        characters=sum(len(part.text) for part in chunks),
+        counts={name: Counter(filter(None, map(value_of, chunks))) for name, value_of in BREAKDOWNS.items()},
+        warnings=report.warnings,
+        findings=gates(report, options),
+    )

@@ -1,0 +1,203 @@
+"""Keeping an index in step with its folder: changes on disk become batches of paths, and nothing missed stays missed.
+
+Events only make it fast. What makes it right is reconciliation, the comparison of the whole tree with the index, which
+runs at the start, every few minutes, and whenever events may have been lost.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.files import checkout
+from cqm.index.model.progress import UpdateSummary
+from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges, WatchOptions
+from cqm.server.watching.events import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
+from cqm.server.watching.network_mounts import remote_type
+
+_log = logging.getLogger(__name__)
+
+IGNORE_FILES = frozenset({".gitignore", ".cqmignore"})
+"""Files whose change moves other files in or out of scope."""
+
+Update = Callable[[frozenset[str] | None, Callable[[], bool]], UpdateSummary]
+"""Brings paths (relative to the root, with "/") up to date in the index, or the whole tree when given None; stops early
+when the function it is given answers true."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """What a watcher has to say.
+
+    Attributes:
+        message: a sentence for people; empty when the summary says all.
+        paths: what was brought up to date; empty for the whole tree.
+        summary: what the update did; None when there was none.
+        problem: whether something is wrong.
+    """
+
+    message: str = ""
+    paths: tuple[str, ...] = ()
+    summary: UpdateSummary | None = None
+    problem: bool = False
+
+
+class Watcher:
+    """Watches a folder in threads of its own, from `start` to `stop`.
+
+    Parameters:
+        root: the folder, a real path.
+        update: does the work; called from one thread.
+        folders: the folders in scope at and below a folder, itself first.
+        report: told of each update and each problem.
+        options: when changes are taken up.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        update: Update,
+        folders: Callable[[Path], Iterable[Path]],
+        report: Callable[[WatchReport], None],
+        options: WatchOptions | None = None,
+    ) -> None:
+        self._root = root
+        self._update = update
+        self._folders = folders
+        self._report = report
+        self._options = options or WatchOptions()
+        self._pending = PendingChanges(
+            self._options, head=lambda: checkout.head(root), is_busy=lambda: checkout.is_busy(root)
+        )
+        self._source: ChangeSource | None = None
+        self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
+        self._problem = ""
+
+    def start(self) -> None:
+        """Begin to watch, then compare the whole tree once: a change in between is seen by one of the two."""
+        self._pending.add_whole()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; an update that is running stops at the next file."""
+        self._pending.close()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    @property
+    def problem(self) -> str:
+        """Why changes are not taken up at once, with the remedy; empty when they are."""
+        return self._problem
+
+    def backlog(self) -> Backlog:
+        """What is known to have changed and is not in the index yet; nothing is known while changes are not watched."""
+        backlog = self._pending.backlog()
+        return backlog if backlog.count or not self._problem else Backlog(None, backlog.since)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all that is known to have changed now is in the index; whether it is."""
+        return self._pending.wait(seconds)
+
+    def _run(self) -> None:
+        try:
+            while batch := self._pending.take():
+                if not self._root.exists():
+                    self._wait_for_root()
+                    continue
+                if batch.paths is None:
+                    self._watch()
+                self._bring_up_to_date(batch)
+        finally:
+            self._close_source()
+
+    def _watch(self) -> None:
+        """Watch every folder in scope; where that can't be, or is not enough, compare the tree more often."""
+        if self._options.mode == "poll":
+            self._compare_often("Changes are not watched: watch.mode is poll.")
+            return
+        try:
+            if self._source is None:
+                source = open_changes(self._root, folders=self._folders, changed=self._changed, lost=self._lost)
+                source.start()
+                self._source = source
+            else:
+                self._source.refresh()
+        except OSError as error:
+            self._poll(error)
+        else:
+            self._well_watched()
+
+    def _well_watched(self) -> None:
+        kind = remote_type(self._root) if self._options.mode == "auto" else ""
+        if kind:
+            self._compare_often(f"{self._root} is on {kind}, where what other machines change is not told.")
+        elif self._problem:
+            self._problem = ""
+            self._pending.compare_every(self._options.reconcile)
+            self._report(WatchReport(f"{self._root} is watched again."))
+
+    def _compare_often(self, why: str) -> None:
+        self._pending.compare_every(self._options.poll)
+        self._say_problem(f"{why} The folder is compared every {self._options.poll:g} s.", is_problem=False)
+
+    def _close_source(self) -> None:
+        if self._source:
+            self._source.stop()
+            self._source = None
+
+    def _changed(self, path: Path) -> None:
+        """Take a change from the source's thread."""
+        if path == self._root or path.name in IGNORE_FILES:
+            self._pending.add_whole()
+        else:
+            self._pending.add(path.relative_to(self._root).as_posix())
+
+    def _lost(self, why: str | OSError) -> None:
+        """Changes were missed: compare the whole tree."""
+        if isinstance(why, OSError):
+            self._poll(why)
+        else:
+            self._report(WatchReport(f"Changes in {self._root} were missed: {why}. The whole tree is compared."))
+        self._pending.add_whole()
+
+    def _poll(self, error: OSError) -> None:
+        remedy = f" {how_to_get_watches(error)}" if error.errno in LIMIT_ERRORS else ""
+        self._say_problem(
+            f"Changes in {self._root} can't be watched: {error.strerror}. "
+            f"The folder is compared every {self._options.poll:g} s instead.{remedy}"
+        )
+        self._pending.compare_every(self._options.poll)
+
+    def _wait_for_root(self) -> None:
+        self._close_source()
+        self._say_problem(
+            f"{self._root} is gone. What was indexed stays searchable; the watch goes on when it is back."
+        )
+        self._pending.compare_every(self._options.poll)
+
+    def _bring_up_to_date(self, batch: Batch) -> None:
+        try:
+            summary = self._update(batch.paths, self._pending.is_closed)
+        except CqmError as error:
+            self._failed(batch, str(error))
+        except Exception as error:  # noqa: BLE001 - this thread's boundary: one failed update must not end the watch
+            _log.exception("An update of %s failed.", self._root)
+            self._failed(batch, f"Unexpected {type(error).__name__}: {error}")
+        else:
+            if summary.cancelled:
+                self._pending.keep(batch)
+            else:
+                self._pending.finish()
+            self._report(WatchReport(paths=tuple(sorted(batch.paths or ())), summary=summary))
+
+    def _failed(self, batch: Batch, why: str) -> None:
+        self._pending.keep(batch)
+        self._report(WatchReport(why, paths=tuple(sorted(batch.paths or ())), problem=True))
+
+    def _say_problem(self, message: str, *, is_problem: bool = True) -> None:
+        if message != self._problem:
+            self._problem = message
+            self._report(WatchReport(message, problem=is_problem))

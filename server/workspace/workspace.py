@@ -1,0 +1,209 @@
+"""The indexes that a server has open, one for each root: opened when first asked for, followed, and shared."""
+
+import logging
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+from cqm.index.disk.locations import has_index
+from cqm.index.generations.generation import current_name
+from cqm.index.model.progress import UpdateSummary
+from cqm.index.model.status import IndexStatus
+from cqm.index.status.status import read_status
+from cqm.server.config.project_root import PROJECT_MARKS
+from cqm.server.config.settings import Settings
+from cqm.server.owner.open import OpenedIndex, open_index
+from cqm.server.watching.change_queue import Backlog
+from cqm.server.watching.watcher import WatchReport
+from cqm.server.workspace.jobs import Cancelled, Job, Report
+from cqm.server.workspace.open_watch import improver_of, watcher_of
+
+_log = logging.getLogger(__name__)
+
+
+class OpenIndex:
+    """An index, the job that compares its files, and the watcher that follows them once a job has seen them all.
+
+    Parameters:
+        index: opened; closed by `close`.
+        settings: of its root.
+    """
+
+    def __init__(self, index: OpenedIndex, settings: Settings) -> None:
+        self.index = index
+        self.settings = settings
+        self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
+        self._improver = improver_of(index, settings, _log_report)
+        self._lock = Lock()
+        self._job: Job | None = None
+        self._anew = self._retries = False
+        self._compared = False
+        self._closing = False
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether all files were compared with the index since this process opened it, and are followed since."""
+        return self._compared and (self.watcher is not None or not self.settings.watch.enabled)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the index once held every file."""
+        return bool(current_name(self.index.folder))
+
+    def watch_state(self) -> str:
+        """How the files are followed, in a few words."""
+        if self.watcher is None:
+            return "off"
+        return self.watcher.problem or ("changes are taken up as they happen" if self._compared else "not yet")
+
+    @property
+    def is_told_of_changes(self) -> bool:
+        """Whether every change is known as soon as it is made."""
+        return self._compared and self.watcher is not None and not self.watcher.problem
+
+    def backlog(self) -> Backlog:
+        """What is known to have changed and is not in the index yet; taken before a search, it holds for its answer."""
+        if self.watcher is None or not self._compared:
+            return Backlog(None)
+        return self.watcher.backlog()
+
+    def running_job(self) -> Job | None:
+        """The job that runs now."""
+        job = self._job
+        return job if job and not job.is_done else None
+
+    def start_or_join(self, *, anew: bool = False, retry: bool = False) -> Job:
+        """A job that compares all files with the index: the one that runs, or else a new one.
+
+        Parameters:
+            anew: make the index anew; a job that runs and does not is followed by one that does.
+            retry: only try the files again that failed; a job that runs does so too.
+        """
+        with self._lock:
+            is_enough = retry or (not self._retries and (self._anew or not anew))
+            if self._job is None or not is_enough or not self._job.join():
+                self._anew, self._retries = anew, retry
+                work = self._retry if retry else partial(self._compare, anew=anew)
+                self._job = Job(work, name=f"index {self.index.root.name}")
+                self._job.start()
+            return self._job
+
+    def close(self) -> None:
+        """Stop what runs at the next file, and close the index."""
+        with self._lock:
+            self._closing = True
+        if job := self.running_job():
+            job.end()
+        self._improver.stop()
+        if self.watcher:
+            self.watcher.stop()
+        self.index.close()
+
+    def _compare(self, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
+        summary = self.index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
+        for note in summary.notes:
+            _log.warning("%s", note)
+        with self._lock:
+            if not (summary.cancelled or self._compared or self._closing):
+                self._compared = True
+                if self.watcher:
+                    self.watcher.start()
+                    self.index.warm()
+        return self._improver.after(summary)
+
+    def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
+        failed = [problem.path for problem in self.index.status().failed]
+        summary = self.index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
+        return self._improver.after(summary)
+
+    def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:
+        if paths is not None:
+            return self._improver.after(self.index.update(paths, cancelled=cancelled))
+        # A job that runs already may have passed what changed before the watch began.
+        if job := self.running_job():
+            job.end()
+        return self.start_or_join().result()
+
+
+class Workspace:
+    """All open indexes of this process.
+
+    Parameters:
+        settings: those that hold without a project; each root adds its own cqm.yml.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[Path, OpenIndex] = {}
+        self._notices: dict[Path, str] = {}
+        self._lock = Lock()
+
+    def root_of(self, path: Path, allowed: Path) -> Path:
+        """The root whose index answers for a path, at or above it and not above the allowed root.
+
+        The nearest folder that has an index; without one, the nearest that is a project of its own; else the allowed
+        root. Paths below one root so share one index.
+
+        Raises:
+            SettingsError: the cqm.yml of a folder in between is not valid.
+        """
+        places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
+        indexed = (place for place in places if place in self._open or self._has_index(place))
+        marked = (place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS))
+        return next(indexed, None) or next(marked, allowed)
+
+    def open_roots(self) -> tuple[Path, ...]:
+        """The roots whose index is open."""
+        return tuple(self._open)
+
+    def opened(self, root: Path) -> OpenIndex | None:
+        """The index of a root if this process has it open."""
+        return self._open.get(root)
+
+    def open(self, root: Path) -> OpenIndex:
+        """The index of a root, opened if it is not.
+
+        Raises:
+            CqmError: it cannot be opened: it is in use, damaged, or its settings are not valid.
+        """
+        with self._lock:
+            if root not in self._open:
+                settings = self._settings.for_root(root)
+                self._open[root] = OpenIndex(open_index(root, settings, noted=partial(self._note, root)), settings)
+            return self._open[root]
+
+    def notice(self, root: Path) -> str:
+        """That the index of a root is used with others' settings, in a sentence; empty when its own hold."""
+        return self._notices.get(root, "")
+
+    def _note(self, root: Path, notice: str) -> None:
+        self._notices[root] = notice
+        if notice:
+            _log.warning("%s", notice)
+
+    def status(self, root: Path) -> IndexStatus:
+        """What the index of a root holds, without opening it.
+
+        Raises:
+            CqmError: its manifest cannot be read, or its settings are not valid.
+        """
+        return read_status(root, self._settings.index_options(root))
+
+    def _has_index(self, root: Path) -> bool:
+        return has_index(root, self._settings.index_options(root))
+
+    def close(self) -> None:
+        """Close all; what runs is stopped at the next file."""
+        with self._lock, ExitStack() as closing:
+            for opened in self._open.values():
+                closing.callback(opened.close)
+            self._open.clear()
+
+
+def _log_report(report: WatchReport) -> None:
+    level = logging.WARNING if report.problem else logging.INFO
+    if report.message:
+        _log.log(level, "%s", report.message)
+    for failed in report.summary.failed if report.summary else ():
+        _log.warning("%s could not be indexed: %s", failed.path, failed.reason)
