@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from cqm.chunkers.metadata import metadata_of
 from cqm.chunkers.model import Chunk, Document, Piece
-from cqm.chunkers.thawing import thawed
 
 _ID_DIGITS = 32
 
@@ -78,7 +77,6 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
         if parent >= 0:
             children.setdefault(parent, []).append(ids[index])
     position, byte, line = 0, 0, 1
-    make = thawed(Chunk)
     for index, piece in enumerate(pieces):
         start = piece.start - piece.overlap
         if start != position:
@@ -87,7 +85,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
         own = text[start : piece.end]
         size, breaks = byte_count(own), own.count("\n")
         # In the order of the fields: a call with 16 names or more makes a dictionary, which takes five times as long.
-        made: Chunk = make(
+        yield Chunk(
             ids[index],
             document.path,
             outline.language,
@@ -115,8 +113,6 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             metadata_of(document, outline.language, piece),
             piece.symbols,
         )
-        made.__class__ = Chunk
-        yield made
         # The next one may begin further above, but not before this one does with what it repeats.
         position, byte, line = piece.end, byte + size, line + breaks
 

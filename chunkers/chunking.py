@@ -7,9 +7,8 @@ from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document
-from cqm.chunkers.strategies.model import Strategy
 from cqm.chunkers.strategies.rules import check
-from cqm.chunkers.strategies.table import Options, strategy_of
+from cqm.chunkers.strategies.table import Options, Strategy, strategy_of
 from cqm.chunkers.tokens import estimate
 
 CHUNKER_VERSION = 2

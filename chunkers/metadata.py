@@ -1,14 +1,13 @@
 """The common schema of what is known of a chunk beside its text and place."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
-from cqm.chunkers.thawing import thawed
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 
@@ -83,7 +82,7 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
     # What the text shows is surer than what a page declares, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
     names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
-    made: Metadata = thawed(Metadata)(
+    made = Metadata(
         source=document.source,
         url=document.url,
         created_at=document.created_at,
@@ -96,11 +95,8 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         member=names.member,
         facts=facts,
     )
-    for name, value in own.items():
-        if value:
-            setattr(made, name, value)
-    made.__class__ = Metadata
-    return made
+    given = {name: value for name, value in own.items() if value}
+    return replace(made, **given) if given else made
 
 
 def source_type_of(content_type: str) -> str:

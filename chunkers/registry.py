@@ -43,6 +43,15 @@ class Chunker:
     reads: Callable[[str], bool] | None = None
 
 
+def _cut_code(text: str, language: str, options: ChunkOptions) -> Cut | None:
+    if not options.details:
+        return pieces_of_code(text, language, options)
+    # Only where it is asked for: importing the rows takes time too.
+    from cqm.chunkers.facts.collecting import facts_of
+
+    return pieces_of_code(text, language, options, facts_of)
+
+
 def _cut_markdown(text: str, _language: str, options: ChunkOptions) -> Cut:
     return pieces_of_markdown(text, options), []
 
@@ -65,7 +74,7 @@ CHUNKERS = (
     Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
-    Chunker("code", frozenset(BY_NAME), pieces_of_code),
+    Chunker("code", frozenset(BY_NAME), _cut_code),
     Chunker("html", frozenset({"html"}), pieces_of_html),
     Chunker("xml", frozenset({"xml"}), pieces_of_xml),
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),

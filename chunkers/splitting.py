@@ -187,3 +187,11 @@ def overlap_before(text: str, start: int, begins: Sequence[int], budget: int) ->
     first, end = bisect_left(begins, start - budget), bisect_left(begins, start)
     fitting = (begin for begin in begins[first:end] if quarters(text[begin:start]) <= budget)
     return start - next(fitting, start)
+
+
+def line_strength(line: str, following: str) -> int:
+    """Best after a blank line, and before a line that is not indented; see `cutting.LineStrength`."""
+    if following.isspace():
+        return 0
+    indented = following[:1].isspace()
+    return (0 if indented else 1) + (0 if line.strip() else 2)

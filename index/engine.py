@@ -14,34 +14,26 @@ from typing import Self
 
 from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, note_use, relative_to_root, resolve_root
 from cqm.index.generations import generation as generations
-from cqm.index.generations.choosing import settle_order, use_order
 from cqm.index.generations.compact import copy_generation
-from cqm.index.generations.current import Lineage
+from cqm.index.generations.current import Lineage, settle_order, use_order
 from cqm.index.generations.generation import Generation
 from cqm.index.generations.query_models import keep_models
-from cqm.index.model.activity import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, Running
+from cqm.index.manifest.coverage import lacking
+from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, SymbolUses
-from cqm.index.model.status import IndexStatus
+from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.search import Searching, find
 from cqm.index.search.usages import find_usages
-from cqm.index.secrets.model import RedactedFile
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
-from cqm.index.status.status import (
-    COMPLETE_FACT,
-    UPDATED_FACT,
-    describe,
-    describe_building,
-    freshness,
-    going_on,
-    read_building,
-)
-from cqm.index.update.backfill import Improving, lacking
+from cqm.index.status.status import describe, describe_building, freshness, going_on, read_building
+from cqm.index.update.backfill import Improving
 from cqm.index.update.plan import count_differing, plan_update
 from cqm.index.update.updates import Updating
 from cqm.index.update.vectorizer import wanted_spaces

@@ -2,30 +2,38 @@
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.outline import Place
+from cqm.chunkers.code.packages import Packages, packages_of
 from cqm.chunkers.code.packing import Draft, Scope, without_tiny
 from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.sections import Section, Walk, drafts_of
 from cqm.chunkers.code.source import Source
 from cqm.chunkers.code.syntax import lost_rows
-from cqm.chunkers.facts.packages import Packages, packages_of
 from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from cqm.chunkers.facts.collecting import Located
+    from cqm.chunkers.code.outline import Mark
+    from cqm.chunkers.languages.model import Language
+
+    FactsOf = Callable[[Node, list[Mark], Language, Source], Iterable[tuple[int, SymbolFacts]]]
+    """From a tree and its outline to the facts of symbols, each with the character where it begins, in order."""
 
 
-def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[list[Piece], list[str]] | None:
+def pieces_of_code(
+    text: str, language: str, options: ChunkOptions, facts_of: "FactsOf | None" = None
+) -> tuple[list[Piece], list[str]] | None:
     """Cut a program at its symbols.
 
     Parameters:
         text: the whole text.
         language: a name of `languages.LANGUAGES`.
         options: the limits.
+        facts_of: gives the facts of symbols; None for pieces without them.
 
     Returns:
         Pieces in order that hold every character that is not blank, and warnings for people; no pieces and the reason
@@ -38,10 +46,7 @@ def pieces_of_code(text: str, language: str, options: ChunkOptions) -> tuple[lis
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row.name, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
-    if options.details:
-        # Only where it is asked for: importing the rows takes time too.
-        from cqm.chunkers.facts.collecting import facts_of
-
+    if facts_of:
         pieces = _with_symbols(pieces, facts_of(root, marks, row, source))
     return pieces, _warnings(root, source)
 
@@ -62,7 +67,7 @@ def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
     return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context, facts=facts)
 
 
-def _with_symbols(pieces: list[Piece], located: "list[Located]") -> list[Piece]:
+def _with_symbols(pieces: list[Piece], located: Iterable[tuple[int, SymbolFacts]]) -> list[Piece]:
     """Give each symbol to the last piece that begins before it, so that none is lost or told twice."""
     starts = [piece.start for piece in pieces]
     symbols: defaultdict[int, list[SymbolFacts]] = defaultdict(list)

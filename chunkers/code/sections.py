@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.enclosing import class_line, fields_line, has_members, ungrouped
 from cqm.chunkers.code.outline import Mark, Place, is_loose, outline
+from cqm.chunkers.code.packages import packages_of
 from cqm.chunkers.code.packing import Draft, Scope, draft_of, packs_of
 from cqm.chunkers.code.signature import body_of, signature
 from cqm.chunkers.code.splitting import Rows, spans_of_rows
 from cqm.chunkers.code.units import Unit, units_of
-from cqm.chunkers.facts.packages import packages_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, Language
 
 if TYPE_CHECKING:

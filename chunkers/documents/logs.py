@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqm.chunkers.documents.prose import line_strength
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
-from cqm.chunkers.splitting import Span, Unit, even_spans, line_units
+from cqm.chunkers.splitting import Span, Unit, even_spans, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 WHOLE_RECORD_LIMITS = 4

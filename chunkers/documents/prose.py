@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cqm.chunkers.model import ChunkOptions, Piece
-from cqm.chunkers.splitting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends
+from cqm.chunkers.splitting import Span, Unit, even_spans, line_strength, line_units, overlap_before, sentence_ends
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 _PARAGRAPH_STRENGTH = 3
@@ -119,11 +119,3 @@ def prose_strength(line: str, following: str) -> int:
     if not line.strip():
         return 2 if following.strip() else 0
     return 1 if line.rstrip().endswith(_SENTENCE_MARKS) else 0
-
-
-def line_strength(line: str, following: str) -> int:
-    """Best after a blank line, and before a line that is not indented; see `cutting.LineStrength`."""
-    if following.isspace():
-        return 0
-    indented = following[:1].isspace()
-    return (0 if indented else 1) + (0 if line.strip() else 2)

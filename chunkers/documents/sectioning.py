@@ -16,9 +16,9 @@ from cqm.chunkers.documents.headed import (
     symbol_of,
     titles_of,
 )
-from cqm.chunkers.documents.prose import line_strength, prose_strength
+from cqm.chunkers.documents.prose import prose_strength
 from cqm.chunkers.model import ChunkOptions, Fact, Piece
-from cqm.chunkers.splitting import Unit, even_spans, line_units
+from cqm.chunkers.splitting import Unit, even_spans, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 WHOLE_BLOCK_LIMITS = 4

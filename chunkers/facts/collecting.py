@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.code.signature import body_of
 from cqm.chunkers.facts.members import Members, members_of
-from cqm.chunkers.facts.model import Symbol, Syntax, is_callable, is_elsewhere, own_name, scope_name
 from cqm.chunkers.facts.rows import GENERAL, SYNTAXES
+from cqm.chunkers.facts.rows.model import Symbol, Syntax, is_callable, is_elsewhere, own_name, scope_name
+from cqm.chunkers.facts.rows.uses import Uses, uses_of
 from cqm.chunkers.facts.symbols import Found, symbols_of
-from cqm.chunkers.facts.uses import Uses, uses_of
 from cqm.chunkers.languages.model import COMMENT, text_of
 from cqm.chunkers.model import Parameter, SymbolFacts
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
-from cqm.chunkers.facts.model import Symbol, own_name, scope_name
-from cqm.chunkers.facts.uses import Uses
+from cqm.chunkers.facts.rows.model import Symbol, own_name, scope_name
+from cqm.chunkers.facts.rows.uses import Uses
 
 _METHODS = frozenset({"method", "constructor"})
 _FIELDS = frozenset({"property", "variable", "constant"})

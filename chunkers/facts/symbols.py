@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.signature import body_of
-from cqm.chunkers.facts.model import Symbol, Syntax, is_callable
+from cqm.chunkers.facts.rows.model import Symbol, Syntax, is_callable
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Language, text_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from cqm.chunkers.documents.headed import (
     titles_of,
 )
 from cqm.chunkers.documents.markup import OPEN, Token
-from cqm.chunkers.documents.prose import line_strength
 from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.pages.html_blocks import (
@@ -35,7 +34,16 @@ from cqm.chunkers.pages.html_blocks import (
     page_of,
 )
 from cqm.chunkers.pages.html_text import read
-from cqm.chunkers.splitting import Span, Unit, even_spans, line_units, overlap_before, sentence_ends, units_at
+from cqm.chunkers.splitting import (
+    Span,
+    Unit,
+    even_spans,
+    line_strength,
+    line_units,
+    overlap_before,
+    sentence_ends,
+    units_at,
+)
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 # Always cut at these headings; at deeper ones when what is between two of these is over the limit.

@@ -8,10 +8,9 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from cqm.chunkers.documents.markup import attributes_of
-from cqm.chunkers.documents.prose import line_strength
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.pages.xml_elements import Element, coordinates_of, elements_of, label_of, text_in, walk
-from cqm.chunkers.splitting import even_spans, line_start, line_units
+from cqm.chunkers.splitting import even_spans, line_start, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 # Elements deeper than this are not told apart: paths stay short, and time linear, whatever is nested in what.

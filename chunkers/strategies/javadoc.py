@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.chunk_builder import utf8
 from cqm.chunkers.code.enclosing import class_line, field_signatures
 from cqm.chunkers.code.outline import Mark
+from cqm.chunkers.code.packages import packages_of
 from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.signature import body_of
-from cqm.chunkers.facts.comments import marked
-from cqm.chunkers.facts.packages import packages_of
+from cqm.chunkers.facts.rows.comments import marked
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, text_of
 from cqm.chunkers.metadata import JAVADOC, names_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece

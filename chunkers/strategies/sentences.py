@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 
-from cqm.chunkers.documents.prose import line_strength
-from cqm.chunkers.splitting import Span, Unit, line_units
+from cqm.chunkers.splitting import Span, Unit, line_strength, line_units
 from cqm.chunkers.strategies.blocks import Block, after_number, blocks_of
 from cqm.chunkers.tokens import QUARTERS, quarters
 

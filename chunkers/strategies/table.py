@@ -1,22 +1,55 @@
 """The strategies, one row each. To add one, add its row."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from cqm.chunkers.chunk_builder import Outline, trimmed
+from cqm.chunkers.chunk_builder import Outline
+from cqm.chunkers.model import Chunk
+from cqm.chunkers.strategies.rules import Rule
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+from functools import partial
+
+from cqm.chunkers.chunk_builder import trimmed
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.model import Chunk, ChunkOptions, Cut
+from cqm.chunkers.model import ChunkOptions, Cut
 from cqm.chunkers.strategies.content import outline_by_content
 from cqm.chunkers.strategies.fixed import FIXED_RULES, FixedOptions, cut_fixed
 from cqm.chunkers.strategies.hierarchical import HIERARCHICAL_RULES, SUMMARY, HierarchicalOptions, cut_hierarchical
 from cqm.chunkers.strategies.javadoc import JAVADOC_RULES, JavadocOptions, cut_javadoc
 from cqm.chunkers.strategies.late import LATE_RULES, LateOptions, cut_late, late_vectors
-from cqm.chunkers.strategies.model import Strategy
-from cqm.chunkers.strategies.rules import Flag, Rule, Whole
+from cqm.chunkers.strategies.rules import Flag, Whole
 from cqm.chunkers.strategies.semantic import SEMANTIC_RULES, SemanticOptions, cut_semantic
 from cqm.chunkers.strategies.sentence import SENTENCE_RULES, SentenceOptions, cut_sentences
 from cqm.chunkers.tokens import Tokenizer, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A row of the table.
+
+    Attributes:
+        name: what `options_of` is asked for and `Chunk.strategy` says.
+        options: the type of its options, a frozen dataclass.
+        rules: for every option, what it may be.
+        target: from a chunk to the option that says how large it is to be, in tokens; over 150 % of that is warned of.
+            Empty for a chunk that may have any size.
+        outline: from text, language and options to what the text is cut into. The pieces tile it, but for those that
+            hold the pieces after them as a tree, and for "javadoc", which leaves out what is no documentation.
+        vectors: from text, chunks and options to one row a chunk, for a strategy that embeds; None for no chunks.
+    """
+
+    name: str
+    options: type
+    rules: Mapping[str, Rule]
+    target: Callable[[Chunk], str]
+    outline: Callable[[str, str, Any], Outline]
+    vectors: "Callable[[str, Sequence[Chunk], Any], NDArray[np.float32] | None] | None" = None
+
 
 Options = (
     ChunkOptions | FixedOptions | SentenceOptions | SemanticOptions | HierarchicalOptions | LateOptions | JavadocOptions

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from cqm.chunkers.documents.prose import line_strength
 from cqm.chunkers.model import ChunkOptions
-from cqm.chunkers.splitting import Unit, even_spans, line_units
+from cqm.chunkers.splitting import Unit, even_spans, line_strength, line_units
 from cqm.chunkers.structured.key_paths import Path, step
 from cqm.chunkers.structured.spans_of_json import Node
 from cqm.chunkers.tokens import QUARTERS, quarters

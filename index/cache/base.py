@@ -1,11 +1,46 @@
 """What every cache offers, how long it keeps what, and what its layers are made of."""
 
+import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from threading import Lock
 from typing import NamedTuple, Protocol
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.status import CacheLayer
+
+
+class Tally:
+    """The counts of one layer since it was opened."""
+
+    def __init__(self, layer: str) -> None:
+        self._layer = layer
+        self._lock = Lock()
+        self._hits = self._misses = self._stored = self._errors = 0
+
+    def asked(self, keys: int, hits: int) -> None:
+        """So many keys were asked for, so many of them found."""
+        with self._lock:
+            self._hits += hits
+            self._misses += keys - hits
+
+    def stored(self, values: int) -> None:
+        """So many values were written."""
+        with self._lock:
+            self._stored += values
+
+    def failed(self, errors: int = 1) -> None:
+        """So many operations failed."""
+        with self._lock:
+            self._errors += errors
+
+    def told(self, entries: int, size_bytes: int, problem: str = "") -> CacheLayer:
+        """The counts, with what only the layer knows."""
+        with self._lock:
+            counts = (self._hits, self._misses, self._stored, self._errors)
+        return CacheLayer(self._layer, *counts, entries, size_bytes, problem)
+
 
 SYSTEM_CLOCK: Callable[[], float] = time.time
 """Seconds since the epoch: what is kept for a time is kept across processes and machines."""
@@ -124,3 +159,39 @@ class CacheError(CqmError):
     def __init__(self, message: str, *, remedy: str = "", pause_seconds: float = PAUSE_SECONDS) -> None:
         super().__init__(message, remedy=remedy)
         self.pause_seconds = pause_seconds
+
+
+_MAGIC = b"CQM\x01"
+_CHECKSUM_BYTES = 16
+_NAME_BYTES = 20
+_HEADER = struct.Struct(f"<4s{_CHECKSUM_BYTES}sd")
+
+
+def name_of(kind: str, key: str) -> str:
+    """What a key is called in all layers: short whatever the key, and without a word of it.
+
+    The version is a part: what another version of CQM keeps in another form is not met at all.
+    """
+    digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_NAME_BYTES)
+    return f"cqm1:{kind}:{digest.hexdigest()}"
+
+
+def framed(name: str, kept: Kept) -> bytes:
+    """The frame of a value that is kept under a name."""
+    return _HEADER.pack(_MAGIC, _checksum(name, kept), kept.expires) + kept.value
+
+
+def unframed(name: str, data: object) -> Kept | None:
+    """What was framed under the name; None for anything else."""
+    if not isinstance(data, bytes) or len(data) < _HEADER.size:
+        return None
+    magic, checksum, expires = _HEADER.unpack_from(data)
+    kept = Kept(data[_HEADER.size :], expires)
+    return kept if magic == _MAGIC and checksum == _checksum(name, kept) else None
+
+
+def _checksum(name: str, kept: Kept) -> bytes:
+    # The name has no zero byte, so no two pairs of name and value look alike.
+    covered = blake2b(name.encode() + b"\0" + struct.pack("<d", kept.expires), digest_size=_CHECKSUM_BYTES)
+    covered.update(kept.value)
+    return covered.digest()

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cqm.index.cache.base import Kept, Layer, lifetime
-from cqm.index.cache.framing import name_of
+from cqm.index.cache.base import Kept, Layer, lifetime, name_of
 from cqm.index.model.status import CacheLayer
 
 

@@ -4,8 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
-from cqm.index.cache.base import Kept
-from cqm.index.cache.tally import Tally
+from cqm.index.cache.base import Kept, Tally
 from cqm.index.model.status import CacheLayer
 
 _ENTRY_BYTES = 300

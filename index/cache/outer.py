@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
 
-from cqm.index.cache.base import CacheError, Frame, Kept, Store
-from cqm.index.cache.framing import framed, unframed
-from cqm.index.cache.tally import Tally
+from cqm.index.cache.base import CacheError, Frame, Kept, Store, Tally, framed, unframed
 from cqm.index.model.status import CacheLayer
 
 Result = TypeVar("Result")

@@ -4,12 +4,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from cqm.index.contextual.health import RETRY_SECONDS, Health
-from cqm.index.contextual.models import RULES, model_of
-from cqm.index.contextual.prices import price_of
+from cqm.index.contextual.prices import RULES, model_of, price_of
 from cqm.index.contextual.prompt import PROMPT_VERSION
 from cqm.index.contextual.spending import Spending
-from cqm.index.contextual.workers import Workers
+from cqm.index.contextual.workers import RETRY_SECONDS, Health, Workers
 from cqm.index.contextual.writer import ContextWriter, Written
 from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions

@@ -6,9 +6,9 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.connection import Connection
-from cqm.index.contextual.models import model_of
+from cqm.index.contextual.prices import model_of
 from cqm.index.contextual.prompt import Prompt
-from cqm.index.embedding.service.base import RefusedInputError
+from cqm.index.model.errors import RefusedInputError
 from cqm.index.model.options import ContextOptions
 from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
 from cqm.index.remote.purposes import CONTEXTS

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.connection import Connection
-from cqm.index.contextual.models import OPENAI_URL, endpoint_url, model_of
+from cqm.index.contextual.prices import OPENAI_URL, endpoint_url, model_of
 from cqm.index.contextual.prompt import Prompt
-from cqm.index.embedding.presets import PRESETS
 from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions
 from cqm.index.remote.openai import OpenAIServer, connect_openai
+from cqm.index.remote.presets import PRESETS
 from cqm.index.remote.purposes import CONTEXTS
 
 if TYPE_CHECKING:

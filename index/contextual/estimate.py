@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.contextual.models import RULES
-from cqm.index.contextual.prices import price_of
+from cqm.index.contextual.prices import RULES, price_of
 from cqm.index.contextual.prompt import task_of
 from cqm.index.contextual.writer import WHOLE_SHARE
 from cqm.index.model.options import ContextOptions

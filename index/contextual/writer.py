@@ -17,11 +17,9 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Chunk
 from cqm.index.contextual.chat import Chat, Reply
 from cqm.index.contextual.cleaning import cleaned, uselessness
-from cqm.index.contextual.health import Health
-from cqm.index.contextual.prompt import Prompt, document_language, prompt_of
+from cqm.index.contextual.prompt import Prompt, cut_windows, document_language, prompt_of
 from cqm.index.contextual.spending import Spending
-from cqm.index.contextual.window import cut_windows
-from cqm.index.contextual.workers import Workers
+from cqm.index.contextual.workers import Health, Workers
 from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions
 from cqm.index.model.progress import Usage

@@ -5,6 +5,7 @@ others with a journal do so by themselves soon after, in order).
 """
 
 import os
+import shutil
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,34 @@ from typing import NamedTuple
 from cqm.index.disk.beneath import FILE_FLAGS
 from cqm.index.disk.private import names_in
 from cqm.index.model.errors import StoreError
+
+_MEGABYTE = 1_000_000
+_SPARE_BYTES = 48 * _MEGABYTE
+"""Left free: several times what a batch of files takes (500 kB of text), and what its log and its flush take."""
+
+
+def require_room(folder: Path, needed: int = 0) -> None:
+    """See that there is space for more in a folder.
+
+    Edge maps files that have holes: where the disk is full when one is filled, the system sends SIGBUS. A quota that
+    the system does not tell of still ends so.
+
+    Parameters:
+        folder: exists.
+        needed: bytes, beside those that are kept free.
+
+    Raises:
+        StoreError: there is not.
+    """
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error}.", remedy="Check that it is still there.") from error
+    if free < needed + _SPARE_BYTES:
+        wanted = (needed + _SPARE_BYTES) / _MEGABYTE
+        message = f"The disk of {folder} is full: {free / _MEGABYTE:,.0f} MB are free, {wanted:,.0f} are needed."
+        raise StoreError(message, remedy="Free space, or choose another place with index.home.", retryable=True)
+
 
 _CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
 """Not on Windows, which has no such call and keeps names in a journal."""

@@ -26,7 +26,12 @@ from cqm.index.disk.private import (
     touch_private,
 )
 from cqm.index.disk.proof import prove_folder, proven_folder
-from cqm.index.model.errors import ForeignIndexError, IndexInUseError, ScanError, StoreError
+from cqm.index.model.errors import (
+    ForeignIndexError,
+    IndexInUseError,
+    ScanError,
+    StoreError,
+)
 from cqm.index.model.options import IndexOptions
 
 PROJECT_FOLDER = ".cqm"
@@ -336,3 +341,20 @@ class IndexLock:
             owner = json.loads(read_private(self._folder, _OWNER_FILE))
             return f"process {int(owner['pid'])} ({str(owner['command'])[:_LONGEST_COMMAND]})"
         return "another process"
+
+
+def folder_of(root: Path) -> Path:
+    """The folder that a root is, or is in."""
+    return root if root.is_dir() else root.parent
+
+
+def size_on_disk(folder: Path) -> int:
+    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            # Generations come and go meanwhile.
+            with suppress(FileNotFoundError):
+                info = Path(place, name).lstat()
+                total += getattr(info, "st_blocks", 0) * 512 or info.st_size
+    return total

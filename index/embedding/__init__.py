@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from cqm.index.embedding.presets import PRESETS, known_facts
+from cqm.index.embedding.known_facts import known_facts
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.presets import PRESETS
 
 __all__ = ["PROVIDERS", "known_facts", "open_embedder"]
 

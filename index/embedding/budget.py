@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition
 
-from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, Space
+from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import BudgetError
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 
 _MILLION = 1_000_000
 _FRAME_TOKENS = 64

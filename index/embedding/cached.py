@@ -6,14 +6,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.cache.base import Cache
-from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, RejectedText, Space, stacked
+from cqm.index.embedding.service.base import Embedder, stacked
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.service.base import Vector, Vectors
     from cqm.index.embedding.service.models import ModelFacts
     from cqm.index.embedding.service.service import Role
+    from cqm.index.model.spaces import Vector, Vectors
 
 _KIND = "vectors"
 _NO_SERVICE = "embedded"

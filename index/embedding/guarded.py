@@ -7,16 +7,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.embedding.service.base import Embeddings, RefusedInputError, Space
 from cqm.index.embedding.service.batches import CANARY
-from cqm.index.model.errors import BudgetError, EmbeddingError
+from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
+from cqm.index.model.spaces import Embeddings, Space
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from cqm.index.embedding.service.base import Vector
+    from cqm.index.model.spaces import Vector
 
 Result = TypeVar("Result")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 from cqm.index.embedding.capabilities import Told, ask_list, ask_tei, tei_beginning
-from cqm.index.embedding.presets import PRESETS, Preset, facts_at
+from cqm.index.embedding.known_facts import facts_at
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts, settled
@@ -14,6 +14,7 @@ from cqm.index.embedding.service.service import Answer, Limits, Role
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.openai import OpenAIServer, connect_openai
+from cqm.index.remote.presets import PRESETS, Preset
 from cqm.index.remote.purposes import EMBEDDING
 from cqm.index.remote.rates import Clock
 from cqm.index.remote.retries import RetryPolicy, with_retries

@@ -13,13 +13,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.embedding.service.base import Embeddings, Space
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Embeddings, Space
 from cqm.index.model.status import ModelState
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.service.base import Vector
+    from cqm.index.model.spaces import Vector
 
 
 _LEAST_SECONDS = 0.05

@@ -20,28 +20,21 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.presets import known_facts
-from cqm.index.embedding.service.base import (
-    Embeddings,
-    PlacedVector,
-    RefusedInputError,
-    RejectedText,
-    Space,
-    stacked,
-    validated,
-)
+from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.service.base import stacked, validated
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Role
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cqm.index.embedding.service.base import Vectors
+    from cqm.index.model.spaces import Vectors
 
 MAX_CHARACTERS = 32_768
 """Of a text; what follows has no part in its vector, and the text is reported as cut."""

@@ -6,15 +6,45 @@ somebody exchanges folders for links.
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cqm.index.disk.beneath import opened_folder, opened_root
 from cqm.index.files.git_folder import git_folder_at
 from cqm.index.files.git_index import Tracked, tracked_by
-from cqm.index.files.ignore import Rules, Standing, TreeRules, WorkTree, rules_in, standing_of, suspects_in
-from cqm.index.files.skip import NEVER_LISTED
+from cqm.index.files.ignore import Rules, Standing, TreeRules, WorkTree, rules_in, rules_of, standing_of, suspects_in
+from cqm.index.files.skip import NEVER_LISTED, reason_of_folder
+from cqm.index.model.options import ScanOptions
+
+
+def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
+    """The folders in scope at and below `top`, a folder before what is in it; none when `top` is not in scope.
+
+    Parameters:
+        root: the indexed folder, a real path.
+        options: what is in scope.
+        top: the root or a folder below it.
+
+    Raises:
+        ScanError: a pattern of the options is malformed.
+    """
+    rules, known = rules_of(root, options), Folders(root)
+    below = top.relative_to(root).as_posix() if top != root else ""
+    listing = list_below(rules, known, [below]) if below else list_tree(rules, known)
+    if not below:
+        yield root
+    in_scope = {""}
+    for path in sorted(path for path, status in listing.items() if stat.S_ISDIR(status.st_mode)):
+        parent = parent_of(path)
+        name = path.rpartition("/")[2]
+        if parent not in in_scope or name in NEVER_LISTED:
+            continue
+        if reason_of_folder(name, known.names_of(path), known.names_of(parent), options) is None:
+            in_scope.add(path)
+            if path == below or not below or path.startswith(f"{below}/"):
+                yield root / path
+
 
 Listing = dict[str, os.stat_result]
 """Paths relative to the root, with "/" between parts, and what `lstat` says of them."""

@@ -22,7 +22,7 @@ from cqm.index.files.skip import reason_by_name, reason_by_text, reason_of_folde
 from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
-from cqm.index.secrets.model import SecretFinding
+from cqm.index.model.secrets import SecretFinding
 from cqm.index.secrets.redaction import redact
 
 _HASH_BYTES = 16

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from cqm.index.disk.room import require_room
+from cqm.index.disk.durable import require_room
+from cqm.index.disk.locations import size_on_disk
 from cqm.index.generations.generation import Generation, manifest_path, open_generation
+from cqm.index.manifest.coverage import lacking
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
-from cqm.index.status.status import size_on_disk
 from cqm.index.store.edge import EdgeStore
-from cqm.index.update.backfill import lacking
 
 
 def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:

@@ -1,17 +1,115 @@
 """The generations of an open index: the one that serves, the one that is built beside it, and those given up."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from threading import Condition
 
-from cqm.index.embedding.routes import Routes
+from cqm.index.embedding.opening import BY_LATENCY
+from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
-from cqm.index.generations.choosing import wanted_name
-from cqm.index.generations.generation import Generation
-from cqm.index.generations.readers import Readers
-from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, SHAPE_FACT, WHY_FACT, what_differs
+from cqm.index.generations.generation import Generation, current_name, generation_name, remove
+from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
+from cqm.index.manifest.facts import ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
+
+
+def settle_order(routes: Routes | None, options: IndexOptions, generation: Generation) -> None:
+    """Settle which model is the quickest, once a generation: its vectors would not stay in one space otherwise."""
+    if routes is None or options.routes.choose != BY_LATENCY:
+        return
+    if not generation.manifest.fact(ORDER_FACT):
+        order, is_complete = routes.order_by_latency()
+        routes.sort(order)
+        if is_complete:
+            generation.manifest.set_facts({ORDER_FACT: "\n".join(order)})
+    use_order(routes, generation)
+
+
+def use_order(routes: Routes | None, generation: Generation) -> None:
+    """Prefer models as a generation did from its beginning."""
+    order = generation.manifest.fact(ORDER_FACT)
+    if routes and order:
+        routes.sort(order.split("\n"))
+
+
+def wanted_name(routes: Routes | None, options: IndexOptions, serving: Generation) -> str:
+    """The name of the generation that the options ask for, with what their models have become."""
+    wanted = generation_name(options)
+    if serving.recipe != wanted:
+        return wanted
+    settle_order(routes, options, serving)
+    spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
+    if all(now in {"", recorded} or not recorded for recorded, now in spaces):
+        return serving.name
+    # Another model under the same name: what it embeds may not be compared with what is there.
+    return generation_name(options, tuple(now or recorded for recorded, now in spaces))
+
+
+def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, str]:
+    """The space that a route's vectors are in, and that of its preferred model now; empty where it is not known."""
+    now = routes.preferred(route)
+    return serving.manifest.fact(space_fact(route)), now.name if now else ""
+
+
+class Readers:
+    """Those who read generations of an open index now. Its methods may be called from any thread.
+
+    Parameters:
+        folder: of the index.
+        options: of the index.
+    """
+
+    def __init__(self, folder: Path, options: IndexOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._changed = Condition()
+        # By identity: a generation may be opened again under a name that another one still has.
+        self._counts: Counter[int] = Counter()
+        self._outgoing: list[Generation] = []
+
+    @contextmanager
+    def reading(self, serving: Callable[[], Generation]) -> Iterator[Generation]:
+        """The generation that serves, which stays open as long as this lasts."""
+        with self._changed:
+            generation = serving()
+            self._counts[id(generation)] += 1
+        try:
+            yield generation
+        finally:
+            with self._changed:
+                self._counts[id(generation)] -= 1
+                self._counts = +self._counts
+                self._changed.notify_all()
+            self._close_unread()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until nobody reads, but no longer than some seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._counts, seconds)
+
+    def let_go(self, generation: Generation) -> None:
+        """Close and delete a generation that serves no more, now or after the last who reads it."""
+        with self._changed:
+            self._outgoing.append(generation)
+        self._close_unread()
+
+    def take_outgoing(self) -> list[Generation]:
+        """The generations that were let go and are open still; the caller's to close."""
+        with self._changed:
+            outgoing, self._outgoing = self._outgoing, []
+            return outgoing
+
+    def _close_unread(self) -> None:
+        with self._changed:
+            unread = [generation for generation in self._outgoing if not self._counts[id(generation)]]
+            self._outgoing = [generation for generation in self._outgoing if self._counts[id(generation)]]
+        for generation in unread:
+            generation.abandon()
+            if generation.name != current_name(self._folder):
+                remove(self._folder, generation.name, self._options)
 
 
 class Lineage:

@@ -17,18 +17,18 @@ from pathlib import Path
 from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.disk.checksums import Prints, break_seal, seal
-from cqm.index.disk.durable import replace_file, sync_folder
+from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.disk.private import read_private, require_plain_tree
-from cqm.index.disk.room import require_room
 from cqm.index.embedding.opening import recipe
 from cqm.index.generations.candidate_cache import Candidates
-from cqm.index.generations.recipe import SHAPE_FACT, shape_text
+from cqm.index.generations.recipe import shape_text
+from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import FORMAT_VERSION, refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.secrets.model import REDACTION_VERSION
+from cqm.index.model.secrets import REDACTION_VERSION
 from cqm.index.store.base import Store, file_point_id
 from cqm.index.store.open import drop_store, open_store, refuse_elsewhere, store_shape
 from cqm.index.text.headers import TERMS_VERSION
@@ -36,7 +36,6 @@ from cqm.index.text.headers import TERMS_VERSION
 _CURRENT, _MANIFEST = CURRENT_FILE, "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
-DAMAGE_FACT, UNAVAILABLE_FACT = "damage", "unavailable"
 _NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
 _NAME_LENGTH = 12
 """Of the part that tells the options."""

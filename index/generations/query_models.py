@@ -13,7 +13,6 @@ from typing import get_type_hints
 
 from cqm.index.cache import Cache
 from cqm.index.embedding.opening import distinct_models, open_former, shape_of
-from cqm.index.embedding.presets import is_away
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations.generation import Generation, generation_name
 from cqm.index.manifest.manifest import Manifest
@@ -21,6 +20,7 @@ from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.progress import Usage
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
+from cqm.index.remote.presets import is_away
 
 _MODELS_FACT = "configured_models"
 _IN_PROCESS = "embedded"

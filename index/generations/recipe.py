@@ -9,13 +9,10 @@ from cqm.chunkers.chunking import CHUNKER_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.opening import recipe
 from cqm.index.model.options import IndexOptions
+from cqm.index.model.secrets import REDACTION_VERSION
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
-from cqm.index.secrets.model import REDACTION_VERSION
 from cqm.index.store.open import SHAPING
 from cqm.index.text.headers import TERMS_VERSION
-
-SHAPE_FACT = "shape"
-WHY_FACT = "why"
 
 ASKED_FOR = "it was asked for"
 OTHER_MODEL = "a model is another one than before under the same name"

@@ -28,7 +28,7 @@ from cqm.index.manifest.schema import (
     refuse_newer,
 )
 from cqm.index.model.query import FileProblem, FileState
-from cqm.index.secrets.model import RedactedFile
+from cqm.index.model.secrets import RedactedFile
 
 # SQLite admits 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from cqm.index.model.query import FileState
-from cqm.index.secrets.model import SecretFinding
+from cqm.index.model.secrets import SecretFinding
 
 
 @dataclass(frozen=True, slots=True)

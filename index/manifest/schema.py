@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from cqm.index.disk.beneath import read_small_beneath
-from cqm.index.embedding.service.base import Space
 from cqm.index.model.errors import NewerReleaseError
+from cqm.index.model.spaces import Space
 
 FORMAT_VERSION = 4
 """Of all that a generation is on disk. It grows with every change that the release before could not write to."""

@@ -2,10 +2,24 @@
 
 from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    """A unit vector, shape (dimensions,)."""
+    Vectors = NDArray[np.float32]
+    """Unit vectors in rows, shape (texts, dimensions)."""
+    Mask = NDArray[np.bool_]
+    """Which rows count, shape (texts,)."""
+
+from typing import TYPE_CHECKING
+
 from cqm.chunkers.errors import CqmError
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.service.base import Embeddings
+    from cqm.index.model.spaces import Embeddings
+
 
 REBUILD = "Run `cqm index --force` to rebuild it."
 """The remedy for damage that shows while an index is in use."""
@@ -84,3 +98,18 @@ class RerankError(CqmError):
 
 class ContextError(CqmError):
     """The model that writes contexts is not to be had, or its settings are not valid. Rules place the chunks then."""
+
+
+class RefusedInputError(EmbeddingError):
+    """A service refused the texts of a request for what they are: the same texts will be refused again.
+
+    Parameters:
+        message, remedy: as in `CqmError`.
+        too_long: whether it said that a text is over the model's context.
+        by_fault: whether it broke over them rather than said so.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "", too_long: bool = False, by_fault: bool = False) -> None:
+        super().__init__(message, remedy=remedy)
+        self.too_long = too_long
+        self.by_fault = by_fault

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.secrets.model import SecretOptions
+from cqm.index.model.secrets import SecretOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cqm.index.ranking.evidence import Candidate, Evidence
-from cqm.index.ranking.file_roles import Role, role_of
+from cqm.index.ranking.file_roles import SUPERSEDED, Role, role_of, superseded
 from cqm.index.ranking.question import Question, last_part
-from cqm.index.ranking.superseded import SUPERSEDED, superseded
 from cqm.index.text.terms import stems
 
 # The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.

@@ -10,13 +10,12 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.embedding.presets import PRESETS, Preset
-from cqm.index.embedding.service.base import RefusedInputError
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
 from cqm.index.remote.bodies import bounded
 from cqm.index.remote.endpoint import Endpoint
 from cqm.index.remote.keys import is_same_origin, read_key, variable_for
+from cqm.index.remote.presets import PRESETS, Preset
 from cqm.index.remote.purposes import Purpose
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
 

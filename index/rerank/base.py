@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol, TypeVar
 
-from cqm.index.embedding.late.pieces import encodable
 from cqm.index.model.errors import RerankError
 from cqm.index.remote.deadline import DeadlineError, within
+from cqm.index.text.terms import encodable
 
 Result = TypeVar("Result")
 

@@ -18,10 +18,10 @@ from cqm.index.ranking.exact import FEW, definition_query, exact_first, word_que
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.search.fairness import Turns
-from cqm.index.search.filters import paths_matching, prefix_folder
 from cqm.index.search.similar import Place, alike, asked_place, searches_for
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
+from cqm.index.text.globs import paths_matching, prefix_folder
 from cqm.index.text.terms import SparseTerms, query_terms
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cqm.index.search.filters import paths_matching
-from cqm.index.secrets.model import Match, Redacted, SecretFinding, SecretOptions
+from cqm.index.model.secrets import SecretFinding, SecretOptions
+from cqm.index.secrets.model import Match, Redacted
 from cqm.index.secrets.rules import own_matches
 from cqm.index.secrets.tokens import token_matches
+from cqm.index.text.globs import paths_matching
 
 _KEPT = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 """Whatever ends a line for anybody who splits the text."""

@@ -15,24 +15,58 @@ from cqm.index.disk.locations import (
     is_index,
     noted_root,
     project_index,
+    size_on_disk,
     used_at,
 )
 from cqm.index.disk.proof import forget_folder, is_inside_project, proven_folder
-from cqm.index.generations.generation import (
-    DAMAGE_FACT,
-    UNAVAILABLE_FACT,
-    is_generation,
-    manifest_path,
-    remove_all,
-    serving_name,
-)
+from cqm.index.generations.generation import is_generation, manifest_path, remove_all, serving_name
+from cqm.index.manifest.facts import DAMAGE_FACT, UNAVAILABLE_FACT, UPDATED_FACT, space_fact
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
-from cqm.index.model.errors import DamagedIndexError, ForeignIndexError, ManifestError, NewerReleaseError, StoreError
+from cqm.index.model.errors import (
+    DamagedIndexError,
+    ForeignIndexError,
+    IndexInUseError,
+    ManifestError,
+    NewerReleaseError,
+    StoreError,
+)
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
 from cqm.index.model.status import IndexEntry
-from cqm.index.status.status import UPDATED_FACT, server_of, size_on_disk, space_fact
+from cqm.index.status.status import server_of
+
+_MEGABYTE = 1_000_000
+
+
+def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
+    """Delete indexes of other roots, the least recently used first, until all fit into `options.disk_mb`.
+
+    One that a process has open stays, and so does what cannot be deleted.
+
+    Parameters:
+        kept: the folder of the index that stays in any case.
+
+    Yields:
+        A sentence for each index that was deleted, and one where it was not enough.
+    """
+    if not options.disk_mb:
+        return
+    sizes = {folder: size_on_disk(folder) for folder in {kept, *all_indexes(options)}}
+    over = sum(sizes.values()) - options.disk_mb * _MEGABYTE
+    limit = f"index.disk_mb ({options.disk_mb:,} MB)"
+    for folder in sorted(sizes.keys() - {kept}, key=used_at):
+        if over <= 0:
+            return
+        try:
+            root = noted_root(folder)
+            remove_index(folder, options)
+        except (IndexInUseError, StoreError, OSError):
+            continue
+        over -= sizes[folder]
+        yield f"The index of {root} ({sizes[folder] / _MEGABYTE:,.0f} MB) was deleted to keep to {limit}."
+    if over > 0:
+        yield f"The indexes that are left take {over / _MEGABYTE:,.0f} MB more than {limit}."
 
 
 def all_indexes(options: IndexOptions) -> Iterator[Path]:

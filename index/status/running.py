@@ -19,8 +19,8 @@ from filelock import Timeout
 from cqm.index.disk.durable import replace_passing_file
 from cqm.index.disk.locations import RUNNING_FILE, RUNNING_LOCK
 from cqm.index.disk.private import lock_in, read_private
-from cqm.index.model.activity import REBUILD, UPDATE, Running
 from cqm.index.model.progress import Progress
+from cqm.index.model.status import REBUILD, UPDATE, Running
 
 _LOCK_SECONDS = 0.2
 """Whoever asks holds the lock for a moment; nobody holds it for as long as this."""

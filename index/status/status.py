@@ -1,18 +1,15 @@
 """What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cqm.index.disk.locations import index_folder, resolve_root
+from cqm.index.disk.locations import folder_of, index_folder, resolve_root, size_on_disk
 from cqm.index.embedding.routes import Routes
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
-    DAMAGE_FACT,
-    UNAVAILABLE_FACT,
     building_name,
     generation_name,
     manifest_path,
@@ -20,35 +17,32 @@ from cqm.index.generations.generation import (
     require_available,
     serving_name,
 )
-from cqm.index.generations.recipe import WHY_FACT
+from cqm.index.manifest.facts import (
+    COMPARED_FACT,
+    COMPLETE_FACT,
+    DAMAGE_FACT,
+    HEAD_FACT,
+    LACKING_FACT,
+    PROBLEMS_FACT,
+    UNAVAILABLE_FACT,
+    UPDATED_FACT,
+    WHY_FACT,
+    space_fact,
+)
 from cqm.index.manifest.manifest import Manifest
-from cqm.index.model.activity import IMPROVE, REBUILD, Building, Running
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.freshness import Freshness, judged
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
-from cqm.index.model.status import IndexState, IndexStatus, ModelState
+from cqm.index.model.status import IMPROVE, REBUILD, Building, IndexState, IndexStatus, ModelState, Running
 from cqm.index.status.running import read_running
 from cqm.index.store.collection import read_note
-
-COMPLETE_FACT = "complete"
-UPDATED_FACT = "updated_at"
-COMPARED_FACT = "compared_at"
-HEAD_FACT = "git_head"
-LACKING_FACT = "lacking"
-PROBLEMS_FACT = "problems"
-ORDER_FACT = "models"
 
 
 def problems_of(routes: Routes | None) -> str:
     """What is wrong with models, as it is noted in a manifest."""
     states = routes.states() if routes else ()
     return json.dumps({state.name: state.problem for state in states if state.problem})
-
-
-def space_fact(route: str) -> str:
-    """The name of the fact that tells the space of the preferred model of a route."""
-    return f"space.{route}"
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
@@ -202,20 +196,3 @@ def freshness(root: Path, manifest: Manifest | None, pending: int | None = None)
     compared_at = float(fact(COMPARED_FACT) or 0)
     head = checkout.head(folder_of(root))
     return judged(Freshness(compared_at=compared_at, git_head=head, indexed_head=fact(HEAD_FACT)), pending)
-
-
-def folder_of(root: Path) -> Path:
-    """The folder that a root is, or is in."""
-    return root if root.is_dir() else root.parent
-
-
-def size_on_disk(folder: Path) -> int:
-    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            # Generations come and go meanwhile.
-            with suppress(FileNotFoundError):
-                info = Path(place, name).lstat()
-                total += getattr(info, "st_blocks", 0) * 512 or info.st_size
-    return total

@@ -183,3 +183,11 @@ def _foreign_parts(run: str) -> Iterable[str]:
     if _UNSPACED_RUN.fullmatch(run):
         return [first + second for first, second in pairwise(run)] or [run]
     return [stem(run.casefold())]
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """The text with a replacement character for each lone surrogate, which has no UTF-8 form; offsets stay."""
+    return _SURROGATE.sub("\ufffd", text)

@@ -12,31 +12,17 @@ from functools import partial
 
 from cqm.index.contextual import ContextWriter
 from cqm.index.files.scan import scan
+from cqm.index.manifest.coverage import lacking
+from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.progress import Progress
 from cqm.index.remote.deadline import StoppedError, unless
-from cqm.index.status.status import LACKING_FACT, PROBLEMS_FACT, problems_of, space_fact
+from cqm.index.status.status import problems_of
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files, with_notes
 from cqm.index.update.vectorizer import Vectorizer
 from cqm.index.update.write import NOTHING_STORED, Placement, Stored, Target, place_files, write_files
 from cqm.index.workers import Workers
-
-_UNKNOWN = "?"
-"""No space has this name: with it, every chunk is elsewhere."""
-
-
-def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
-    """How many chunks wait for a vector of their preferred model or for a written context.
-
-    Parameters:
-        wanted: as `wanted_spaces` gives it.
-    """
-    count = manifest.without_note()[1]
-    for route, space in wanted.items():
-        recorded = {name: vector for vector, name in manifest.spaces().items()}.get(manifest.fact(space_fact(route)))
-        count += manifest.elsewhere(route, space or recorded or _UNKNOWN)[1]
-    return count
 
 
 class ModelGoneError(Exception):

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from cqm.index.manifest.coverage import lacking
+from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.remote.deadline import StoppedError
-from cqm.index.status.status import LACKING_FACT, PROBLEMS_FACT, problems_of
-from cqm.index.update.backfill import lacking
+from cqm.index.status.status import problems_of
 from cqm.index.update.plan import Plan
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
 from cqm.index.update.vectorizer import wanted_spaces

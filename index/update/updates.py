@@ -5,20 +5,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cqm.index.disk.locations import note_use
+from cqm.index.disk.locations import folder_of, note_use
 from cqm.index.files import checkout
 from cqm.index.generations.compact import what_is_lost
 from cqm.index.generations.current import Lineage
-from cqm.index.generations.generation import DAMAGE_FACT, UNAVAILABLE_FACT, Generation
-from cqm.index.model.activity import REBUILD, UPDATE, UPDATE_OF_PATHS
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.facts import (
+    COMPARED_FACT,
+    COMPLETE_FACT,
+    DAMAGE_FACT,
+    HEAD_FACT,
+    UNAVAILABLE_FACT,
+    UPDATED_FACT,
+)
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Progress, UpdateSummary
+from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS
 from cqm.index.services import Services
-from cqm.index.status.budget import make_room
-from cqm.index.status.status import COMPARED_FACT, COMPLETE_FACT, HEAD_FACT, UPDATED_FACT, folder_of
+from cqm.index.status.catalogue import make_room
 from cqm.index.update.estimate import estimate_update
-from cqm.index.update.identity import ROOT_FACT, identity, refuse_another
-from cqm.index.update.plan import plan_update
+from cqm.index.update.plan import ROOT_FACT, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation
 from cqm.index.update.run import Work, run_update
 from cqm.index.update.vectorizer import wanted_spaces

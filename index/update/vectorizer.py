@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.embedding.service.base import Embeddings, Space
+from cqm.index.manifest.facts import space_fact
 from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.spaces import Embeddings, Space
 from cqm.index.remote.deadline import StoppedError, unless
-from cqm.index.status.status import space_fact
 
 if TYPE_CHECKING:
     import numpy as np

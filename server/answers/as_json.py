@@ -1,16 +1,10 @@
 """Results as JSON objects. Scripts depend on their names: a name here is a promise."""
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
 
-from cqm.chunkers.model import Chunk
 from cqm.index.model.query import Answer, FileProblem, Hit, Query
+from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.secrets.model import RedactedFile
-from cqm.server.console import plain
-
-if TYPE_CHECKING:
-    from cqm.server.preview.preview import Preview
 
 JsonObject = dict[str, object]
 
@@ -77,50 +71,6 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     if hit.metadata:
         found["metadata"] = dict(hit.metadata)
     return found | {"parts": dict(hit.parts)} if explain else found
-
-
-def preview_object(made: "Preview") -> JsonObject:
-    """The chunks of one document, what there is to warn of, and how it was cut."""
-    chunks = made.report.chunks
-    pairs = zip(chunks, made.exact_tokens or (0,) * len(chunks), strict=True)
-    found: JsonObject = {
-        "chunks": [chunk_object(chunk) | _present({"exact_tokens": n}) for chunk, n in pairs],
-        "warnings": list(made.report.warnings),
-        "strategy": made.choice.strategy,
-        "options": dict(made.options),
-        "statistics": plain(made.report.statistics),
-    }
-    further: JsonObject = _present({"recommended": made.choice.reason, "exact_tokens_of": made.model})
-    return found | further
-
-
-def chunk_object(chunk: Chunk) -> JsonObject:
-    """A chunk with all that is known of it; what is empty is left out, but for the first names."""
-    first: JsonObject = {
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "symbol": chunk.symbol,
-        "kind": chunk.kind,
-        "tokens": chunk.tokens,
-        "text": chunk.text,
-    }
-    places = {name: getattr(chunk, name) for name in _PLACES}
-    others: JsonObject = _present({name: getattr(chunk, name) for name in _OTHERS})
-    return first | places | others
-
-
-_PLACES = ("id", "language", "strategy", "start", "end", "start_byte", "end_byte", "overlap_before", "overlap_after")
-_OTHERS = ("context", "content", "parent", "children", "level", "defines", "metadata", "symbols")
-
-
-def _present(value: object) -> Any:  # noqa: ANN401 - of the value's own type
-    """A value as JSON has it, without what is empty in it: empty texts and lists, zero, false."""
-    value = plain(value)
-    if isinstance(value, dict):
-        return {key: inner for key, inner in ((key, _present(it)) for key, it in value.items()) if inner}
-    if isinstance(value, list):
-        return [_present(it) for it in value]
-    return value
 
 
 def status_object(status: IndexStatus, **listed: tuple[FileProblem, ...] | tuple[RedactedFile, ...]) -> JsonObject:

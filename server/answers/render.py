@@ -12,10 +12,10 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Hit, Query, SearchMode
-from cqm.server.answers.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.times import ago
+from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
 
 _TAIL_TOKENS = 52

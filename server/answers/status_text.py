@@ -4,12 +4,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from cqm.chunkers.extras import how_to_add
-from cqm.index.model.activity import Building, Running
 from cqm.index.model.freshness import Freshness, FreshState
 from cqm.index.model.progress import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
-from cqm.index.model.status import IndexEntry, IndexState, IndexStatus
-from cqm.index.secrets.model import RedactedFile
+from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
 from cqm.server.answers.times import ago, duration
 
 _MOST_LISTED = 10

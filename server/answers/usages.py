@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cqm.index.model.query import CallSite, Definition, SymbolUses
-from cqm.server.answers.boundary import explain_mark, new_mark
 from cqm.server.answers.render import place, symbol_name
+from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 
 _MOST_DEFINITIONS = 5

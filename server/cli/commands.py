@@ -15,9 +15,9 @@ from cqm.index.model.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.model.freshness import judged
 from cqm.index.model.progress import UpdateSummary, Usage
 from cqm.index.model.query import Answer, FileProblem, Query, SkipReason
+from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
-from cqm.index.secrets.model import RedactedFile
 from cqm.server.answers.as_json import answer_object, status_object
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from cqm.index.evaluation.evaluation import BUDGETS, Judged, Span, Target, Topic, judge, summarise
+from cqm.index.evaluation.evaluation import BUDGETS, MEASURES, Judged, Span, Summary, Target, Topic, judge, summarise
 from cqm.index.evaluation.topics import read_topics
 from cqm.index.model.errors import TopicError
 from cqm.index.model.freshness import NOT_KNOWN
@@ -16,11 +16,39 @@ from cqm.index.model.query import Answer, Query
 from cqm.server.answers.render import shown_spans
 from cqm.server.cli.commands import bring_up_to_date
 from cqm.server.cli.eval_golden import compare_golden, write_golden
-from cqm.server.cli.eval_tables import totals
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, plain, say, visible
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
+
+
+def totals(summaries: Sequence[Summary]) -> str:
+    """A table for each level that any question has figures of, with a row for each group."""
+    return "\n".join(filter(None, (_table(level, summaries) for level in MEASURES)))
+
+
+def _table(level: str, summaries: Sequence[Summary]) -> str:
+    """Empty when no group has a figure."""
+    figures = [each.figures[level] for each in summaries]
+    if all(value is None for row in figures for value in row.values()):
+        return ""
+    return "".join(f"{line}\n" for line in _lines(level, summaries))
+
+
+def _lines(level: str, summaries: Sequence[Summary]) -> Iterator[str]:
+    width = max(len(level), *(len(each.group) for each in summaries))
+    names = list(MEASURES[level])
+    yield f"| {level:{width}} | questions | {' | '.join(f'{name:>9}' for name in names)} |"
+    yield f"|{'-' * (width + 2)}|{'|'.join(['----------:'] * (len(names) + 1))}|"
+    for each in summaries:
+        cells = " | ".join(_cell(each.figures[level][name]) for name in names)
+        count = each.with_lines if level.startswith("span") else each.questions
+        yield f"| {each.group:{width}} | {count:9} | {cells} |"
+
+
+def _cell(value: float | None) -> str:
+    return " " * 9 if value is None else f"{value:9.3f}"
+
 
 RESULTS = 50
 """Results asked for, so that there are ten files among them as a rule."""

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from cqm.chunkers.errors import CqmError
+from cqm.index.disk.locations import size_on_disk
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.status import IndexEntry
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
-from cqm.index.status.status import size_on_disk
 from cqm.server.answers.status_text import entry_lines, size_text
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, say, show

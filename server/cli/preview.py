@@ -7,9 +7,9 @@ from pathlib import Path
 
 from cqm.chunkers.model import Document
 from cqm.index.workers import Workers
-from cqm.server.answers.as_json import preview_object
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, one_line, say, visible
+from cqm.server.preview.as_json import preview_object
 from cqm.server.preview.choice import Choice, parse_choice, recommended_choice
 from cqm.server.preview.preview import Preview, preview, read_document, warned
 from cqm.server.preview.text import comparison_lines, options_line, preview_lines, statistics_line

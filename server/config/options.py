@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.embedding.presets import key_variable
 from cqm.index.model.options import (
     CacheOptions,
     ContextOptions,
@@ -17,7 +16,8 @@ from cqm.index.model.options import (
     ScanOptions,
     StoreOptions,
 )
-from cqm.index.secrets.model import SecretOptions
+from cqm.index.model.secrets import SecretOptions
+from cqm.index.remote.presets import key_variable
 from cqm.server.config.field_types import Folder, Section, matching
 from cqm.server.config.sections import (
     ChunkSettings,
@@ -38,7 +38,7 @@ from cqm.server.config.service_sections import (
     StoreSettings,
 )
 from cqm.server.config.sources import Name
-from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.config.watch_options import WatchOptions
 
 BlockName = Annotated[
     str, matching(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected a name of at most 40 letters, digits, _ and -")

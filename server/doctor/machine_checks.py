@@ -140,7 +140,7 @@ def check_folder(case: Case) -> Found:
 
 def check_watching(case: Case) -> Found:
     """Whether the system follows every folder in scope."""
-    from cqm.index.files.folders import folders
+    from cqm.index.files.listing import folders
 
     if not case.settings.watch.enabled or not case.root.is_dir():
         return off("one file is not followed" if case.settings.watch.enabled else "watch.enabled is false")

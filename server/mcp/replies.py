@@ -9,9 +9,9 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import FileProblem
 from cqm.index.model.status import IndexStatus
-from cqm.server.answers.boundary import explain_mark, new_mark
 from cqm.server.answers.render import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
+from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, plain
 from cqm.server.preview.preview import Preview
 from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line

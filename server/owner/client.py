@@ -12,10 +12,9 @@ from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.secrets.model import RedactedFile
 from cqm.server.errors import SharingError
-from cqm.server.owner.absolute import absolute
 from cqm.server.owner.connect import connect
 from cqm.server.owner.environment import service_variables
 from cqm.server.owner.messages import (
@@ -35,6 +34,7 @@ from cqm.server.owner.messages import (
     request,
     this_build,
 )
+from cqm.server.owner.options_diff import absolute
 from cqm.server.owner.wire import Message, Wire
 
 _GLANCE_SECONDS = 0.1

@@ -32,8 +32,8 @@ from cqm.server.owner.messages import (
     read_request,
     written,
 )
-from cqm.server.owner.opened import Opened
 from cqm.server.owner.session import LeavingError, Tenancy
+from cqm.server.owner.shared_runs import Opened
 from cqm.server.owner.wire import Message, Wire
 
 _log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 
-from cqm.index.embedding.presets import PRESETS, key_variable
 from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RerankOptions
 from cqm.index.remote.addresses import OLLAMA_VARIABLE
+from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.index.rerank.shapes import SHAPES, shape_by_url
 
 _IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})

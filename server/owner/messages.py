@@ -20,8 +20,8 @@ from cqm.index.model import errors as indexing_errors
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.secrets.model import RedactedFile
 from cqm.server import errors as sharing_errors
 from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message

@@ -10,8 +10,8 @@ from cqm.index.disk.locations import CURRENT_FILE, index_folder
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.secrets.model import RedactedFile
 from cqm.server.config.settings import Settings
 from cqm.server.console import say
 

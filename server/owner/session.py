@@ -12,8 +12,8 @@ from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
 from cqm.server.owner.environment import adopt, restored_on_error, service_variables
 from cqm.server.owner.messages import METHODS, Build, Client, Greeting
-from cqm.server.owner.opened import Opened
 from cqm.server.owner.options_diff import names, notice
+from cqm.server.owner.shared_runs import Opened
 
 _GRACE_SECONDS = 1.0
 """How long a client with other options waits for those to go that are going just now."""

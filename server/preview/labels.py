@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cqm.chunkers.model import Chunk, SymbolFacts
-from cqm.server.answers.as_json import chunk_object
 from cqm.server.page import safe
+from cqm.server.preview.as_json import chunk_object
 from cqm.server.preview.preview import Preview
 from cqm.server.preview.text import shown, size_of
 

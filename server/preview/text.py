@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from cqm.chunkers.model import Chunk
-from cqm.server.answers.boundary import explain_mark, new_mark
 from cqm.server.answers.render import symbol_name
+from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 from cqm.server.preview.preview import Preview
 

@@ -9,7 +9,7 @@ from cqm.chunkers.model import Chunk, ChunkReport, ChunkStatistics, Document
 from cqm.chunkers.strategies.options import options_of
 from cqm.chunkers.strategies.pooling import Tokens
 from cqm.chunkers.text_of_file import read_text
-from cqm.index.secrets.model import SecretOptions
+from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.redaction import redact
 from cqm.index.workers import Workers
 from cqm.index.workers.worker import ask_parent

@@ -13,7 +13,8 @@ from threading import Thread
 from cqm.chunkers.errors import CqmError
 from cqm.index.files import checkout
 from cqm.index.model.progress import UpdateSummary
-from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges, WatchOptions
+from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges
 from cqm.server.watching.events import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
 from cqm.server.watching.network_mounts import remote_type
 

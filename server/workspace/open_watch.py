@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cqm.index.files.folders import folders
+from cqm.index.files.listing import folders
 from cqm.index.model.progress import UpdateSummary
 from cqm.server.answers.status_text import improved_line
 from cqm.server.config.settings import Settings

@@ -36,8 +36,7 @@ from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.exact import exact_first
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
 from cqm.index.search.search import Searching, _embedded, _gather
-from cqm.server.cli.eval import inner_roots
-from cqm.server.cli.eval_tables import totals
+from cqm.server.cli.eval import inner_roots, totals
 
 COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
 """Of a chunk, beside those of a candidate."""

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.index.files.folders import folders
+from cqm.index.files.listing import folders
 from cqm.index.files.scan import read_file, scan
 from cqm.index.model.errors import UnreadableFileError, VanishedFileError
 from cqm.index.model.options import ScanOptions

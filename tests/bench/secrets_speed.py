@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
-from cqm.index.secrets.model import SecretOptions
+from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.redaction import redact
 from cqm.index.secrets.tokens import load_rules
 

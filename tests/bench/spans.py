@@ -42,11 +42,12 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.text_of_file import read_text
 from cqm.index.embedding import PROVIDERS, open_embedder
-from cqm.index.embedding.service.base import Embedder, Embeddings, PlacedVector, Space
+from cqm.index.embedding.service.base import Embedder
 from cqm.index.engine import Index
 from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.query import Hit, Query, SearchMode
+from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 from cqm.index.text.headers import dense_text
 
 DEPTH = 10

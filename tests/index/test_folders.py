@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.files.folders import folders
+from cqm.index.files.listing import folders
 from cqm.index.model.options import ScanOptions
 
 

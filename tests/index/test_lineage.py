@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from cqm.chunkers.model import ChunkOptions
+from cqm.index.disk.locations import size_on_disk
 from cqm.index.engine import Index
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query
-from cqm.index.status.status import read_status, size_on_disk
+from cqm.index.status.status import read_status
 
 
 @pytest.fixture

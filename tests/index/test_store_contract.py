@@ -25,7 +25,7 @@ from cqm.index.store.edge import EdgeStore
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_client import QdrantServer
 from cqm.index.text.terms import SparseTerms
-from cqm.index.update.points import folders_of
+from cqm.index.update.write import folders_of
 
 # The memory mode says that it searches exactly and has no use for indexes.
 pytestmark = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cqm.index.embedding.presets import PRESETS, key_variable
+from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
 from cqm.server.config.settings import load_settings

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scripted_server import ScriptedServer
 from secrets_set import Planted, innocent_lines, planted
 
+from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path
-from cqm.index.secrets.model import SecretOptions
 from cqm.index.secrets.redaction import find_secrets, redact
 
 RULES = str(Path(tempfile.gettempdir()) / f"cqm-test-secret-rules-{os.getuid()}")

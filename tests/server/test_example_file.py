@@ -25,16 +25,16 @@ from cqm.index.model.options import (
     ScanOptions,
     StoreOptions,
 )
+from cqm.index.model.secrets import SecretOptions
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
-from cqm.index.secrets.model import SecretOptions
 from cqm.index.store.qdrant_models import QUANTIZATIONS
 from cqm.server.config.field_types import Section
 from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.config.sources import ANY, environment_variable
-from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.config.watch_options import WatchOptions
 
 EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
 

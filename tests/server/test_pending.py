@@ -7,7 +7,8 @@ from threading import Event, Thread
 
 import pytest
 
-from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges, WatchOptions
+from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges
 from cqm.server.watching.network_mounts import remote_type
 
 PATIENCE_SECONDS = 20.0

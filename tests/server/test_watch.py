@@ -12,7 +12,7 @@ import pytest
 
 from cqm.index.model.errors import StoreError
 from cqm.index.model.progress import UpdateSummary
-from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.events import NativeTreeWatch
 from cqm.server.watching.watcher import Watcher, WatchReport
 

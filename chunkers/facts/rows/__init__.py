@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cqm.chunkers.facts.comments import written
-from cqm.chunkers.facts.model import Syntax
+from cqm.chunkers.facts.rows.comments import written
 from cqm.chunkers.facts.rows.csharp import CSHARP
 from cqm.chunkers.facts.rows.ecmascript import JAVASCRIPT, TYPESCRIPT
 from cqm.chunkers.facts.rows.go import GO
 from cqm.chunkers.facts.rows.java import JAVA
 from cqm.chunkers.facts.rows.kotlin import KOTLIN
+from cqm.chunkers.facts.rows.model import Syntax
 from cqm.chunkers.facts.rows.native import CPP, C
 from cqm.chunkers.facts.rows.php import PHP
 from cqm.chunkers.facts.rows.python import PYTHON

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.facts.comments import written
-from cqm.chunkers.facts.model import Symbol, Syntax, Told, child, operators, own_name
-from cqm.chunkers.facts.uses import callee
+from cqm.chunkers.facts.rows.comments import written
+from cqm.chunkers.facts.rows.model import Symbol, Syntax, Told, child, operators, own_name
+from cqm.chunkers.facts.rows.uses import callee
 from cqm.chunkers.languages.model import by_field, text_of
 from cqm.chunkers.model import Parameter
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.facts.model import Symbol, Syntax, child, modifier, operators
-from cqm.chunkers.facts.uses import callee
+from cqm.chunkers.facts.rows.model import Symbol, Syntax, child, modifier, operators
+from cqm.chunkers.facts.rows.uses import callee
 from cqm.chunkers.languages.model import by_field, child_of_type, text_of
 from cqm.chunkers.model import Parameter
 

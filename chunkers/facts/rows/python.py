@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.facts.comments import marked
-from cqm.chunkers.facts.model import Symbol, Syntax, Told, child, own_name
-from cqm.chunkers.facts.uses import callee
+from cqm.chunkers.facts.rows.comments import marked
+from cqm.chunkers.facts.rows.model import Symbol, Syntax, Told, child, own_name
+from cqm.chunkers.facts.rows.uses import callee
 from cqm.chunkers.languages.model import by_field, child_of_type, text_of
 from cqm.chunkers.model import Parameter
 

@@ -15,11 +15,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers.strategies.pooling import Tokens
-from cqm.index.embedding.late.pieces import encodable, offsets_of
-from cqm.index.embedding.service.base import RefusedInputError, Space
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.embedding.late.pieces import offsets_of
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
+from cqm.index.model.spaces import Space
 from cqm.index.remote.endpoint import Endpoint
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
+from cqm.index.text.terms import encodable
 
 if TYPE_CHECKING:
     import httpx

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.extras import how_to_add
 from cqm.chunkers.strategies.pooling import Tokens
-from cqm.index.embedding.late.pieces import encodable
-from cqm.index.embedding.service.base import Space
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.spaces import Space
+from cqm.index.text.terms import encodable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,5 @@
 """Where the pieces that a tokenizer tells of a text lie in it, for tokenizers that tell no offsets."""
 
-import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -11,18 +10,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _REACH = 256
 """Bytes that an unknown piece may stand for: BERT's tokenizers take words of up to 100 characters for unknown."""
 _MOST_LOST = 16
 """Unknown pieces in a row whose reach counts: so the search stays linear."""
 _LEFT_OUT = frozenset({"Mn", "Cc", "Cf", "Zs", "Zl", "Zp"})
 """Accents, controls and spaces: categories that an uncased tokenizer drops."""
-
-
-def encodable(text: str) -> str:
-    """The text with a replacement character for each lone surrogate, which has no UTF-8 form; offsets stay."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def offsets_of(text: str, pieces: Sequence[bytes]) -> "NDArray[np.int64]":

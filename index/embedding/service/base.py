@@ -1,12 +1,10 @@
 """What every embedding provider offers, and what holds for every vector: unit length, finite, in one named space."""
 
-import hashlib
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,88 +13,10 @@ if TYPE_CHECKING:
     from cqm.index.embedding.service.models import ModelFacts
     from cqm.index.embedding.service.service import Role
     from cqm.index.model.progress import Usage
-
-    Vector = NDArray[np.float32]
-    """A unit vector, shape (dimensions,)."""
-    Vectors = NDArray[np.float32]
-    """Unit vectors in rows, shape (texts, dimensions)."""
-    Mask = NDArray[np.bool_]
-    """Which rows count, shape (texts,)."""
+    from cqm.index.model.spaces import Mask, Vector, Vectors
 
 
 _NO_MODEL_OF_VECTORS = "Check that embedding.model is a model that embeds, and what embedding.base_url leads to."
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """A vector space: only vectors of the same space may be compared.
-
-    Attributes:
-        provider, model: who embeds, with what.
-        dimensions: of its vectors.
-        version: changes whenever the same text would get another vector: a model's digest, our own recipe's number,
-            the host of an endpoint whose models only their name tells apart; empty when nothing is known.
-    """
-
-    provider: str
-    model: str
-    dimensions: int
-    version: str = ""
-
-    @property
-    def name(self) -> str:
-        """The space's identity, such as "embedded/code-256/256@1"; two spaces are equal when their names are."""
-        name = f"{self.provider}/{self.model}/{self.dimensions}"
-        return f"{name}@{self.version}" if self.version else name
-
-    @property
-    def vector_name(self) -> str:
-        """The name of the space's vectors in a store: at most 49 letters, digits and hyphens, as unique as `name`."""
-        readable = re.sub(r"[^a-z0-9]+", "-", f"{self.provider}-{self.model}".lower())[:40].strip("-")
-        return f"{readable}-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}"
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedText:
-    """A text that has no vector, by its position among the texts of the call, and why."""
-
-    index: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Embeddings:
-    """The vectors of a batch of texts. A text without a vector has no row: nothing stands in for it.
-
-    Attributes:
-        indices: positions of the texts that have a vector, ascending.
-        vectors: their unit vectors, shape (len(indices), dimensions).
-        space: of the model that made these very vectors; another may have taken its place since.
-        rejected: the other texts.
-        cut: positions of texts that were too long for the model, so that the vector shows only how they begin.
-        pooled: positions of texts that were too long for the model, so that the vector is the mean of their parts'.
-    """
-
-    indices: tuple[int, ...]
-    vectors: "Vectors"
-    space: Space
-    rejected: tuple[RejectedText, ...] = ()
-    cut: tuple[int, ...] = ()
-    pooled: tuple[int, ...] = ()
-
-    def by_text(self) -> "list[Vector | None]":
-        """A row for each text of the call, None for a rejected one."""
-        rows: list[Vector | None] = [None] * (len(self.indices) + len(self.rejected))
-        for index, vector in zip(self.indices, self.vectors, strict=True):
-            rows[index] = vector
-        return rows
-
-
-class PlacedVector(NamedTuple):
-    """A vector and the space of the model that made it."""
-
-    space: Space
-    vector: "Vector"
 
 
 class Embedder(Protocol):
@@ -155,21 +75,6 @@ class Embedder(Protocol):
 
         Calls that are under way go on to their end; the last of them gives back what they use.
         """
-
-
-class RefusedInputError(EmbeddingError):
-    """A service refused the texts of a request for what they are: the same texts will be refused again.
-
-    Parameters:
-        message, remedy: as in `CqmError`.
-        too_long: whether it said that a text is over the model's context.
-        by_fault: whether it broke over them rather than said so.
-    """
-
-    def __init__(self, message: str, *, remedy: str = "", too_long: bool = False, by_fault: bool = False) -> None:
-        super().__init__(message, remedy=remedy)
-        self.too_long = too_long
-        self.by_fault = by_fault
 
 
 def validated(

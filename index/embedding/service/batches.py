@@ -9,12 +9,13 @@ from threading import Lock
 from typing import NamedTuple
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.service.base import Embeddings, PlacedVector, RefusedInputError, validated
+from cqm.index.embedding.service.base import validated
 from cqm.index.embedding.service.outcome import Outcome
 from cqm.index.embedding.service.pooling import Part, split
 from cqm.index.embedding.service.service import Answer, Role
 from cqm.index.embedding.service.traffic import Traffic
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
+from cqm.index.model.spaces import Embeddings, PlacedVector
 from cqm.index.remote.retries import TimedOutError, TransientError
 
 CANARY = "def add(left, right): return left + right"

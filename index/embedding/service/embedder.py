@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 
-from cqm.index.embedding.service.base import Embeddings, PlacedVector, Space, validated
+from cqm.index.embedding.service.base import validated
 from cqm.index.embedding.service.batches import embed_all, embed_canary, embed_one
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
@@ -18,6 +18,7 @@ from cqm.index.embedding.service.traffic import Traffic
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 from cqm.index.remote.rates import Clock, RateLimit
 from cqm.index.remote.retries import RetryPolicy
 

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.service.base import Embeddings, RejectedText, Space, stacked
+from cqm.index.embedding.service.base import stacked
 from cqm.index.embedding.service.pooling import Part, pooled
+from cqm.index.model.spaces import Embeddings, RejectedText, Space
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cqm.index.embedding.service.base import Vector
+    from cqm.index.model.spaces import Vector
 
 _CANCELLED = "the vectors of its parts cancel each other out"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cqm.index.embedding.service.base import Vector
+    from cqm.index.model.spaces import Vector
 
 _ENDS = ("\n", " ")
 """After what a text is parted, the best first."""

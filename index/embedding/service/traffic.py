@@ -5,11 +5,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.service.base import Space
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.pace import Pace
 from cqm.index.embedding.service.service import Answer, Role, Service
 from cqm.index.model.progress import Usage
+from cqm.index.model.spaces import Space
 from cqm.index.remote.rates import Clock, RateLimit
 from cqm.index.remote.retries import RetryPolicy, TimedOutError, TransientError, with_retries
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.cache import open_cache
-from cqm.index.cache.base import Kept
-from cqm.index.cache.framing import framed, unframed
+from cqm.index.cache.base import Kept, framed, unframed
 from cqm.index.model.options import CacheOptions
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import redis
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cqm.index.cache.framing import name_of
+from cqm.index.cache.base import name_of
 
 if TYPE_CHECKING:
     from conftest import Open, ScriptedRedis, StandingClock, Tell

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.contextual.window import cut_windows
+from cqm.index.contextual.prompt import cut_windows
 
 MARKS = 8
 """Tokens of the marks for what is left out."""

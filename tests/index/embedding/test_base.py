@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cqm.index.embedding.service.base import Embeddings, RejectedText, Space, validated
+from cqm.index.embedding.service.base import validated
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.spaces import Embeddings, RejectedText, Space
 
 numbers = st.floats(width=64) | st.floats(-10, 10)
 

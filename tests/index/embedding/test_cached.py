@@ -15,8 +15,7 @@ from hypothesis.extra.numpy import arrays
 from cqm.index.cache import Cache, open_cache
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.cached import CachedEmbedder, _Keys
-from cqm.index.embedding.service.base import RefusedInputError
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions
 
 if TYPE_CHECKING:

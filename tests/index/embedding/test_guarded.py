@@ -11,8 +11,7 @@ from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.embedding.service.base import RefusedInputError
-from cqm.index.model.errors import BudgetError, EmbeddingError
+from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.status import CacheLayer
 from cqm.index.remote.breaker import Breaker

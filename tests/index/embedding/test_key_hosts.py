@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.presets import PRESETS, key_variable
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.keys import variable_for
+from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.index.rerank.shapes import SHAPES
 from cqm.server.config.settings import load_settings
 

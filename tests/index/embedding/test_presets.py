@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cqm.index.embedding.openai import openai_embedder
-from cqm.index.embedding.presets import PRESETS
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.presets import PRESETS
 from cqm.index.remote.retries import RetryPolicy
 
 if TYPE_CHECKING:

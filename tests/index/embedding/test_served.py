@@ -12,13 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.service.base import Embeddings, RefusedInputError
 from cqm.index.embedding.service.batches import CANARY
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Answer, Limits, Role, Service
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
+from cqm.index.model.spaces import Embeddings
 from cqm.index.remote.rates import Clock
 from cqm.index.remote.retries import RetryPolicy, TimedOutError, TransientError
 

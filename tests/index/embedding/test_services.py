@@ -13,8 +13,8 @@ import pytest
 
 from cqm.index.embedding.ollama import ollama_embedder
 from cqm.index.embedding.openai import openai_embedder
-from cqm.index.embedding.service.base import Embedder, RefusedInputError
-from cqm.index.model.errors import EmbeddingError
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.retries import RetryPolicy
 

@@ -14,7 +14,7 @@ from cqm.index.model.errors import StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.query import Query
-from cqm.server.watching.change_queue import WatchOptions
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.watcher import Watcher, WatchReport
 
 PATIENCE_SECONDS = 60.0

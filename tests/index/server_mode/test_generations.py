@@ -15,8 +15,7 @@ from cqm.index.engine import Index
 from cqm.index.model.errors import StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.status import IndexState
-from cqm.index.status.budget import make_room
-from cqm.index.status.catalogue import remove_index
+from cqm.index.status.catalogue import make_room, remove_index
 from cqm.index.status.status import read_status
 
 Options = Callable[..., IndexOptions]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from cqm.chunkers.facts.model import Symbol, Syntax
+    from cqm.chunkers.facts.rows.model import Symbol, Syntax
 
 # A callee is looked at from its end; nobody writes longer names.
 _MAX_CALLEE = 200

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from cqm.index.embedding.service.models import ModelFacts, facts_of, settled
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.addresses import is_loopback, ollama_url
 
@@ -117,10 +116,7 @@ PRESETS: Mapping[str, Preset] = {
 OLLAMA_KEY_VARIABLE = "OLLAMA_API_KEY"
 OLLAMA_CLOUD = "https://ollama.com"
 """The host that the key in that variable is for."""
-OLLAMA_MODEL = "nomic-embed-text"
-"""What Ollama is asked for unless the options name a model."""
 _IN_PROCESS = frozenset({"embedded", "none"})
-_STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
 
 
 def key_variable(provider: str) -> str:
@@ -131,23 +127,6 @@ def key_variable(provider: str) -> str:
     return preset.key_variable if preset else ""
 
 
-def known_facts(options: EmbeddingOptions) -> ModelFacts:
-    """What options, environment and table tell of a model. Contacts nothing; `Embedder.facts` knows more.
-
-    Parameters:
-        options: of any provider.
-    """
-    if options.provider == "embedded":
-        return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
-    preset = PRESETS.get(options.provider)
-    if preset is None:
-        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url)))
-    url = preset.at(options.base_url)
-    # Nobody knows what another endpoint serves by default.
-    model = options.model or (preset.model if url == preset.url else "")
-    return settled(options, facts_at(model, preset, is_local=is_loopback(url)))
-
-
 def is_away(options: EmbeddingOptions) -> bool:
     """Whether what a model is sent leaves this machine, by options and environment."""
     if options.provider in _IN_PROCESS:
@@ -156,35 +135,9 @@ def is_away(options: EmbeddingOptions) -> bool:
     if preset is not None:
         return not is_loopback(preset.at(options.base_url))
     url = ollama_url(options.base_url)
-    return not is_loopback(url) or _is_in_cloud(options.model, url)
+    return not is_loopback(url) or is_in_cloud(options.model, url)
 
 
-def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
-    """The table's facts of a model as an endpoint has it.
-
-    Parameters:
-        model: its name there.
-        preset: the kind of endpoint.
-        is_local: whether it is on this machine: what the table has no price for costs nothing there.
-    """
-    facts = facts_of(model)
-    if preset.query_fields:
-        facts = replace(facts, query_prefix="", document_prefix="")
-    if not preset.is_hosted or (is_local and facts.usd_per_million_tokens is None):
-        facts = replace(facts, usd_per_million_tokens=0.0)
-    return facts
-
-
-def facts_at_ollama(model: str, url: str) -> ModelFacts:
-    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price.
-
-    Parameters:
-        model: its name there.
-        url: of the server.
-    """
-    return replace(facts_of(model), usd_per_million_tokens=None if _is_in_cloud(model, url) else 0.0)
-
-
-def _is_in_cloud(model: str, url: str) -> bool:
+def is_in_cloud(model: str, url: str) -> bool:
     """Whether Ollama has its cloud run a model, wherever Ollama itself is."""
     return model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == urlsplit(OLLAMA_CLOUD).hostname

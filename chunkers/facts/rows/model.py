@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.facts.comments import Comments, marked
+from cqm.chunkers.facts.rows.comments import Comments, marked
 from cqm.chunkers.languages.model import Naming, text_of
 from cqm.chunkers.model import Parameter
 

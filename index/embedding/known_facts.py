@@ -1,0 +1,57 @@
+"""."""
+
+from dataclasses import replace
+
+from cqm.index.embedding.service.models import ModelFacts, facts_of, settled
+from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.addresses import is_loopback, ollama_url
+from cqm.index.remote.presets import PRESETS, Preset, is_in_cloud
+
+OLLAMA_MODEL = "nomic-embed-text"
+"""What Ollama is asked for unless the options name a model."""
+
+
+_STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
+
+
+def known_facts(options: EmbeddingOptions) -> ModelFacts:
+    """What options, environment and table tell of a model. Contacts nothing; `Embedder.facts` knows more.
+
+    Parameters:
+        options: of any provider.
+    """
+    if options.provider == "embedded":
+        return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
+    preset = PRESETS.get(options.provider)
+    if preset is None:
+        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url)))
+    url = preset.at(options.base_url)
+    # Nobody knows what another endpoint serves by default.
+    model = options.model or (preset.model if url == preset.url else "")
+    return settled(options, facts_at(model, preset, is_local=is_loopback(url)))
+
+
+def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
+    """The table's facts of a model as an endpoint has it.
+
+    Parameters:
+        model: its name there.
+        preset: the kind of endpoint.
+        is_local: whether it is on this machine: what the table has no price for costs nothing there.
+    """
+    facts = facts_of(model)
+    if preset.query_fields:
+        facts = replace(facts, query_prefix="", document_prefix="")
+    if not preset.is_hosted or (is_local and facts.usd_per_million_tokens is None):
+        facts = replace(facts, usd_per_million_tokens=0.0)
+    return facts
+
+
+def facts_at_ollama(model: str, url: str) -> ModelFacts:
+    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price.
+
+    Parameters:
+        model: its name there.
+        url: of the server.
+    """
+    return replace(facts_of(model), usd_per_million_tokens=None if is_in_cloud(model, url) else 0.0)
