@@ -1,1 +1,1 @@
-"""What people and agents touch: the MCP server, the command line, settings and the file watcher."""
+"""People and agents come in here: the MCP server, the command line, settings and the file watcher."""

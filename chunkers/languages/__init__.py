@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.languages.model import Language
 
+__all__ = ["BY_NAME", "LANGUAGES", "dialect_of", "hazards", "model"]
+
 LANGUAGES = (
     *scripting.ROWS,
     *ecmascript.ROWS,

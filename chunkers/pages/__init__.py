@@ -1,1 +1,3 @@
-"""."""
+"""HTML and XML to chunks."""
+
+__all__ = ["html", "xml"]

@@ -9,7 +9,7 @@ from cqm.chunkers.extras import how_to_add
 from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Layer, Store
 from cqm.index.model.options import CacheOptions
 
-__all__ = ["Cache", "open_cache"]
+__all__ = ["Cache", "base", "open_cache"]
 
 _MEGABYTE = 1_000_000
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cqm.index.cache.base import Cache
     from cqm.index.contextual.chat import Chat
 
-__all__ = ["CHATS", "RULES", "ContextWriter", "Written", "open_writer", "writer_name"]
+__all__ = ["CHATS", "RULES", "ContextWriter", "Written", "estimate", "open_writer", "writer_name"]
 
 
 def _ollama(options: ContextOptions) -> "Chat":

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.presets import PRESETS
 
-__all__ = ["PROVIDERS", "known_facts", "open_embedder"]
+__all__ = ["PROVIDERS", "known_facts", "model_facts", "open_embedder", "opening", "routes"]
 
 
 def open_embedder(options: EmbeddingOptions) -> Embedder | None:

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.known_facts import OLLAMA_MODEL, facts_at_ollama
+from cqm.index.embedding.model_facts import OLLAMA_MODEL, facts_at_ollama
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts, settled

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 from cqm.index.embedding.capabilities import Told, ask_list, ask_tei, tei_beginning
-from cqm.index.embedding.known_facts import facts_at
+from cqm.index.embedding.model_facts import facts_at
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts, settled

@@ -8,7 +8,7 @@ from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError

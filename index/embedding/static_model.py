@@ -20,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import stacked, validated
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts

@@ -7,7 +7,7 @@ from cqm.index.model.options import RerankOptions
 from cqm.index.rerank.base import Reranker
 from cqm.index.rerank.shapes import SHAPES
 
-__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker"]
+__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "shapes"]
 
 
 def open_reranker(options: RerankOptions) -> Reranker | None:

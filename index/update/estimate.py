@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual import writer_name
 from cqm.index.contextual.estimate import DocumentSize, estimate_contexts
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.opening import in_order, model_name
 from cqm.index.embedding.routes import Route
 from cqm.index.manifest.manifest import Manifest

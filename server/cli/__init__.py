@@ -1,1 +1,3 @@
-"""."""
+"""The command line, a command a function."""
+
+__all__ = ["main"]

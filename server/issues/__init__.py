@@ -1,1 +1,3 @@
-"""."""
+"""GitHub issues and pull requests to files."""
+
+__all__ = ["fetch"]

@@ -16,6 +16,8 @@ from cqm.chunkers.facts.rows.python import PYTHON
 from cqm.chunkers.facts.rows.ruby import RUBY
 from cqm.chunkers.facts.rows.rust import RUST
 
+__all__ = ["GENERAL", "SYNTAXES", "comments", "model", "uses"]
+
 GENERAL = Syntax()
 """For a language without a row: its names, kinds, lines, signatures and marked doc comments, nothing else."""
 

@@ -7,6 +7,8 @@ from cqm.index.model.errors import EmbeddingError
 if TYPE_CHECKING:
     from cqm.chunkers.strategies.pooling import TokenEncoder
 
+__all__ = ["open_token_encoder"]
+
 
 def open_token_encoder(location: str, *, api_key: str = "", timeout_seconds: float = 60.0) -> "TokenEncoder":
     """The encoder at a place; it is loaded or asked when it is first used.
