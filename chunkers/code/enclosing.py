@@ -19,9 +19,6 @@ _FIELDS = frozenset({"property", "constant", "variable"})
 # Kinds of what is taken apart when members are to be chunks of their own.
 _WITH_MEMBERS = TYPES | {"component", "module", "namespace"}
 
-_VALUES_OF_ENUMS = frozenset(
-    {"enum_assignment", "enum_case", "enum_constant", "enum_entry", "enum_member_declaration", "property_identifier"}
-)
 _VALUE = re.compile(r"\s*(?<![<>=!])=(?![=>])")
 
 # Context is to be shorter than what it explains.
@@ -79,7 +76,7 @@ def field_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:
 
 def _fields(mark: Mark) -> "Iterator[Mark]":
     for member in ungrouped(mark.members if mark.kind in TYPES else ()):
-        if member.kind in _FIELDS and member.name and member.node.type not in _VALUES_OF_ENUMS:
+        if member.kind in _FIELDS and member.name and member.node.type not in member.nodes.enum_values:
             yield member
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,7 @@ class Mark:
         kind: COMMENT, LEADING, GROUP or the kind of a piece.
         name: qualified, empty for what is no symbol.
         members: marks inside of a container or group, in order.
+        nodes: types of nodes that its language gives a meaning.
     """
 
     node: "Node"
@@ -50,6 +51,7 @@ class Mark:
     kind: str
     name: str
     members: "Sequence[Mark]"
+    nodes: NodeTypes
 
     def names(self) -> list[str]:
         """The qualified names of it and everything in it, in order."""
@@ -121,7 +123,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, ())
+            mark = Mark(node, first, last, kind, name, (), language.nodes)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
@@ -180,9 +182,4 @@ def _indentation(line: str) -> int:
 
 def is_loose(mark: Mark) -> bool:
     """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment, a group."""
-    return mark.kind in _LOOSE or mark.node.type in _DECLARATIONS
-
-
-_DECLARATIONS = frozenset(
-    {"declaration", "field_declaration", "function_signature_item", "method_signature", "protocol_function_declaration"}
-)
+    return mark.kind in _LOOSE or mark.node.type in mark.nodes.loose

@@ -1,25 +1,18 @@
 """The package, namespace or module that a file says it is of: cheap, from the outermost marks."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
     from cqm.chunkers.code.outline import Mark
     from cqm.chunkers.code.source import Source
-
-_TYPES: Mapping[str, frozenset[str]] = {
-    "java": frozenset({"package_declaration"}),
-    "kotlin": frozenset({"package_header"}),
-    "scala": frozenset({"package_clause"}),
-    "go": frozenset({"package_clause"}),
-    "php": frozenset({"namespace_definition"}),
-    "csharp": frozenset({"file_scoped_namespace_declaration", "namespace_declaration"}),
-}
+    from cqm.chunkers.languages.model import Language
 
 
 class Packages(NamedTuple):
@@ -33,14 +26,13 @@ class Packages(NamedTuple):
         return self.names[max(bisect_right(self.rows, row) - 1, 0)] if self.names else ""
 
 
-def packages_of(marks: "Sequence[Mark]", language: str, source: "Source") -> Packages:
+def packages_of(marks: "Sequence[Mark]", language: "Language", source: "Source") -> Packages:
     """The packages that the outermost marks of a document declare."""
     packages = Packages([], [])
-    types = _TYPES.get(language, frozenset())
+    types = language.nodes.packages
     for mark in marks if types else ():
         if mark.node.type in types and (name := _name(mark.node, source.data)):
-            if language == "scala" and packages.names:
-                # Clauses one below the other name one package.
+            if language.joins_packages and packages.names:
                 packages.names[-1] += f".{name}"
                 continue
             packages.rows.append(mark.first)

@@ -44,7 +44,7 @@ def pieces_of_code(
         return ([], [program]) if program else None
     row, root, marks, source = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
-    packages = packages_of(marks, row.name, source)
+    packages = packages_of(marks, row, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
     if facts_of:
         pieces = _with_symbols(pieces, facts_of(root, marks, row, source))

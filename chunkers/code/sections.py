@@ -51,7 +51,7 @@ class Section(NamedTuple):
 def drafts_of(section: Section, walk: Walk) -> list[Draft]:
     """The drafts of a section, in order; every character that is not blank is in one of them."""
     if walk.language.full_names:
-        walk = walk._replace(package=packages_of(section.marks, walk.language.name, walk.source).at(0))
+        walk = walk._replace(package=packages_of(section.marks, walk.language, walk.source).at(0))
     drafts: list[Draft] = []
     waiting: list[Section | Draft] = [section]
     while waiting:
@@ -115,7 +115,7 @@ def _lines(context: str, line: str) -> str:
 
 def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
     """The statements of a function with functions in it that are worth pieces of their own; else nothing."""
-    body = body_of(mark.node)
+    body = body_of(mark)
     if body is None or not any(_may_stand_alone(child, walk) for child in body.named_children):
         return []
     members = outline([body], place, walk.language, walk.source)

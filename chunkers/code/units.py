@@ -162,7 +162,9 @@ def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
     above = _declared(before.marks[-1])
     if above.name != mark.name:
         return False
-    return mark.node.type in _CLAUSES or above.node.type in _OVERLOADS or _is_overload(before, source)
+    return (
+        mark.node.type in mark.nodes.clauses or above.node.type in above.nodes.overloads or _is_overload(before, source)
+    )
 
 
 def _declared(mark: Mark) -> Mark:
@@ -178,8 +180,6 @@ def _is_overload(unit: Unit, source: "Source") -> bool:
     return any(_OVERLOAD.match(source.lines[row]) for row in range(first, last.first))
 
 
-_CLAUSES = frozenset({"call", "function", "signature", "bind", "function_signature", "function_declaration"})
-_OVERLOADS = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
 _OVERLOAD = re.compile(r"\s*@(?:\w+\.)*overload\b")
 
 

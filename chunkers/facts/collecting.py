@@ -119,7 +119,7 @@ def _head(mark: "Mark", syntax: Syntax) -> "Node | None":
 
 def _signature(symbol: Symbol, source: bytes) -> str:
     node = symbol.mark.node
-    body = body_of(node)
+    body = body_of(symbol.mark)
     line_end = source.find(b"\n", node.start_byte)
     end = body.start_byte if body else line_end if line_end >= 0 else node.end_byte
     outer = next((group for group in symbol.groups if group.start_point[0] == node.start_point[0]), node)

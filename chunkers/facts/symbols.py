@@ -97,7 +97,7 @@ def _inside(symbol: Symbol, language: Language, source: "Source") -> _Scope:
         return _Scope(mark.members, symbol.parent)
     if mark.members or not is_callable(mark) or symbol.depth >= _MAX_DEPTH:
         return _Scope(mark.members, symbol)
-    body = body_of(mark.node)
+    body = body_of(mark)
     while body is not None and body.named_child_count == 1 and body.named_children[0].type in _BLOCKS:
         body = body.named_children[0]
     place = Place(mark.name, mark.kind, local=True, depth=symbol.depth)

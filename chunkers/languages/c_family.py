@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     blanked,
     by_child,
     by_field,
@@ -234,6 +235,9 @@ C = Language(
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+    ),
 )
 CPP = Language(
     name="cpp",
@@ -242,6 +246,9 @@ CPP = Language(
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+    ),
 )
 OBJC = Language(
     name="objc",
@@ -250,6 +257,10 @@ OBJC = Language(
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
+        loose=frozenset({"declaration", "field_declaration"}),
+    ),
 )
 
 ROWS = (C, CPP, OBJC)

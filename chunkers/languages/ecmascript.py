@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     Rule,
     containers,
     groups,
@@ -327,6 +328,11 @@ JAVASCRIPT = Language(
     filenames=("jakefile",),
     rules=_JAVASCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"property_identifier"}),
+    ),
 )
 
 TYPESCRIPT = Language(
@@ -335,6 +341,14 @@ TYPESCRIPT = Language(
     suffixes=(".ts", ".mts", ".cts"),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        bodiless=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        loose=frozenset({"method_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        enum_values=frozenset({"enum_assignment", "property_identifier"}),
+    ),
 )
 
 TSX = Language(
@@ -343,6 +357,14 @@ TSX = Language(
     suffixes=(".tsx",),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        bodiless=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        loose=frozenset({"method_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        enum_values=frozenset({"enum_assignment", "property_identifier"}),
+    ),
 )
 
 ROWS = (JAVASCRIPT, TYPESCRIPT, TSX)

@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     by_child,
     by_field,
     child_of_type,
@@ -63,6 +64,13 @@ JAVA = Language(
         **role(IMPORTS, "import_declaration", "package_declaration"),
         **groups("enum_body_declarations", "ERROR"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_declaration"}),
+        bodies=frozenset({"block", "class_body"}),
+        bodiless=frozenset({"annotation_type_element_declaration", "field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        enum_values=frozenset({"enum_constant"}),
+    ),
 )
 
 
@@ -124,6 +132,12 @@ KOTLIN = Language(
         **role(IMPORTS, "import", "package_header", "file_annotation", "import_list"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_header"}),
+        bodies=frozenset({"block", "class_body", "enum_class_body", "function_body", "lambda_literal"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"enum_entry"}),
+    ),
 )
 
 
@@ -182,6 +196,10 @@ SCALA = Language(
         **groups("template_body", "ERROR"),
     },
     line_comment="//",
+    joins_packages=True,
+    nodes=NodeTypes(
+        packages=frozenset({"package_clause"}), bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})
+    ),
 )
 
 
@@ -228,6 +246,13 @@ CSHARP = Language(
         **role(LEADING, "preproc_region"),
         **role(GAP, "preproc_endregion"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"file_scoped_namespace_declaration", "namespace_declaration"}),
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        enum_values=frozenset({"enum_member_declaration"}),
+    ),
 )
 
 _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
@@ -281,6 +306,13 @@ SWIFT = Language(
         **role(IMPORTS, "import_declaration"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body", "enum_class_body", "function_body", "lambda_literal"}),
+        bodiless=frozenset({"protocol_function_declaration"}),
+        loose=frozenset({"protocol_function_declaration"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"enum_entry"}),
+    ),
 )
 
 ROWS = (JAVA, KOTLIN, SCALA, CSHARP, SWIFT)

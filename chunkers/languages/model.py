@@ -50,6 +50,29 @@ Naming = Callable[["Node", bytes], str]
 
 
 @dataclass(frozen=True, slots=True)
+class NodeTypes:
+    """Types of a grammar's nodes, by the part they play beside `Language.rules`.
+
+    Attributes:
+        packages: declare the package of what follows.
+        bodies: hold statements or members, and are no field "body" of their symbol.
+        bodiless: declare a function without a body, on any number of rows.
+        loose: declare something too small for a piece of its own, such as a field.
+        clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
+        overloads: go with what follows them under the same name.
+        enum_values: values of an enumeration, which are no fields.
+    """
+
+    packages: frozenset[str] = frozenset()
+    bodies: frozenset[str] = frozenset()
+    bodiless: frozenset[str] = frozenset()
+    loose: frozenset[str] = frozenset()
+    clauses: frozenset[str] = frozenset()
+    overloads: frozenset[str] = frozenset()
+    enum_values: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Language:
     """A row of the table of languages.
 
@@ -66,6 +89,8 @@ class Language:
         removed: from a source to one of the same length, where what the grammar stumbles over is blank.
         unsafe: whether a source may crash its grammar's parser or take all memory.
         full_names: the context of a member tells the fully qualified name of its type, and the type's fields.
+        nodes: further types of nodes.
+        joins_packages: clauses one below the other name one package.
     """
 
     name: str
@@ -79,6 +104,8 @@ class Language:
     removed: tuple[Callable[[bytes], bytes], ...] = ()
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
+    nodes: NodeTypes = NodeTypes()
+    joins_packages: bool = False
 
 
 def blanked(found: re.Match[bytes]) -> bytes:

@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     blanked,
     child_of_type,
     containers,
@@ -63,6 +64,13 @@ GO = Language(
         **role(COMMENT, "comment"),
         **role(IMPORTS, "import_declaration", "package_clause"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_clause"}),
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        clauses=frozenset({"function_declaration"}),
+    ),
 )
 
 
@@ -117,6 +125,11 @@ RUST = Language(
     },
     # Twice, since one block may stand in another.
     removed=(_without_cfg, _without_cfg),
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "function_signature_item"}),
+        loose=frozenset({"field_declaration", "function_signature_item"}),
+    ),
 )
 
 _ZIG_TYPES = {
@@ -153,6 +166,12 @@ ZIG = Language(
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"function_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"function_signature"}),
+    ),
 )
 
 ROWS = (GO, RUST, ZIG)

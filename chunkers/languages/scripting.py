@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     by_child,
     by_field,
     child_of_type,
@@ -62,6 +63,7 @@ PYTHON = Language(
     },
     line_comment="#",
     constructors=frozenset({"__init__", "__new__"}),
+    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"call"})),
 )
 
 
@@ -117,6 +119,7 @@ RUBY = Language(
     },
     line_comment="#",
     constructors=frozenset({"initialize"}),
+    nodes=NodeTypes(bodies=frozenset({"block", "do_block"}), clauses=frozenset({"call"})),
 )
 
 
@@ -180,6 +183,11 @@ PHP = Language(
         **groups("compound_statement", "if_statement", "else_clause", "colon_block", "ERROR"),
     },
     constructors=frozenset({"__construct"}),
+    nodes=NodeTypes(
+        packages=frozenset({"namespace_definition"}),
+        bodiless=frozenset({"method_declaration"}),
+        enum_values=frozenset({"enum_case"}),
+    ),
 )
 
 
@@ -238,6 +246,7 @@ LUA = Language(
         **role(COMMENT, "comment"),
         **groups("if_statement", "else_statement", "elseif_statement", "do_statement", "block", "ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})),
 )
 
 
@@ -299,6 +308,7 @@ POWERSHELL = Language(
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"script_block"})),
 )
 
 ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)

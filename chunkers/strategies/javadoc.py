@@ -89,7 +89,7 @@ def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
     program = program_of(text, language, ChunkOptions())
     if not isinstance(program, Program):
         return [], [program or f"not parsed: no grammar for {language}"]
-    owner = _Owner(packages_of(program.marks, program.language.name, program.source).at(0))
+    owner = _Owner(packages_of(program.marks, program.language, program.source).at(0))
     pieces = list(_pieces(program.marks, owner, program.source)) or list(_package(program, owner))
     if not pieces:
         return [], ["no documentation comments were found"]
@@ -177,7 +177,7 @@ def _span(found: _Documented, source: "Source") -> tuple[int, int]:
     start = _offset(*first.node.start_point, source)
     if not source.text[source.starts[first.first] : start].strip():
         start = source.starts[first.first]
-    body = body_of(mark.node)
+    body = body_of(mark)
     row, column = body.start_point if body else (mark.last, len(utf8(source.lines[mark.last])))
     end = _offset(row, column, source) if row < mark.first + _MAX_ROWS else source.starts[mark.first + 1]
     return start, start + len(source.text[start:end].rstrip())
