@@ -26,7 +26,7 @@ from cqm.index.status.catalogue import make_room
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation
-from cqm.index.update.run import Work, run_update
+from cqm.index.update.run import run_update
 from cqm.index.update.vectorizer import wanted_spaces
 from cqm.index.update.write import Target
 from cqm.index.workers import Workers
@@ -72,15 +72,23 @@ class Updating:
             below: paths relative to the root; None for all.
             report, cancelled, anew: as in `Index.update`.
         """
-        if below is not None:
-            return self._update(target, below, report, cancelled, anew=anew)
+        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
         # Before the files are looked at: what is checked out meanwhile is not what was compared.
-        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
-        summary = self._update(target, None, report, cancelled, anew=anew)
-        if summary.cancelled:
-            return summary
-        target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
-        return self._complete(target, summary, anew=anew)
+        head = checkout.head(folder_of(self.root)) or "" if below is None else ""
+        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
+        plan = plan_update(self.root, target, self.options, below)
+        if not anew:
+            refuse_another(self.root, self.lineage.serving.manifest)
+        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
+        summary = run_update(plan, place, self.preparation(), self.workers, report=report, cancelled=cancelled)
+        is_whole = below is None and not summary.cancelled
+        target.manifest.set_facts(
+            {UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)}
+            | ({COMPLETE_FACT: "1", **seen} if is_whole else {})
+        )
+        usage, fetched = self.services.used_since(before), self.services.cached() - cached
+        summary = replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)
+        return self._complete(target, summary, anew=anew) if is_whole else summary
 
     def is_enough(self, below: list[str], target: Generation) -> bool:
         """Whether looking at some paths alone leaves a generation that holds every file."""
@@ -117,22 +125,3 @@ class Updating:
         self.lineage.switch_to(target)
         note_use(self.folder)
         return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
-
-    def _update(
-        self,
-        target: Generation,
-        below: list[str] | None,
-        report: Callable[[Progress], None],
-        cancelled: Callable[[], bool],
-        *,
-        anew: bool,
-    ) -> UpdateSummary:
-        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
-        plan = plan_update(self.root, target, self.options, below)
-        if not anew:
-            refuse_another(self.root, self.lineage.serving.manifest)
-        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
-        summary = run_update(plan, Work(place, self.preparation(), self.workers), report=report, cancelled=cancelled)
-        target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
-        usage, fetched = self.services.used_since(before), self.services.cached() - cached
-        return replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)

@@ -5,7 +5,7 @@ deleted; it stays pending until the store is flushed. Whenever the process dies,
 what the manifest has committed, and the next update mends the rest.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -17,7 +17,7 @@ from cqm.index.model.query import FileState
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.text.terms import SparseTerms
 from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
-from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred, wanted_spaces
+from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred
 
 _NO_TERMS = SparseTerms((), ())
 
@@ -190,18 +190,6 @@ def delete_points(target: Target, paths: Sequence[str]) -> int:
     for path, ids in chunks.items():
         store.delete([*ids, file_point_id(path), *_orphans(target, path)])
     return sum(map(len, chunks.values()))
-
-
-def store_files(target: Target, files: Sequence[PreparedFile], cancelled: Callable[[], bool] = lambda: False) -> Stored:
-    """Bring prepared files into the index; chunks that it has already are not written again.
-
-    Raises:
-        StoppedError: `cancelled` answered true while a model worked; nothing of these files is stored.
-    """
-    manifest = target.generation.manifest
-    held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
-    wanted = wanted_spaces(target.routes, manifest)
-    return write_files(target, place_files(target, files, held, Vectorizer(target.routes, cancelled), wanted))
 
 
 def place_files(
