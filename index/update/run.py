@@ -51,7 +51,7 @@ class _Tally:
 
 
 class _Pace:
-    """How fast an update goes on, by files and by bytes, and so how long it will take still."""
+    """The speed of an update in files and bytes, and the time left."""
 
     def __init__(self, plan: Plan) -> None:
         self._sizes = {found.path: found.size for found, _ in plan.todo}
@@ -79,7 +79,7 @@ def run_update(
     report: Callable[[Progress], None],
     cancelled: Callable[[], bool],
 ) -> UpdateSummary:
-    """Carry out a plan, batch by batch: prepare files, embed what is new of them, write. Consistent after every file.
+    """Carry out a plan batch by batch: prepare files, embed new chunks, write. Consistent after every file.
 
     Parameters:
         plan: made by `plan_update`.
@@ -137,16 +137,16 @@ def run_update(
 
 
 def _take_out(target: Target, plan: Plan, batch: Sequence[PreparedFile]) -> int:
-    """Take out what the index holds of files that are gone or not to be indexed; gives the number of their chunks."""
+    """Remove gone and skipped files from the index; return the number of their chunks."""
     gone = [file.row.path for file in batch if file.is_gone and plan.may_hold(file.row.path)]
     skipped = [file.row for file in batch if file.is_skipped and not file.is_gone]
     return remove_files(target, gone) + _skip(target, plan, skipped)
 
 
 def _skip(target: Target, plan: Plan, rows: Sequence[FileRow]) -> int:
-    """Record files that are left out, and take out what the index held of them; gives the number of their chunks.
+    """Record skipped files and delete their chunks; return the number of chunks.
 
-    Their rows are replaced: at no moment does the index know nothing of a file that is there.
+    Rows are replaced, so at every moment the index knows of each file.
     """
     deleted = delete_points(target, [row.path for row in rows if plan.may_hold_chunks(row.path)])
     if rows:

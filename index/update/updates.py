@@ -1,4 +1,4 @@
-"""Updates of an open index: of some paths or the whole tree, and what becomes of the generation that takes them."""
+"""Update some paths or the whole tree of an open index, and let a complete generation serve."""
 
 import time
 from collections.abc import Callable
@@ -35,12 +35,12 @@ _REBUILT = {
     DAMAGE_FACT: "The index was damaged and is rebuilt:",
     UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
 }
-"""What to say once a generation is complete that was begun since another one could not be opened."""
+"""Notes about a complete generation which was begun because another one did not open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Updating:
-    """What updates need. Whoever calls it holds the lock of the index's updates.
+    """The updates of an open index. Callers hold the index's update lock.
 
     Attributes:
         root, folder, options: of the index.
@@ -73,7 +73,7 @@ class Updating:
             report, cancelled, anew: as in `Index.update`.
         """
         started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
-        # Before the files are looked at: what is checked out meanwhile is not what was compared.
+        # Read before the files: a checkout meanwhile is not the compared one.
         head = checkout.head(folder_of(self.root)) or "" if below is None else ""
         seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
         plan = plan_update(self.root, target, self.options, below)
@@ -91,31 +91,31 @@ class Updating:
         return self._complete(target, summary, anew=anew) if is_whole else summary
 
     def is_enough(self, below: list[str], target: Generation) -> bool:
-        """Whether looking at some paths alone leaves a generation that holds every file."""
+        """Whether updating these paths alone keeps the generation complete."""
         return "" not in below and self.lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
 
     def task(self, target: Generation, below: list[str] | None) -> str:
-        """What such an update is called; see `Running.task`."""
+        """Name such an update; see `Running.task`."""
         if not self.lineage.serves(target):
             return REBUILD
         return UPDATE if below is None else UPDATE_OF_PATHS
 
     def target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
-        """A generation as what takes files."""
+        """Return a generation as a target for files."""
         return Target(generation, self.services.routes, self.options.context.place, pending)
 
     def preparation(self) -> Preparation:
-        """How files are prepared."""
+        """Return the options of preparing files."""
         options, has_writer = self.options, self.services.writer is not None
         return Preparation(self.root, options.scan, options.chunk, options.context.place, has_writer)
 
     def estimate(self, target: Generation) -> Estimate:
-        """What an update of the whole tree would ask models for."""
+        """Estimate the model calls of an update of the whole tree."""
         plan = plan_update(self.root, target, self.options, None)
         return estimate_update(plan, target.manifest, self.preparation(), self.options, self.workers)
 
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
-        """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
+        """Let a complete generation serve, unless files or vectors would be lost; add notes to the summary."""
         wanted = wanted_spaces(self.services.routes, target.manifest)
         if anew and (loss := what_is_lost(self.lineage.serving, target, wanted)):
             return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
