@@ -1,1 +1,1 @@
-"""."""
+"""Split code and prose into search terms, write chunk headers, and match path globs."""
