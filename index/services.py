@@ -1,4 +1,4 @@
-"""What an open index asks beside its own files: the models, the cache of what they gave, and the reranker."""
+"""Services of an open index: models, vector cache, writer of contexts and reranker."""
 
 from collections.abc import Mapping
 
@@ -13,13 +13,13 @@ from cqm.index.rerank import open_reranker
 
 
 class Services:
-    """The services of an open index; nothing is loaded or contacted before it is asked.
+    """The services of an open index; each is loaded or contacted at its first use.
 
     Parameters:
         options: of the index.
 
     Raises:
-        EmbeddingError, ContextError, RerankError: an option of a model is not valid.
+        EmbeddingError, ContextError, RerankError: a model's option is not valid.
     """
 
     def __init__(self, options: IndexOptions) -> None:
@@ -30,34 +30,34 @@ class Services:
         self.reranker = open_reranker(options.rerank)
 
     def refresh(self) -> None:
-        """Notice models that have become others under the same name."""
+        """Notice models that changed under the same name."""
         if self.routes:
             self.routes.refresh()
 
     def retry_models(self) -> None:
-        """Let models that failed, and are left alone for a while, be tried by the next call."""
+        """Let the next call try models again that failed and are left alone for a while."""
         if self.routes:
             self.routes.retry_models()
         if self.writer:
             self.writer.health.half_open()
 
     def usage(self) -> dict[str, Usage]:
-        """What each model was used for since the index was opened."""
+        """Usage of each model since the index was opened."""
         usage = (self.routes.usage() if self.routes else {}) | self.questions.usage()
         return usage | ({self.writer.name: self.writer.usage()} if self.writer else {})
 
     def used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
-        """What each was used for since an earlier `usage`; those are left out that were not used."""
+        """Usage of each model since an earlier `usage`; unused ones are left out."""
         none = Usage()
         now = self.usage().items()
         return {name: used - before.get(name, none) for name, used in now if used != before.get(name, none)}
 
     def cached(self) -> int:
-        """How many texts got their vector from the cache."""
+        """Number of texts with a vector from the cache."""
         return self.routes.cached() if self.routes else 0
 
     def close(self) -> None:
-        """Give back connections and memory."""
+        """Release connections and memory."""
         self.questions.close()
         for service in (self.routes, self.writer, self.reranker, self.cache):
             if service is not None:

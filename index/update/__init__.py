@@ -1,1 +1,1 @@
-"""."""
+"""The write path: plan an update, prepare files, embed chunks, write them; estimate; fill gaps later."""

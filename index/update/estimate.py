@@ -1,4 +1,4 @@
-"""What an update would ask models for: chunks, tokens and money, before any is spent."""
+"""Estimate an update: chunks, tokens and money, before any is spent."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from cqm.index.workers import Workers
 def estimate_update(
     plan: Plan, manifest: Manifest, preparation: Preparation, options: IndexOptions, workers: Workers
 ) -> Estimate:
-    """Read and chunk what an update would, and add up what it would embed; nothing is stored or sent.
+    """Read and chunk the files of an update, and add up the texts it would embed; stores and sends nothing.
 
     Parameters:
         plan: of the update.
-        manifest: what the index has already.
-        preparation: how files are prepared.
+        manifest: the present contents of the index.
+        preparation: options for preparing files.
         options: the models.
-        workers: prepare them.
+        workers: prepare the files.
     """
     tokens: Counter[str] = Counter()
     texts: Counter[str] = Counter()
@@ -49,7 +49,7 @@ def estimate_update(
 
 
 def _together(first: Cost | None, second: Cost) -> Cost:
-    """What one model would be asked for by two routes."""
+    """Add up one model's costs for two routes."""
     if first is None:
         return second
     usd = None if first.usd is None or second.usd is None else first.usd + second.usd
@@ -57,7 +57,7 @@ def _together(first: Cost | None, second: Cost) -> Cost:
 
 
 def _fresh(file: PreparedFile, manifest: Manifest, place: str) -> Iterator[PreparedChunk]:
-    """The chunks that the index does not have as they are."""
+    """Yield the chunks missing in the index or changed."""
     if not file.is_chunked:
         return
     rows = manifest.chunks_of(file.row.path)
