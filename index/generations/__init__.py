@@ -1,1 +1,1 @@
-"""."""
+"""Versions of an index: open one, serve from it, build another beside it, switch, compact and remove."""
