@@ -78,14 +78,14 @@ def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: i
 
 @contextmanager
 def opened_root(root: Path, *, lists: bool = True) -> Iterator[int | Path]:
-    """Open a folder by its real path for as long as a block runs, and give its descriptor.
+    """Open a folder by its real path while a block runs, and yield its descriptor.
 
-    Where the kernel can tell, no part of the path may have become a link since it was resolved. Where there are no
-    descriptors the path itself is given.
+    With `openat2`, no part of the path may have become a link since it was resolved. On systems without folder
+    descriptors the path itself is yielded.
 
     Parameters:
         root: absolute, without links.
-        lists: whether the names in it will be read. To open a path below it does not take that.
+        lists: whether the folder's names will be read. Opening a path below it doesn't need this.
 
     Raises:
         OSError: it cannot be opened; see `open_beneath`.

@@ -44,15 +44,15 @@ _STATX_BYTES, _BIRTH_AT = 256, 80
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is noted of a `.cqm/`.
+    """The record of a `.cqm/`.
 
     Attributes:
-        id: drawn at random.
+        id: random.
         folder: its real path.
-        device: number of the device; others after a start of the machine on some systems.
-        file_system: id of the file system, which stays the same on most; 0 for none.
-        inode: in that.
-        born_ns: when the folder was made; 0 where the system does not tell.
+        device: device number; on some systems it changes when the machine restarts.
+        file_system: file system id, which mostly stays the same; 0 for none.
+        inode: within the file system.
+        born_ns: creation time in ns; 0 if the system doesn't report it.
     """
 
     id: str

@@ -44,7 +44,7 @@ def wanted_name(routes: Routes | None, options: IndexOptions, serving: Generatio
     spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
     if all(now in {"", recorded} or not recorded for recorded, now in spaces):
         return serving.name
-    # Another model under the same name: what it embeds may not be compared with what is there.
+    # Another model under the same name: its vectors can't be compared with the present ones.
     return generation_name(options, tuple(now or recorded for recorded, now in spaces))
 
 
@@ -179,7 +179,7 @@ class Lineage:
 
     @contextmanager
     def anew(self) -> Iterator[Generation]:
-        """An empty generation with the same options; it is deleted when it does not serve at the end."""
+        """Yield an empty generation with the same options; it is deleted unless it serves at the end."""
         former, name = self.building, generations.fresh_name(self._options)
         self.building = begun = generations.open_generation(self._folder, name, self._options)
         try:

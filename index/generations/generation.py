@@ -50,11 +50,11 @@ class Generation:
     """An opened generation.
 
     Attributes:
-        name: of it, and of its folder.
-        place: that folder.
+        name: of the generation and its folder.
+        place: its folder.
         manifest, store: its parts.
-        prints: of its files when it was opened.
-        candidates: what ranking needs of its chunks and files.
+        prints: checksums of its files at opening.
+        candidates: fields of its chunks and files needed for ranking.
     """
 
     name: str
@@ -266,7 +266,7 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
         try:
             opened = open_generation(folder, candidate, options)
         except UnavailableError as error:
-            # It stays as it is, at least until another one is complete: the settings or the release may come back.
+            # It stays at least until another one is complete: the settings or the release may come back.
             if candidate == wanted:
                 raise
             notes.setdefault(UNAVAILABLE_FACT, str(error))
