@@ -1,1 +1,1 @@
-"""Chunks to an index on disk that can be searched."""
+"""Index chunks on disk and search them."""

@@ -10,9 +10,8 @@ over all. The `.ignore` and `.rgignore` files of other tools don't count.
 - Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope even if git's rules
   ignore it.
 - An ignore file counts only if it is a regular file of at most 1 MB; in the tree it may not be a link, as for git.
-  Above
-  the root, where the user's own files are, it may be a link to one. Limits far above real trees keep globs from taking
-  for ever: see `IgnoreFile.weight`.
+  Above the root, where the user's own files are, it may be a link to one. Limits far above real trees keep globs from
+  taking for ever: see `IgnoreFile.weight`.
 """
 
 import os
