@@ -170,8 +170,7 @@ def _reach(
         here = f"{folder}/{part}" if folder else part
         is_folder = stat.S_ISDIR(status.st_mode)
         inner = _rules_of_entry(inside[folder], rules, folders, here, part, is_folder=is_folder)
-        # A file in place of a folder is not what was wanted. A link is listed: it explains why nothing below is in
-        # scope.
+        # A file in place of a folder was not wanted. A link is listed, to explain why nothing below is in scope.
         if inner is None or (stat.S_ISREG(status.st_mode) and here != path):
             return None
         listing[here] = status

@@ -88,8 +88,7 @@ class Database:
         """Write the committed data to a new file, without the free space left by deleted rows."""
         with self.lock, translated(self.path):
             self.writer.execute("VACUUM INTO ?", (str(path),))
-            # SQLite doesn't sync it. Safe only while nobody has it open: closing a file drops all POSIX locks of the
-            # process.
+            # SQLite doesn't sync it. Safe while nobody has it open: closing a file drops all POSIX locks of a process.
             sync_file(path)
 
     def sync(self) -> None:
@@ -104,8 +103,7 @@ class Database:
             self._searched.close()
             try:
                 if not self.read_only:
-                    # Also while a status reader has it open: by itself SQLite does so only when the last connection
-                    # closes.
+                    # Also while a status reader has it open: SQLite does so only when the last connection closes.
                     self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
                 self.writer.close()

@@ -132,7 +132,7 @@ class Runs:
         self._is_silent = not self._held.is_locked
 
     def _write(self) -> None:
-        """Write the state without syncing: a sync costs as much as a small update, and nothing runs after a power cut."""
+        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs."""
         if self._runs and not self._held.is_locked:
             self._take(0)
         if not self._held.is_locked:
