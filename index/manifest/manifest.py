@@ -327,10 +327,7 @@ class Manifest:
             yield ChunkRow(*[*head, tuple(defines), route, space, embedded, refused, note, bool(lacks_note)])
 
     def _columns(self, columns: Sequence[str], where: str, values: Sequence[object]) -> list[list[Any]]:
-        """Return columns of chunks, in any order.
-
-        Uses one JSON text: SQLite's module releases and retakes the interpreter lock for every row.
-        """
+        """Read chunk columns, in any order, as one JSON text: rows each release and retake the interpreter lock."""
         wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
         query = f"SELECT json_group_array(json_array({wanted})) FROM chunk {where}"  # noqa: S608 - constant texts
         rows: list[list[Any]] = json.loads(self._database.look_up(query, values)[0][0])
