@@ -1,3 +1,3 @@
-"""Where an index lives, and safe ways to touch files: durable, private, below a descriptor."""
+"""Store an index on disk safely: its location and lock, private files, durable writes, checksums."""
 
 __all__ = ["beneath", "checksums", "durable", "locations", "private", "proof"]

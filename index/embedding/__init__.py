@@ -1,4 +1,4 @@
-"""Texts to vectors: one seam, a row per provider."""
+"""Turn texts into vectors: one interface, one module per provider."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,10 +12,10 @@ __all__ = ["PROVIDERS", "known_facts", "model_facts", "open_embedder", "opening"
 
 
 def open_embedder(options: EmbeddingOptions) -> Embedder | None:
-    """The embedder that the options describe; None for the provider "none". Loads and contacts nothing yet.
+    """Return the configured embedder; None for the provider "none". Loads and contacts nothing yet.
 
     Raises:
-        EmbeddingError: there is no such provider.
+        EmbeddingError: the provider is unknown.
     """
     provider = PROVIDERS.get(options.provider)
     if provider is None:
@@ -52,4 +52,4 @@ PROVIDERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
     **dict.fromkeys(PRESETS, _openai),
     "none": _none,
 }
-"""How each provider is opened, by its name in the settings."""
+"""Opens an embedder, by the provider's name in the settings."""

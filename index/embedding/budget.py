@@ -1,4 +1,4 @@
-"""What a process may spend on embedding, and the embedder that keeps to it."""
+"""An embedder keeping to a process's budget."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,18 +13,18 @@ from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 
 _MILLION = 1_000_000
 _FRAME_TOKENS = 64
-"""What a prefix and the model's own tokens may add to a text."""
+"""Tokens added to a text by a prefix and the model's own tokens."""
 
 
 class BudgetedEmbedder:
-    """An `Embedder` that refuses to begin what would cost more than is left of its budget.
+    """An `Embedder` refusing texts which may cost more than the rest of its budget.
 
-    What texts under way may cost at most is set aside, so that several threads together keep to it too. Questions are
-    not counted: a search is answered whatever a run has spent.
+    The highest possible cost of texts under way is set aside, so several threads together keep to the budget too.
+    Questions don't count: a search is answered however much a run has spent.
 
     Parameters:
-        embedder: who embeds.
-        usd: what may be spent on documents until it is closed.
+        embedder: does the work.
+        usd: budget for documents until it is closed.
         usd_per_million_tokens: the price.
     """
 
@@ -52,10 +52,10 @@ class BudgetedEmbedder:
         return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """See `Embedder.embed_documents`. Waits where it depends on what the texts under way will have cost.
+        """See `Embedder.embed_documents`. Waits if the answer depends on the cost of texts under way.
 
         Raises:
-            BudgetError: these texts may cost more than is left.
+            BudgetError: these texts may cost more than the rest of the budget.
         """
         # No token is shorter than a byte.
         tokens = sum(len(text.encode("utf-8", "surrogatepass")) + _FRAME_TOKENS for text in texts)

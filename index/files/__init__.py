@@ -1,3 +1,3 @@
-"""The tree on disk: ignore rules, reasons to skip, git's files, reading."""
+"""Read a folder tree: ignore rules, reasons for skipping files, git's files, file contents."""
 
 __all__ = ["checkout", "git", "git_folder", "git_index", "listing", "scan"]

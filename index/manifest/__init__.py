@@ -1,3 +1,3 @@
-"""The SQLite file of a generation: its schema, rows, facts and coverage."""
+"""Record in SQLite what the index knows of every file and chunk."""
 
 __all__ = ["coverage", "facts", "manifest", "rows", "schema"]

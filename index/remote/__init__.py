@@ -1,4 +1,4 @@
-"""Whatever speaks to a service: addresses, keys, clients, retries, rates, time limits."""
+"""Talk to services: addresses, keys, retries, breakers, rates, time limits, clients of Ollama and OpenAI."""
 
 __all__ = [
     "addresses",

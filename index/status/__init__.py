@@ -1,3 +1,3 @@
-"""The state of one index, and a list of all indexes of a user."""
+"""Report the state of an index and of work in progress; list and delete all of a user's indexes."""
 
 __all__ = ["catalogue", "running", "status"]

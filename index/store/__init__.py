@@ -1,3 +1,3 @@
-"""Vectors and payloads: Qdrant Edge in a folder or a Qdrant server, behind one protocol."""
+"""Store vectors and payloads in Qdrant Edge or on a Qdrant server, behind one protocol."""
 
 __all__ = ["base", "collection", "edge", "open", "qdrant_models"]

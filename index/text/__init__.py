@@ -1,3 +1,3 @@
-"""Terms, headers and globs: how text is read for searching."""
+"""Split code and prose into search terms, write chunk headers, and match path globs."""
 
 __all__ = ["globs", "headers", "terms"]

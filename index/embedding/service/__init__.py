@@ -1,3 +1,3 @@
-"""Texts to a service in batches: sizes, pace, pooling, and what came back."""
+"""Send texts to an embedding service in batches, within its limits and at its pace."""
 
 __all__ = ["base", "batches", "embedder", "meter", "models", "service"]
