@@ -1,12 +1,13 @@
 """Count the use of a writing service and keep to its budget."""
 
-from threading import Condition
+from threading import Lock
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.prices import FREE, Price
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.progress import Usage
+from cqm.index.remote.budget import Budget
 
 _FRAME_TOKENS = 64
 """Tokens a chat's frame may add to a prompt."""
@@ -27,11 +28,10 @@ class Spending:
     def __init__(self, price: Price | None, max_tokens: int, budget_usd: float) -> None:
         self._price = price or FREE
         self._max_tokens = max_tokens
-        self._budget = budget_usd
         self._usage = Usage()
-        self._set_aside: list[float] = []
+        self._counting = Lock()
+        self._budget = Budget(budget_usd, lambda: self.usage().usd)
         self._is_spent = False
-        self._settled = Condition()
 
     @property
     def is_spent(self) -> bool:
@@ -45,19 +45,12 @@ class Spending:
         """
         # No token is shorter than a byte.
         most = self._price.usd(len(prompt.text.encode()) + _FRAME_TOKENS, self._max_tokens)
-        with self._settled:
-            self._settled.wait_for(lambda: not self._set_aside or self._fits(most))
-            self._is_spent = self._is_spent or not self._fits(most)
-            if self._is_spent:
-                return None
-            self._set_aside.append(most)
-        return most
+        self._is_spent = self._is_spent or not self._budget.take(most)
+        return None if self._is_spent else most
 
     def settle(self, most: float) -> None:
         """Release the sum set aside for a finished request."""
-        with self._settled:
-            self._set_aside.remove(most)
-            self._settled.notify_all()
+        self._budget.settle(most)
 
     def count(self, prompt: Prompt, reply: Reply) -> None:
         """Count an answered request, by the service's report or else by our estimate."""
@@ -75,12 +68,9 @@ class Spending:
 
     def usage(self) -> Usage:
         """Usage so far."""
-        with self._settled:
+        with self._counting:
             return self._usage
 
     def _add(self, usage: Usage) -> None:
-        with self._settled:
+        with self._counting:
             self._usage += usage
-
-    def _fits(self, most: float) -> bool:
-        return not self._budget or self._usage.usd + sum(self._set_aside) + most <= self._budget

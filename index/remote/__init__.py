@@ -3,6 +3,7 @@
 __all__ = [
     "addresses",
     "breaker",
+    "budget",
     "deadline",
     "endpoint",
     "keys",
