@@ -1,1 +1,1 @@
-"""Bytes to chunks: pure functions without files, network, database or clock."""
+"""Turn bytes into chunks with pure functions: no files, network, database or clock."""
