@@ -1,4 +1,4 @@
-"""The lines that declare a symbol, and where its body begins."""
+"""Find a symbol's declaring lines and its body."""
 
 import re
 from typing import TYPE_CHECKING
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from cqm.chunkers.code.outline import Mark
     from cqm.chunkers.code.source import Source
 
-# Bodies that are no field of their node.
+# Bodies which are not a field of their node.
 _BODIES = frozenset(
     {"block", "do_block", "function_body", "class_body", "enum_class_body", "content", "script_block", "lambda_literal"}
 )
 
-# What declares a function without a body, on any number of rows.
+# Declarations of functions without a body, on any number of rows.
 _BODILESS = frozenset(
     {
         "abstract_method_signature",
@@ -37,8 +37,8 @@ _ABOVE = re.compile(r"\s*(?:[@\[*/]|#\[|--|#(?!define)|template\b)")
 
 
 def body_of(node: "Node") -> "Node | None":
-    """The node with a symbol's statements or members; None when it has none."""
-    # "const f = memo(() => {...})" has its body further in.
+    """Find the node with a symbol's statements or members; None without one."""
+    # "const f = memo(() => {...})" has its body further inside.
     waiting = [node]
     for searched in waiting:
         body = searched.child_by_field_name("body")
@@ -54,7 +54,7 @@ def body_of(node: "Node") -> "Node | None":
 
 
 def signature(mark: "Mark", source: "Source") -> str:
-    """The lines that declare a symbol, without its decorators, comments and body; at most 300 characters."""
+    """Return a symbol's declaring lines without decorators, comments and body; at most 300 characters."""
     body = body_of(mark.node)
     first, last = mark.first, body.start_point[0] if body is not None else mark.last
     while first < min(last, mark.last) and _ABOVE.match(source.lines[first]):
