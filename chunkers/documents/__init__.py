@@ -1,1 +1,1 @@
-"""Documents, records and tables to chunks."""
+"""Cut documents, logs and tables into chunks."""
