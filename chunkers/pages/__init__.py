@@ -1,1 +1,1 @@
-"""."""
+"""Cut HTML and XML into chunks, however broken the markup is."""
