@@ -1,1 +1,1 @@
-"""Structured data to chunks: by key path, and OpenAPI by operation."""
+"""Cut structured data into chunks: by key path, and OpenAPI by operation."""
