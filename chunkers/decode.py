@@ -124,7 +124,7 @@ def _decode_legacy(data: bytes) -> Decoded:
 
 def _legacy_encodings(data: bytes) -> list[str]:
     """List the encodings in which the bytes are clean text, the likeliest first."""
-    from charset_normalizer import from_bytes  # 30 ms that UTF-8 trees never pay
+    from charset_normalizer import from_bytes  # 30 ms, never paid by UTF-8 trees
 
     matches = from_bytes(_telling_lines(data), cp_isolation=list(_LEGACY), enable_fallback=False)
     readings = [match for match in matches if match.chaos <= _MOST_MESS]

@@ -83,7 +83,7 @@ def _bounded(text: str, span: Span) -> Iterator[Span]:
 
 
 def _sentence_ends(text: str, span: Span) -> list[int]:
-    from sentencex import segment  # type: ignore[import-untyped] # only where sentences are told apart
+    from sentencex import segment  # type: ignore[import-untyped] # only where sentences are split
 
     start, end = span
     own = _SURROGATE.sub("?", _UNUSUAL_SPACE.sub(" ", text[start:end].rstrip()))
