@@ -27,7 +27,7 @@ def nests_expressions(source: bytes) -> bool:
     brackets = source.translate(None, _NO_SIGNS)
     if _surplus(brackets, _OPENING[:2], _CLOSING[:2]) > _MAX_OPEN:
         return True
-    # Nearly all files end here, after one pass: no statement, even with the next ones up to a blank line, has so many.
+    # Nearly all files end here, after one pass: no statement has so many, even if counted on past blank lines.
     if _TOO_MANY not in brackets.translate(_SIGNS, b")]>"):
         return False
     statements = source.translate(_BRACES).replace(b"\r", b"").replace(b"\n\n", b";").split(b";")
