@@ -1,4 +1,4 @@
-"""Path globs in .gitignore syntax, as in `--include` and `--exclude`."""
+"""Match path globs in .gitignore syntax, as in `--include` and `--exclude`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,9 @@ _FOLDER = re.compile(r"/?((?:[^*?\[\]!\\/]+/)+)\*\*")
 
 
 def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
-    """The paths that match any of the globs.
+    """Return the paths matching any of the globs.
+
+        paths_matching(["src/**/*.py"], ["src/a/b.py", "a.py"])  # {"src/a/b.py"}
 
     Raises:
         QueryError: a glob is malformed.
@@ -26,6 +28,6 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
 
 
 def prefix_folder(glob: str) -> str:
-    """The folder "a/b" of a glob "a/b/**"; empty for any other glob."""
+    """Return the folder "a/b" of a glob "a/b/**"; empty for any other glob."""
     match = _FOLDER.fullmatch(glob)
     return match[1].rstrip("/") if match else ""
