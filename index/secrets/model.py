@@ -1,4 +1,4 @@
-"""What is redacted, what may stay, and what was found."""
+"""Data of redaction: options, found secrets, redacted texts."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text whose secrets are replaced, of the same length and with the same lines, and what was replaced."""
+    """A text with its secrets replaced, of the same length and with the same lines, and the replacements."""
 
     text: str
     findings: tuple[SecretFinding, ...] = ()

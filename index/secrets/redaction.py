@@ -1,4 +1,4 @@
-"""Redacting a text: every secret becomes as many "*", so that all positions and lines stay as they are."""
+"""Redact a text: each character of a secret becomes "*", so all positions and lines stay as they are."""
 
 import re
 from collections import Counter
@@ -12,16 +12,16 @@ from cqm.index.secrets.tokens import token_matches
 from cqm.index.text.globs import paths_matching
 
 _KEPT = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-"""Whatever ends a line for anybody who splits the text."""
+"""Line ends in any sense."""
 
 
 def redact(text: str, path: str, options: SecretOptions) -> Redacted:
-    """Replace the secrets of a text, each character by a "*" and the ends of lines by themselves.
+    """Replace the secrets of a text, each character by a "*" except line ends.
 
     Parameters:
-        text: of the whole file: what surrounds a secret tells it.
+        text: of the whole file, since the text around a secret helps to find it.
         path: of the file, relative to the root with "/" between parts.
-        options: what may stay.
+        options: the allowed secrets.
     """
     if not options.redact or is_allowed_path(path, options.allow_paths):
         return Redacted(text)
@@ -36,10 +36,10 @@ def redact(text: str, path: str, options: SecretOptions) -> Redacted:
 
 
 def find_secrets(text: str, path: str) -> list[Match]:
-    """The secrets of a text in order; those that overlap or touch are one, of the kind of the first."""
+    """Find the secrets of a text in order; overlapping or touching ones count as one, of the first one's kind."""
     low = text.lower()
     if len(low) != len(text):
-        # A few capitals become two small letters, such as the Turkish I with its dot.
+        # A few capitals become two lower-case letters, such as the Turkish I with its dot.
         low = "".join(it.lower() if len(it.lower()) == 1 else it for it in text)
     merged: list[Match] = []
     for match in sorted((*own_matches(text, low, path), *token_matches(text)), key=lambda it: (it.start, -it.end)):
@@ -52,7 +52,7 @@ def find_secrets(text: str, path: str) -> list[Match]:
 
 
 def is_allowed_path(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether one of the globs of the user takes a file out."""
+    """Tell if one of the user's globs exempts a file."""
     return bool(globs) and bool(paths_matching(globs, [path]))
 
 
