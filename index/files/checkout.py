@@ -1,9 +1,9 @@
-"""What is checked out in a work tree of git, read from its files. git itself is not asked: see `git`.
+"""Find the checked-out commit of a git work tree from its files, without running git (see `git`).
 
-The layout is that of gitrepository-layout(5): `HEAD` is a commit, or names a ref that is a file of its own or a line of
-`packed-refs`. Where refs are kept in another form, `reftable` reads that.
+The layout is that of gitrepository-layout(5): `HEAD` is a commit, or names a ref with a file of its own or a line in
+`packed-refs`. `reftable` reads refs kept in the other form.
 
-All of it may be a stranger's: nothing but the id of a commit is ever given, whatever the files say.
+All of it may be a stranger's: only a commit id is ever returned, whatever the files say.
 """
 
 import re
@@ -17,25 +17,25 @@ from cqm.index.files.git_folder import git_folder_of, read_line
 
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
-"""A name that leads nowhere but below `refs`; see git-check-ref-format(1)."""
+"""A name below `refs` and nowhere else; see git-check-ref-format(1)."""
 _OWN_REFS = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
-"""Refs that each work tree has for itself."""
+"""Refs kept separately for each work tree."""
 _MOST_LINKS = 5
-"""Refs that name refs: as many as git follows."""
+"""Longest chain of refs to refs, as in git."""
 _IN_TABLES = "ref: refs/heads/.invalid"
-"""What the file HEAD says where refs are no files."""
+"""Content of the file HEAD if refs are not files."""
 _MOST_PACKED_BYTES = 64 << 20
 _LONGEST_LOCK_SECONDS = 60.0
-"""A lock older than this was left behind by a git that died."""
+"""An older lock was left behind by a dead git."""
 
 Signature = tuple[int, ...]
 
 
 def head(folder: Path) -> str | None:
-    """The commit that is checked out at a folder.
+    """Return the commit checked out at a folder.
 
     Returns:
-        "" outside of git and before the first commit, None when it can't be told.
+        "" outside git and before the first commit, None if unknown.
     """
     place = git_folder_of(folder)
     if place is None:
@@ -61,7 +61,7 @@ def head(folder: Path) -> str | None:
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether git is writing to the work tree of a folder just now."""
+    """Tell if git is writing to a folder's work tree just now."""
     place = git_folder_of(folder)
     try:
         return place is not None and time.time() - (place.own / "index.lock").lstat().st_mtime < _LONGEST_LOCK_SECONDS
@@ -70,7 +70,7 @@ def is_busy(folder: Path) -> bool:
 
 
 def _value(folder: Path, ref: str) -> str:
-    """What a ref holds; empty where it does not exist."""
+    """Return the value of a ref; empty if it does not exist."""
     try:
         return read_line(folder / ref)
     except (FileNotFoundError, NotADirectoryError, NotRegularError):
@@ -80,7 +80,7 @@ def _value(folder: Path, ref: str) -> str:
 
 @lru_cache(maxsize=64)
 def _packed(path: Path, signature: Signature, ref: str) -> str:
-    """What a ref holds in a file of packed refs, which is replaced as a whole and never written to."""
+    """Return the value of a ref in a file of packed refs, which git only ever replaces as a whole."""
     if not signature:
         return ""
     content = read_small(path, _MOST_PACKED_BYTES)
@@ -91,7 +91,7 @@ def _packed(path: Path, signature: Signature, ref: str) -> str:
 
 
 def _signature(path: Path) -> Signature:
-    """What tells a file from what it was before; empty for none."""
+    """Return marks of a file's state, for noticing changes; empty without a file."""
     try:
         status = path.lstat()
     except FileNotFoundError:

@@ -1,14 +1,14 @@
-"""The git command line: the only module that starts it, and never on a repository's own settings.
+"""Run the git command line, here only, and never under a repository's own settings.
 
-A repository's settings can name programs, files to read and servers to ask, so git is never run inside of one. What is
-tracked, ignored and checked out is read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git is asked
-for no more than this:
+A repository's settings can name programs, files to read and servers to ask, so git never runs inside one. Tracked,
+ignored and checked-out paths are read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git only
+answers these questions:
 
-- which ignore file the user has for all repositories: outside of any repository;
-- how many commits lie between two: in an empty repository of ours, which borrows the objects of the other one;
+- the user's ignore file for all repositories, asked outside any repository;
+- the number of commits between two, asked in an empty repository of ours which borrows the other one's objects;
 - its version, for `cqm doctor`.
 
-Without git, or where it refuses, hangs or dies, there is no answer.
+There is no answer without git, or if it refuses, hangs or dies.
 """
 
 import os
@@ -26,7 +26,7 @@ from cqm.index.files.git_folder import git_folder_of
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS = 5.0
 _MOST_MEMORY = 2 << 30
-"""Bytes of address space: git maps the packs that it reads."""
+"""Bytes of address space: git maps the packs it reads."""
 _MOST_OUTPUT = 64 << 10
 _PASSED = (
     "HOME",
@@ -38,7 +38,7 @@ _PASSED = (
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
 )
-"""The variables that git gets: where the user's own settings are. Any other may redirect it or name a program."""
+"""Variables passed to git: places of the user's own settings. Any other may redirect it or name a program."""
 
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -50,7 +50,7 @@ _SET = {
     "LC_ALL": "C",
 }
 
-# Nothing below should run for what is asked here. All of it is off, in case a release of git thinks otherwise.
+# Nothing below should run for these questions. All of it is off in case some release of git would run it.
 _OFF = {
     "core.alternateRefsCommand": "",
     "core.askPass": "",
@@ -72,18 +72,18 @@ _OFF = {
 
 
 def program(name: str, project: Path) -> str | None:
-    """Find a program by PATH; None when it is in none of its folders.
+    """Find a program by PATH; None if it is in none of its folders.
 
-    Only absolute folders outside of the project count. The working folder never does, neither as "." or "" in PATH nor
-    as the place where Windows looks first.
+    Only absolute folders outside the project count. The working folder never does, neither as "." or "" in PATH nor as
+    the place Windows searches first.
 
     Parameters:
         name: without a folder.
-        project: what a stranger may have written.
+        project: the folder possibly written by a stranger.
     """
     real_project = os.path.realpath(project)
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        # On Windows `which` looks into the working folder first, unless the name has a folder.
+        # On Windows `which` searches the working folder first, unless the name has a folder.
         found = shutil.which(os.path.join(folder, name)) if os.path.isabs(folder) else None  # noqa: PTH117, PTH118
         if found and not Path(os.path.realpath(found)).is_relative_to(real_project):
             return found
@@ -91,32 +91,32 @@ def program(name: str, project: Path) -> str | None:
 
 
 def user_ignore_file(project: Path) -> Path | None:
-    """Return the ignore file that holds in all repositories of the user; it need not exist.
+    """Return the user's ignore file for all repositories; it need not exist.
 
-    A setting that the user makes for some repositories only (`includeIf`) does not count.
+    A setting for some repositories only (`includeIf`) does not count.
 
     Parameters:
-        project: in which no program counts as git.
+        project: no program in it counts as git.
     """
     return _user_ignore_file(program("git", project), *(os.environ.get(name) for name in _PASSED))
 
 
 def version(project: Path) -> str | None:
-    """Return what git says of its version; None when it is not installed or does not answer."""
+    """Return git's version text; None if it is not installed or does not answer."""
     said = _said(program("git", project), ["version"], {"GIT_DIR": os.devnull})
     return said.decode("utf-8", "replace").strip() if said else None
 
 
 @lru_cache(maxsize=64)
 def commits_between(folder: Path, old: str, new: str) -> int | None:
-    """Count the commits that the second has and the first has not.
+    """Count the commits in the second which are not in the first.
 
     Parameters:
         folder: in a work tree.
         old, new: ids of commits.
 
     Returns:
-        None when git does not know them, or one is no id.
+        None if git does not know them, or one is not an id.
     """
     place = git_folder_of(folder)
     if place is None or not all(map(_COMMIT.fullmatch, (old, new))):
@@ -142,7 +142,7 @@ def _make_empty_repository(place: Path, form: str) -> None:
 
 @lru_cache(maxsize=8)
 def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
-    # A GIT_DIR that is none keeps git from looking for a repository at all.
+    # With an invalid GIT_DIR git does not look for a repository at all.
     said = _said(git, ["config", "--type=path", "--get", "core.excludesFile"], {"GIT_DIR": os.devnull})
     named = os.fsdecode(said or b"").rstrip("\n")
     if named:
@@ -181,7 +181,7 @@ def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> 
 
 
 def _limit(pid: int) -> None:
-    """Bound the memory and the output of a process, where the system can do so from outside."""
+    """Limit a process's memory and output, if the system allows it from outside."""
     if sys.platform == "linux":
         import resource
 

@@ -1,17 +1,17 @@
-"""The ignore rules that hold in the folders of a tree.
+"""Apply the ignore rules in force in the folders of a tree.
 
-The rules are git's (.gitignore at every level, .git/info/exclude, the user's global ignore file), then `.cqmignore`
-files in the same syntax, which win over git's and may bring back ("!pattern") what git ignores, then the globs of
-`ScanOptions.exclude`, which win over all. The `.ignore` and `.rgignore` files of other tools do not count.
+The rules are git's (.gitignore at every level, .git/info/exclude, the user's global ignore file). `.cqmignore` files in
+the same syntax win over git's rules and may bring ignored paths back ("!pattern"). The globs of `ScanOptions.exclude`
+win over all. `.ignore` and `.rgignore` files of other tools do not count.
 
-- `.cqmignore` files above the root count: one in the home folder holds for all projects.
-- In a repository git's files above the root count as they do for git, unless they ignore the root itself: who asks for
-  an ignored folder wants it. Outside of any repository .gitignore files count too, but none above the root.
+- `.cqmignore` files above the root count: one in the home folder applies to all projects.
+- In a repository, git's files above the root count as they do for git, unless they ignore the root itself: an explicit
+  request for an ignored folder is meant. Outside any repository .gitignore files count too, but none above the root.
 - Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope whatever git's rules
-  say of it.
-- An ignore file counts only if it is a regular file of at most 1 MB, and in the tree no link, as for git. Above the
-  root, where the user's own files are, it may be a link to one. Bounds that no real tree comes near keep globs from
-  taking for ever: see `IgnoreFile.weight`.
+  say about it.
+- An ignore file counts only if it is a regular file of at most 1 MB, and in the tree not a link, as for git. Above the
+  root, among the user's own files, it may be a link to one. Limits far above any real tree keep globs from taking
+  forever: see `IgnoreFile.weight`.
 """
 
 import os
@@ -33,13 +33,13 @@ GIT_FILE = ".gitignore"
 IGNORE_FILE = ".cqmignore"
 _BOTH = frozenset({GIT_FILE, IGNORE_FILE})
 _MOST_WEIGHT = 512 << 10
-"""Of the ignore files that hold in one folder; those of deeper folders do not count any more."""
+"""Total for the ignore files in force in one folder; those of deeper folders no longer count."""
 _MOST_WEIGHT_OF_TREE = 4 << 20
-"""Of all ignore files in a tree, each of which takes time to read; further ones do not count."""
+"""Total for all ignore files in a tree, since each takes time to read; further ones do not count."""
 
 
 class Standing(Enum):
-    """Whether a path is in scope."""
+    """Scope of a path."""
 
     IN = "in scope"
     IF_TRACKED = "in scope if git tracks it"
@@ -51,7 +51,7 @@ class Placed:
     """An ignore file at its place.
 
     Attributes:
-        file: what it says.
+        file: its rules.
         prefix: the path from its folder to the root, with "/" at its end, one character a byte; empty in the tree.
         cut: length of the path from the root to its folder, with "/" at its end; 0 at the root and above it.
     """
@@ -63,11 +63,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """A work tree of git that holds the root, or begins in the tree.
+    """A git work tree around the root, or beginning in the tree.
 
     Attributes:
         top: its folder.
-        prefix: the path from it to the root, with "/" at its end; empty when it begins in the tree.
+        prefix: the path from it to the root, with "/" at its end; empty if it begins in the tree.
         cut: length of the path from the root to it, with "/" at its end; 0 at the root and above it.
     """
 
@@ -78,13 +78,13 @@ class WorkTree:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules for what is in a folder.
+    """The rules for the contents of a folder.
 
     Attributes:
-        git: files of git's rules; the first one that is about a path decides.
-        own: `.cqmignore` files, likewise.
-        work_tree: that the folder belongs to; None for none.
-        only_tracked: whether git ignores the folder, so that only what is tracked is in scope.
+        git: files of git's rules; the first one with a rule for a path decides.
+        own: `.cqmignore` files, in the same order.
+        work_tree: the work tree around the folder; None for none.
+        only_tracked: whether git ignores the folder, so only tracked paths are in scope.
     """
 
     git: tuple[Placed, ...] = ()
@@ -95,21 +95,21 @@ class Rules:
 
 @dataclass(slots=True)
 class Budget:
-    """What the ignore files of a tree that are still to be read may weigh."""
+    """Remaining weight for the ignore files of a tree still to be read."""
 
     left: int = _MOST_WEIGHT_OF_TREE
 
 
 @dataclass(frozen=True, slots=True)
 class TreeRules:
-    """What holds in a tree.
+    """Rules and options in force in a tree.
 
     Attributes:
         root: a real path of a folder.
         above: the rules for the root, without those of its own ignore files.
         uses_git: whether git's rules count at all.
         excludes: `ScanOptions.exclude`.
-        pruned: names of folders in which nothing is in scope.
+        pruned: names of folders with nothing in scope.
         budget: for the ignore files of the tree.
     """
 
@@ -122,11 +122,11 @@ class TreeRules:
 
 
 def rules_of(root: Path, options: ScanOptions) -> TreeRules:
-    """Find out which rules hold below a folder.
+    """Find the rules in force below a folder.
 
     Parameters:
         root: a real path of a folder.
-        options: `use_gitignore` and `exclude`, and what decides which folders need not be walked.
+        options: `use_gitignore` and `exclude`, and the options which save walking some folders.
 
     Raises:
         ScanError: a pattern of `exclude` is malformed.
@@ -142,14 +142,14 @@ def rules_of(root: Path, options: ScanOptions) -> TreeRules:
 
 
 def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, names: Container[str]) -> Rules:
-    """The rules for what is in a folder, from those of the folder above it.
+    """Return the rules for the contents of a folder, from those of the folder above it.
 
     Parameters:
         rules: of the folder above; `TreeRules.above` for the root.
-        tree: that the folder is in.
+        tree: the tree around the folder.
         folder: relative to the root, with "/" between parts.
         opened: its descriptor; its path where there are no descriptors.
-        names: of what is in it.
+        names: of the folder's entries.
     """
     cut = len(folder) + 1 if folder else 0
     if tree.uses_git and folder and ".git" in names:
@@ -163,14 +163,14 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
 
 
 def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folder: bool) -> Standing:
-    """Tell whether a path is in scope by the rules for what is in its folder.
+    """Tell if a path is in scope by the rules of its folder.
 
     Parameters:
-        rules: for what is in its folder.
-        tree: that it is in.
+        rules: for the contents of its folder.
+        tree: the tree around it.
         path: relative to the root, with "/" between parts.
         name: its last part.
-        is_folder: whether it is a folder, and no link to one.
+        is_folder: whether it is a folder, and not a link to one.
     """
     if not path.isascii():
         name = bytewise(name)
@@ -187,13 +187,13 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
 
 
 def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
-    """The names in a folder that a rule may be about: the others are in scope.
+    """Return the names in a folder which a rule may concern; all others are in scope.
 
     Parameters:
-        rules: for what is in the folder.
-        tree: that it is in.
+        rules: for the contents of the folder.
+        tree: the tree around it.
         folder: relative to the root.
-        names: of what is in it.
+        names: of the folder's entries.
     """
     inner = f"{folder}/" if folder else ""
     if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
@@ -205,7 +205,7 @@ def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[st
 
 
 def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool) -> bool | None:
-    """Whether the first of some ignore files that is about a path ignores it; None when none is about it."""
+    """Return the decision of the first ignore file with a rule for a path; None without a rule."""
     for placed in files:
         from_file = placed.prefix + bytewise(path[placed.cut :] if placed.cut else path)
         said = placed.file.verdict(from_file, name, is_folder=is_folder)
@@ -215,7 +215,7 @@ def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool
 
 
 def _above(root: Path, top: Path) -> Rules | None:
-    """The rules of a repository for what is in the root; None when they leave out the root itself."""
+    """Return a repository's rules for the contents of the root; None if they ignore the root itself."""
     tree = TreeRules(top, Rules(), uses_git=True)
     rules = Rules(_of_work_tree(root, top, 0), _own_above(top), WorkTree(top))
     parts = root.relative_to(top).parts
@@ -232,7 +232,7 @@ def _above(root: Path, top: Path) -> Rules | None:
 
 
 def _own_above(root: Path) -> tuple[Placed, ...]:
-    """The `.cqmignore` files above a folder, the nearest first."""
+    """Return the `.cqmignore` files above a folder, the nearest first."""
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
         prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
@@ -241,7 +241,7 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
 
 
 def _of_work_tree(project: Path, top: Path, cut: int) -> tuple[Placed, ...]:
-    """The rules that hold in all of a work tree: its `info/exclude`, then the user's own file."""
+    """Return the rules for all of a work tree: its `info/exclude`, then the user's own file."""
     place = git_folder_at(top)
     users = _users((), project, cut)
     if place is None:
@@ -255,14 +255,14 @@ def _users(files: tuple[Placed, ...], project: Path, cut: int = 0) -> tuple[Plac
 
 
 def _with(files: tuple[Placed, ...], file: IgnoreFile, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
-    """The files with one in front of them."""
+    """Put a file in front of the others."""
     if not file.runs or file.weight + sum(placed.file.weight for placed in files) > _MOST_WEIGHT:
         return files
     return (Placed(file, prefix, cut), *files)
 
 
 def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
-    """Read an ignore file of the tree; it says nothing where it cannot be read, or is a link or no file."""
+    """Read an ignore file of the tree; return no rules for an unreadable file, a link or another kind of entry."""
     if tree.budget.left <= 0:
         return NOTHING
     try:
@@ -274,7 +274,7 @@ def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
 
 
 def _read_user(path: Path) -> bytes:
-    """The content of an ignore file that may be a link, as the user's own settings often are."""
+    """Return the content of an ignore file which may be a link, as the user's own settings often are."""
     try:
         return read_small(path.resolve(), MOST_BYTES)
     except (OSError, RuntimeError, ValueError):
