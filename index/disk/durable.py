@@ -1,7 +1,7 @@
-"""What is written is on the disk, whatever happens to the machine: of files their content, of folders their names.
+"""Bring written data onto the disk, whatever happens to the machine: content of files, names in folders.
 
-A new, renamed or deleted file survives a power cut only when its folder was synced as well (POSIX's fsync; ext4 and
-others with a journal do so by themselves soon after, in order).
+A new, renamed or deleted file survives a power cut only if its folder was synced as well (POSIX's fsync; ext4 and other
+journalling systems do so by themselves soon after, in order).
 """
 
 import os
@@ -19,21 +19,21 @@ from cqm.index.model.errors import StoreError
 
 _MEGABYTE = 1_000_000
 _SPARE_BYTES = 48 * _MEGABYTE
-"""Left free: several times what a batch of files takes (500 kB of text), and what its log and its flush take."""
+"""Kept free: several times the space of a batch of files (500 kB of text), of its log and of its flush."""
 
 
 def require_room(folder: Path, needed: int = 0) -> None:
-    """See that there is space for more in a folder.
+    """Check for enough free space in a folder.
 
-    Edge maps files that have holes: where the disk is full when one is filled, the system sends SIGBUS. A quota that
-    the system does not tell of still ends so.
+    Edge maps files with holes: if the disk is full when one is filled, the system sends SIGBUS. A quota the system does
+    not report still ends like this.
 
     Parameters:
-        folder: exists.
-        needed: bytes, beside those that are kept free.
+        folder: must exist.
+        needed: bytes, beside those kept free.
 
     Raises:
-        StoreError: there is not.
+        StoreError: there is too little space.
     """
     try:
         free = shutil.disk_usage(folder).free
@@ -52,10 +52,10 @@ _AT_ONCE = 16
 
 
 class Tree:
-    """The files and folders at and below a place, of which those are synced that are new since they were synced here.
+    """The files and folders at and below a place; syncs those which are new since the last sync.
 
-    A file that has grown is new, too; what is written into one is synced by whoever writes. Each sync has the disk
-    write out its own cache: some milliseconds, also where there is nothing to write.
+    A file that has grown is new, too; changes inside a file are synced by their writer. Each sync makes the disk write
+    out its own cache: some milliseconds, even without anything to write.
 
     Parameters:
         place: a folder.
@@ -67,11 +67,11 @@ class Tree:
         self._lock = threading.Lock()
 
     def note(self) -> None:
-        """Take all that is there for synced."""
+        """Count everything present as synced."""
         self._synced = dict(self._versions())
 
     def sync(self) -> None:
-        """Have what is new on the disk, folders after all that is in them.
+        """Sync everything new, folders after their contents.
 
         Raises:
             StoreError: the disk fails.
@@ -84,7 +84,7 @@ class Tree:
             self._synced = there
 
     def sync_names(self) -> None:
-        """The same, if names have come or gone, or nothing was synced yet: a fraction of a millisecond where not."""
+        """Sync if names have come or gone, or nothing was synced yet; else it takes a fraction of a millisecond."""
         if not self._synced or any(
             version.is_folder and _changed(path) != version.changed for path, version in self._synced.items()
         ):
@@ -92,19 +92,19 @@ class Tree:
 
     def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
         for folder, folders, names in os.walk(self._place, topdown=False):
-            # Edge has files and folders of a moment.
+            # Edge has files and folders which exist only for a moment.
             for path in (Path(folder, name) for name in names):
                 with suppress(FileNotFoundError):
                     status = path.lstat()
                     yield path, _Version(status.st_ino, status.st_size)
             with suppress(FileNotFoundError):
                 status = Path(folder).stat()
-                # Names that come within one tick of the clock leave the time as it is.
+                # Names created within one tick of the clock leave the time unchanged.
                 yield Path(folder), _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
 
 
 class _Version(NamedTuple):
-    """What tells a file or folder from what it was: of a file its size, of a folder its time and count of names."""
+    """The state of a file or folder, for noticing changes: a file's size, a folder's time and number of names."""
 
     inode: int
     changed: int
@@ -116,7 +116,7 @@ class _Version(NamedTuple):
 
 
 def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
-    """Sync some that may go meanwhile; at once, so that a journal takes them together."""
+    """Sync paths which may vanish meanwhile; at once, so a journal takes them together."""
     from concurrent.futures import ThreadPoolExecutor
 
     def sync_one(path: Path) -> None:
@@ -129,7 +129,7 @@ def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
 
 
 def _changed(folder: Path) -> int:
-    """When names of a folder came or went; 0 where it is gone."""
+    """Return the time of a folder's last change of names; 0 if it is gone."""
     try:
         return folder.stat().st_mtime_ns
     except FileNotFoundError:
@@ -137,22 +137,22 @@ def _changed(folder: Path) -> int:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Give a file another content: it holds the old one or the new one whole, and the new one for good afterwards.
+    """Replace the content of a file: at any time it holds all of the old or all of the new one, in the end durably.
 
     The file has mode 0600. A link in its place is replaced, and not followed.
 
     Raises:
-        OSError: it cannot be written; it is as it was.
+        OSError: it cannot be written; the old content stays.
         StoreError: the disk fails.
     """
     _replace(path, text, is_synced=True)
 
 
 def replace_passing_file(path: Path, text: str) -> None:
-    """The same for what is only of use while the process lives that wrote it: a power cut may leave any content.
+    """Replace a file only needed while its writer lives: a power cut may leave any content.
 
     Raises:
-        OSError: it cannot be written; it is as it was.
+        OSError: it cannot be written; the old content stays.
     """
     _replace(path, text, is_synced=False)
 
@@ -160,10 +160,10 @@ def replace_passing_file(path: Path, text: str) -> None:
 def _replace(path: Path, text: str, *, is_synced: bool) -> None:
     with names_in(path.parent) as (before, descriptor):
         name, new = f"{before}{path.name}", f"{before}{path.name}.new"
-        # A process that died may have left it, or a clone have brought it.
+        # A process which died may have left it, or it may have come with a clone.
         with suppress(FileNotFoundError):
             os.unlink(new, dir_fd=descriptor)
-        # A name of the folder itself, which must be new: no link is followed.
+        # A name in the folder itself, which must be new: no link is followed.
         opened = os.open(new, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=descriptor)
         with os.fdopen(opened, "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
@@ -176,7 +176,7 @@ def _replace(path: Path, text: str, *, is_synced: bool) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk.
+    """Sync the names in a folder to the disk.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -187,7 +187,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Have the content of a file on the disk.
+    """Sync the content of a file to the disk.
 
     Raises:
         FileNotFoundError: it is gone.

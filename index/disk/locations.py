@@ -1,4 +1,4 @@
-"""Where the index of a root lives, and the lock that gives it to one process."""
+"""Locate the index of a root, and lock it for one process."""
 
 import hashlib
 import json
@@ -40,16 +40,16 @@ _OWNER_FILE = "owner.json"
 RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
 ROOT_FILE, LOCK_FILE, CURRENT_FILE = "root", "lock", "current"
 OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, LOG_FILE = "owner.lock", "starting.lock", "owner.address", "owner.log"
-"""Of the process that owns an index; see `cqm.server.owner`."""
+"""Files of the process which owns an index; see `cqm.server.owner`."""
 _REPLACED_FILES = (ROOT_FILE, CURRENT_FILE, _OWNER_FILE, RUNNING_FILE, ADDRESS_FILE)
-"""Files that are written beside themselves first."""
+"""Files written beside themselves first."""
 _OTHER_FILES = (LOCK_FILE, ".gitignore", USED_FILE, RUNNING_LOCK, OWNER_LOCK, STARTING_LOCK, LOG_FILE, f"{LOG_FILE}.1")
 FILES = frozenset({*_REPLACED_FILES, *(f"{name}.new" for name in _REPLACED_FILES), *_OTHER_FILES})
-"""All files that may be in an index folder, beside the folders of its generations."""
+"""All possible files of an index folder, beside the folders of its generations."""
 
 
 def resolve_root(root: Path) -> Path:
-    """The real path of a folder or file to index.
+    """Return the real path of a folder or file to index.
 
     Raises:
         ScanError: it does not exist.
@@ -61,14 +61,14 @@ def resolve_root(root: Path) -> Path:
 
 
 def relative_to_root(root: Path, path: str | Path) -> str:
-    """A path below the root as a scan names it; the root itself is "".
+    """Return a path below the root in a scan's form; "" for the root itself.
 
     Parameters:
         root: a real path.
         path: relative to it or absolute; need not exist.
 
     Raises:
-        ScanError: it is outside of the root.
+        ScanError: it is outside the root.
     """
     # Only the parents are resolved: the last part may be a link or may have vanished.
     absolute = Path(os.path.normpath(root / path))
@@ -80,16 +80,16 @@ def relative_to_root(root: Path, path: str | Path) -> str:
 
 
 def index_folder(root: Path, options: IndexOptions) -> Path:
-    """The folder of the index of `root`: in the user's cache, keyed by the path, or below the root.
+    """Return the folder of the index of `root`: in the user's cache, keyed by the path, or below the root.
 
-    Nothing is made. In a project that has no index yet it is the `.cqm/` that will hold the index.
+    Nothing is created. In a project without an index it is the future index's `.cqm/`.
 
     Parameters:
         root: a real path.
 
     Raises:
-        ForeignIndexError: the project has a `.cqm/` that this user's CQM did not make.
-        StoreError: others can write where indexes are kept, or the folder is a link or belongs to another user.
+        ForeignIndexError: the project has a `.cqm/` not made by this user's CQM.
+        StoreError: others can write to the folder of all indexes, or the folder is a link or belongs to another user.
     """
     if options.in_project:
         inside = project_index(root)
@@ -105,15 +105,15 @@ def index_folder(root: Path, options: IndexOptions) -> Path:
 
 
 def project_index(root: Path) -> Path:
-    """The `.cqm/` of a root, whoever made it."""
+    """Return the `.cqm/` of a root, whoever made it."""
     return (root if root.is_dir() else root.parent) / PROJECT_FOLDER
 
 
 def make_index_folder(root: Path, options: IndexOptions) -> Path:
-    """Make the folder of the index of `root` if it is missing; what `index_folder` gives from then on.
+    """Create the folder of the index of `root` if it is missing; from then on `index_folder` returns it.
 
     Raises:
-        StoreError: as `index_folder`, or it cannot be made.
+        StoreError: as `index_folder`, or it cannot be created.
     """
     folder = prove_folder(project_index(root)) if options.in_project else index_folder(root, options)
     if not options.in_project and options.home is None:
@@ -127,7 +127,7 @@ def make_index_folder(root: Path, options: IndexOptions) -> Path:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a path is the folder of an index of this user: no link, with a noted root that is no link either."""
+    """Tell if a path is the folder of this user's index: not a link, with a noted root, no link either."""
     try:
         return not problem_of_folder(folder) and not problem_of_file((folder / ROOT_FILE).lstat())
     except (FileNotFoundError, NotADirectoryError):
@@ -135,7 +135,7 @@ def is_index(folder: Path) -> bool:
 
 
 def has_index(root: Path, options: IndexOptions) -> bool:
-    """Whether a root has an index of this user; a `.cqm/` that somebody else made is none.
+    """Tell if a root has an index of this user; somebody else's `.cqm/` does not count.
 
     Raises:
         StoreError: as `index_folder`.
@@ -147,19 +147,19 @@ def has_index(root: Path, options: IndexOptions) -> bool:
 
 
 def indexes_home(options: IndexOptions) -> Path:
-    """The folder that holds the indexes of all roots but those that are kept in their projects."""
+    """Return the folder of the indexes of all roots, except those kept in their projects."""
     return options.home or user_cache_path("cqm") / "indexes"
 
 
 def cache_folder(options: IndexOptions) -> Path:
-    """The folder of what all indexes share: vectors and contexts by the texts that they were made of."""
+    """Return the folder shared by all indexes: vectors and contexts, by their texts."""
     return (options.home or user_cache_path("cqm")) / "cache"
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create the folder and those above it that are missing, with mode 0700 and a rule that keeps it out of git.
+    """Create a folder and the missing ones above it, with mode 0700 and a rule to keep it out of git.
 
-    A folder of this user that others may read is made private.
+    This user's folder is made private if others may read it.
 
     Raises:
         StoreError: it cannot be created or written, is a link, or belongs to another user.
@@ -199,9 +199,9 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 
 
 def _require_own_home(home: Path) -> None:
-    """See that nobody else can exchange the indexes of this user.
+    """Check that nobody else can exchange this user's indexes.
 
-    In a folder with the sticky bit others can make folders of their own only, which are refused.
+    In a folder with the sticky bit others can only create folders of their own, which are refused.
 
     Raises:
         FileNotFoundError: there is nothing yet.
@@ -216,7 +216,7 @@ def _require_own_home(home: Path) -> None:
 
 
 def note_root(folder: Path, root: Path) -> None:
-    """Note in an index folder which root it is of.
+    """Note the root of an index in its folder.
 
     Raises:
         StoreError: it cannot be written.
@@ -230,7 +230,7 @@ def note_root(folder: Path, root: Path) -> None:
 
 
 def _noted(folder: Path) -> str:
-    """The same as `noted_root`; empty where it cannot be read."""
+    """Return the same as `noted_root`; empty if it cannot be read."""
     try:
         return noted_root(folder)
     except OSError:
@@ -238,7 +238,7 @@ def _noted(folder: Path) -> str:
 
 
 def noted_root(folder: Path) -> str:
-    """The root that an index folder is of.
+    """Return the root of an index folder.
 
     Raises:
         OSError: the note cannot be read, or is gone.
@@ -247,13 +247,13 @@ def noted_root(folder: Path) -> str:
 
 
 def note_use(folder: Path) -> None:
-    """Note that an index is used now; without the right or the room to write, it counts as used as before."""
+    """Note the use of an index now; without permission or space, the last note stays."""
     with suppress(OSError):
         touch_private(folder, USED_FILE)
 
 
 def used_at(folder: Path) -> float:
-    """When an index was used last, seconds since the epoch; 0 for never."""
+    """Return the time of an index's last use, in seconds since the epoch; 0 for never."""
     try:
         return (folder / USED_FILE).lstat().st_mtime
     except FileNotFoundError:
@@ -301,7 +301,7 @@ class IndexLock:
         return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
 
     def require(self) -> None:
-        """See that the lock is still held.
+        """Check that the lock is still held.
 
         Raises:
             StoreError: the folder, or the file of the lock, was deleted: another process may have taken its place.
@@ -311,24 +311,24 @@ class IndexLock:
             raise StoreError(message, remedy="Start CQM again: what is missing is made anew.")
 
     def is_held(self) -> bool:
-        """Whether the lock is held, and is the one that another process would meet."""
+        """Tell if the lock is held, and is the same file another process would lock."""
         try:
             return self._lock.is_locked and (self._folder / LOCK_FILE).lstat().st_ino == self._inode
         except OSError:
             return False
 
     def release(self) -> None:
-        """Give the lock back; harmless when it is not held."""
+        """Release the lock; harmless if it is not held."""
         if self.is_held():
             (self._folder / _OWNER_FILE).unlink(missing_ok=True)
         self._lock.release()
 
     def owner(self) -> str:
-        """The process that has the index open, as "process 12 (cqm serve)"; empty when none has."""
+        """Return the process with the index open, as "process 12 (cqm serve)"; empty for none."""
         if not os.path.lexists(self._folder / _OWNER_FILE):
             return ""
         try:
-            # Whoever noted itself and died has left the lock free.
+            # A process which noted itself and died has left the lock free.
             with self._lock:
                 return ""
         except Timeout:
@@ -344,12 +344,12 @@ class IndexLock:
 
 
 def folder_of(root: Path) -> Path:
-    """The folder that a root is, or is in."""
+    """Return the root, or the folder around it if it is a file."""
     return root if root.is_dir() else root.parent
 
 
 def size_on_disk(folder: Path) -> int:
-    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
+    """Return the folder's bytes on disk; its files are sparse, so this counts blocks instead of lengths."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

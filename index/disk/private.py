@@ -1,7 +1,7 @@
-"""Files and folders that only this user may touch: those of indexes, caches and sockets.
+"""Open files and folders belonging to this user alone: those of indexes, caches and sockets.
 
-A folder is a real one of this user with mode 0700. A file is a regular one of this user that has one name. Links are
-never followed, so that nothing that a project adds to an index folder leads CQM to a file elsewhere.
+A folder must be a real one of this user with mode 0700, a file a regular one of this user with only one name. Links are
+never followed, so nothing added to an index folder by a project leads CQM to a file elsewhere.
 """
 
 import errno
@@ -17,7 +17,7 @@ from cqm.index.disk.beneath import FILE_FLAGS, FOLDER_FLAGS, open_beneath
 from cqm.index.model.errors import DamagedIndexError
 
 SMALL_BYTES = 1 << 20
-"""Read at most of a small file."""
+"""Most bytes read of a small file."""
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 
 
@@ -29,19 +29,19 @@ class ForeignFileError(OSError):
 
 
 def is_mine(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user of this process; always true where files have no owners."""
+    """Tell if a file belongs to this process's user; always true if files have no owners."""
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 def problem_of_folder(folder: Path) -> str:
-    """Say why a folder may not be used, or give an empty text.
+    """Return the reason for refusing a folder, or an empty text.
 
     Parameters:
         folder: its last part may not be a link.
 
     Raises:
-        FileNotFoundError: there is nothing.
-        OSError: it cannot be looked at.
+        FileNotFoundError: it does not exist.
+        OSError: it cannot be examined.
     """
     status = folder.lstat()
     if stat.S_ISLNK(status.st_mode):
@@ -52,10 +52,10 @@ def problem_of_folder(folder: Path) -> str:
 
 
 def problem_of_file(status: os.stat_result) -> str:
-    """Say why a file may not be used, or give an empty text.
+    """Return the reason for refusing a file, or an empty text.
 
     Parameters:
-        status: of the file itself, not of what a link leads to.
+        status: of the file itself, not of a link's target.
     """
     if stat.S_ISLNK(status.st_mode):
         return "is a link"
@@ -68,7 +68,7 @@ def problem_of_file(status: os.stat_result) -> str:
 
 
 def others_can_write(status: os.stat_result) -> bool:
-    """Whether the group or everybody may write."""
+    """Tell if the group or everybody may write."""
     return hasattr(os, "geteuid") and bool(status.st_mode & 0o022)
 
 
@@ -115,7 +115,7 @@ def read_private(folder: Path, name: str, most: int = SMALL_BYTES) -> bytes:
 
 
 def append_private(folder: Path, name: str) -> int:
-    """Open a file for appending, made with mode 0600; return its descriptor.
+    """Open a file for appending, created with mode 0600; return its descriptor.
 
     Raises:
         ForeignFileError, OSError: as `open_private`.
@@ -126,7 +126,7 @@ def append_private(folder: Path, name: str) -> int:
 
 
 def touch_private(folder: Path, name: str) -> None:
-    """Give a file the present time, and make it if it is missing.
+    """Set a file's time to now, and create it if it is missing.
 
     Raises:
         ForeignFileError, OSError: as `open_private`.
@@ -139,10 +139,10 @@ def touch_private(folder: Path, name: str) -> None:
 
 
 def make_folders(folder: Path) -> None:
-    """Make a folder and those above it that are missing, all with mode 0700.
+    """Create a folder and the missing ones above it, all with mode 0700.
 
     Raises:
-        OSError: one cannot be made, or is something else.
+        OSError: one cannot be created, or is something else.
     """
     for part in [*reversed(folder.parents), folder]:
         if not part.is_dir():
@@ -151,11 +151,11 @@ def make_folders(folder: Path) -> None:
 
 
 def narrow_folder(folder: Path) -> None:
-    """Take the rights of others on a folder of this user away.
+    """Remove other users' permissions from a folder of this user.
 
     Raises:
         ForeignFileError: it is a link, is not a folder, or belongs to another user.
-        OSError: it cannot be looked at or changed.
+        OSError: it cannot be examined or changed.
     """
     if problem := problem_of_folder(folder):
         raise ForeignFileError(folder, problem)
@@ -170,10 +170,10 @@ def narrow_folder(folder: Path) -> None:
 
 @contextmanager
 def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
-    """Open a folder, to make, rename and delete names in it whatever its path becomes.
+    """Open a folder to create, rename and delete names in it, even if its path changes.
 
     Yields:
-        What names are put behind, and the `dir_fd` for them; None on Windows.
+        A prefix for names, and the `dir_fd` for them; None on Windows.
 
     Raises:
         OSError: it cannot be opened. A link is ENOTDIR or ELOOP.
@@ -189,7 +189,7 @@ def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
 
 
 class PrivateLock(FileLock):
-    """A lock whose file is this user's alone: a link or a pipe in its place is refused with an OSError."""
+    """A lock with a file of this user alone: a link or a pipe in its place is refused with an OSError."""
 
     def _acquire(self) -> None:
         path = Path(self.lock_file)
@@ -200,18 +200,18 @@ class PrivateLock(FileLock):
 
 
 def lock_in(folder: Path, name: str, seconds: float) -> PrivateLock:
-    """The lock of a file in a folder; any thread may release what another acquired.
+    """Return the lock of a file in a folder; any thread may release a lock acquired by another.
 
     Parameters:
-        seconds: to wait for it, at most.
+        seconds: longest wait for it.
     """
     return PrivateLock(folder / name, timeout=seconds, mode=0o600, thread_local=False)
 
 
 def require_plain_file(path: Path) -> None:
-    """See that a file, if it is there, is a regular one in a real folder, both of this user.
+    """Check that a file, if present, is a regular one in a real folder, both of this user.
 
-    For libraries that open files by their paths: call it right before.
+    For libraries which open files by their paths: call it right before.
 
     Raises:
         DamagedIndexError: it is not.
@@ -222,9 +222,9 @@ def require_plain_file(path: Path) -> None:
 
 
 def require_plain_tree(folder: Path) -> None:
-    """See that a folder holds nothing but folders and regular files of this user, at any depth.
+    """Check that a folder has only folders and regular files of this user, at any depth.
 
-    For libraries that open files by their paths: call it right before.
+    For libraries which open files by their paths: call it right before.
 
     Raises:
         DamagedIndexError: it holds something else, or is something else.
@@ -251,6 +251,6 @@ def _require(path: Path, problem: str) -> None:
 
 
 def _narrow(descriptor: int, mode: int) -> None:
-    """Take rights away that a mode does not have."""
+    """Remove the permissions missing from a mode."""
     if hasattr(os, "fchmod") and os.fstat(descriptor).st_mode & 0o777 & ~mode:
         os.fchmod(descriptor, mode)
