@@ -1,4 +1,4 @@
-"""The package, namespace or module that a file says it is of: cheap, from the outermost marks."""
+"""Find the package, namespace or module declared by a file, cheaply, from the outermost marks."""
 
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class Packages(NamedTuple):
-    """Where each package of a document begins, in rows, and its name with parts joined by "."."""
+    """The first rows of the packages of a document, and their names with parts joined by "."."""
 
     rows: list[int]
     names: list[str]
 
     def at(self, row: int) -> str:
-        """The package of a row; what stands above the first package, such as a licence, is of that one too."""
+        """Return the package of a row; rows above the first package, such as a licence, belong to it too."""
         return self.names[max(bisect_right(self.rows, row) - 1, 0)] if self.names else ""
 
 
 def packages_of(marks: "Sequence[Mark]", language: "Language", source: "Source") -> Packages:
-    """The packages that the outermost marks of a document declare."""
+    """Find the packages declared by a document's outermost marks."""
     packages = Packages([], [])
     types = language.nodes.packages
     for mark in marks if types else ():

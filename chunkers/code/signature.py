@@ -1,4 +1,4 @@
-"""The lines that declare a symbol, and where its body begins."""
+"""Find a symbol's declaring lines and its body."""
 
 import re
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ _ABOVE = re.compile(r"\s*(?:[@\[*/]|#\[|--|#(?!define)|template\b)")
 
 
 def body_of(mark: "Mark") -> "Node | None":
-    """The node with a symbol's statements or members; None when it has none."""
+    """Find the node with a symbol's statements or members; None without one."""
     # "const f = memo(() => {...})" has its body further in.
     waiting, types = [mark.node], mark.nodes.bodies
     for searched in waiting:
@@ -34,7 +34,7 @@ def body_of(mark: "Mark") -> "Node | None":
 
 
 def signature(mark: "Mark", source: "Source") -> str:
-    """The lines that declare a symbol, without its decorators, comments and body; at most 300 characters."""
+    """Return a symbol's declaring lines without decorators, comments and body; at most 300 characters."""
     body = body_of(mark)
     first, last = mark.first, body.start_point[0] if body is not None else mark.last
     while first < min(last, mark.last) and _ABOVE.match(source.lines[first]):

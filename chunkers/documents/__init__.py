@@ -1,4 +1,4 @@
-"""Documents, records and tables to chunks."""
+"""Cut documents, logs and tables into chunks."""
 
 __all__ = [
     "asciidoc",

@@ -1,4 +1,4 @@
-"""Rows: SQL, CSS."""
+"""Define the rows of SQL and CSS."""
 
 from typing import TYPE_CHECKING
 

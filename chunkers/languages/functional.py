@@ -1,4 +1,4 @@
-"""Rows: Elixir, Haskell."""
+"""Define the rows of Elixir and Haskell."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Rows: Java, Kotlin, Scala, C#, Swift."""
+"""Define the rows of Java, Kotlin, Scala, C# and Swift."""
 
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ def _kotlin_object(node: "Node", source: bytes) -> Found:
 
 
 def _kotlin_function(node: "Node", source: bytes) -> Found:
-    # An extension function is known by its receiver: "Router.handle".
+    # An extension function is named with its receiver: "Router.handle".
     receiver = ""
     for child in node.named_children:
         if child.type == "identifier":
@@ -105,7 +105,7 @@ def _kotlin_property(node: "Node", source: bytes) -> Found:
 
 
 def _without_last_annotations(source: bytes) -> bytes:
-    # Where no line end follows, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation for ever.
+    # Without a following line end, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation forever.
     start = source.rfind(b"\n") + 1
     return source[:start] + source[start:].replace(b"@", b" ")
 
@@ -127,7 +127,7 @@ KOTLIN = Language(
         **symbols("constant", "enum_entry", name=by_child("identifier")),
         **role("block", "anonymous_initializer"),
         **role(COMMENT, "line_comment", "block_comment"),
-        # What the grammar makes of "@OptIn(X::class)" above a function.
+        # The grammar's node for "@OptIn(X::class)" above a function.
         **role(LEADING, "annotated_expression"),
         **role(IMPORTS, "import", "package_header", "file_annotation", "import_list"),
         **groups("ERROR"),
@@ -161,7 +161,7 @@ def _scala_given(node: "Node", source: bytes) -> Found:
 
 
 def _scala_call(node: "Node", source: bytes) -> Found | None:
-    # "test("adds") {...}" is a call of what a call gives.
+    # "test("adds") {...}" calls the result of a call.
     callee, body = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if callee is None or callee.type != "call_expression" or body is None or body.type != "block":
         return None

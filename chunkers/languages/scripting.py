@@ -1,4 +1,4 @@
-"""Rows: Python, Ruby, PHP, Lua, Bash, PowerShell."""
+"""Define the rows of Python, Ruby, PHP, Lua, Bash and PowerShell."""
 
 import re
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ _TEST_CALLS = TESTS | {"shared_examples"}
 
 
 def variable_kind(name: str) -> str:
-    """By the custom of most languages, names in capitals are constants."""
+    """Return "constant" for names in capitals, the custom of most languages; else "variable"."""
     return "constant" if name.isupper() else "variable"
 
 
@@ -256,7 +256,7 @@ def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name else None
 
 
-# Bash's grammar looks such characters up in the C library's table of the first 256, and reads far beyond its end.
+# Bash's grammar looks such characters up in the C library's table of the first 256, reading far beyond its end.
 _BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xff][\x80-\xbf]*")
 
 
@@ -285,7 +285,7 @@ def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_expression")
     left = child_of_type(assignment, "left_assignment_expression")
     name = text_of(left, source).lstrip("$").strip() if left else ""
-    # "[string]$Name" and "$this.Name" are no plain variables.
+    # "[string]$Name" and "$this.Name" are not plain variables.
     return Found("variable", name) if name.replace("_", "").replace(":", "").isalnum() else None
 
 

@@ -1,3 +1,3 @@
-"""HTML and XML to chunks."""
+"""Cut HTML and XML into chunks, however broken the markup is."""
 
 __all__ = ["html", "xml"]

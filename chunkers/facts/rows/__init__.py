@@ -1,4 +1,4 @@
-"""The table of what grammars show of symbols. To add a language, add its row to a file of its family."""
+"""List each language's syntax for facts; to add a language, add its row to a file of its family."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -19,9 +19,9 @@ from cqm.chunkers.facts.rows.rust import RUST
 __all__ = ["GENERAL", "SYNTAXES", "comments", "model", "uses"]
 
 GENERAL = Syntax()
-"""For a language without a row: its names, kinds, lines, signatures and marked doc comments, nothing else."""
+"""For languages without a row: only names, kinds, lines, signatures and marked doc comments."""
 
-# Nothing tells documentation from other comments.
+# Documentation looks like any other comment here.
 _UNMARKED = Syntax(comments=written)
 
 _CLAUSES = Syntax(joined=True)
