@@ -1,1 +1,1 @@
-"""."""
+"""Answers and status as text, JSON and terminal output."""
