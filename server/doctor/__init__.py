@@ -1,1 +1,1 @@
-"""."""
+"""`cqm doctor`: check the machine and every configured service."""
