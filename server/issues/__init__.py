@@ -1,1 +1,1 @@
-"""."""
+"""Fetch issues and pull requests of GitHub into files."""
