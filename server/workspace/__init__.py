@@ -1,1 +1,1 @@
-"""."""
+"""Open indexes of a server, each with its job, watch and backfill."""
