@@ -1,1 +1,1 @@
-"""."""
+"""Turn changes on disk into batches of paths to update."""
