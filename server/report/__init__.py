@@ -1,1 +1,1 @@
-"""."""
+"""Report how a tree is chunked."""
