@@ -1,1 +1,1 @@
-"""."""
+"""The MCP server: its tools, transports and allowed paths."""

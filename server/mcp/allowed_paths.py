@@ -1,4 +1,4 @@
-"""Which folders a client may name: every path of a tool call passes here before anything is read."""
+"""Check the folders a client may name: every path of a tool call passes here before anything is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ _MOST_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The folders that may be read; all paths are real ones, so that no link leads out of them.
+    """The readable folders; all paths are real ones, so no link leads out of them.
 
     Attributes:
         granted: folders from the command line and the settings.
-        working: the working folder, which counts when nobody grants any.
-        ask_clients: whether the roots that a client names count too. They do over stdio, where the client is the user's
-            own program; a client that comes over the network grants itself nothing.
+        working: the working folder, which counts when none is granted.
+        ask_clients: whether roots named by a client count too. They do over stdio, where the client is the user's own
+            program; a network client can't grant itself anything.
     """
 
     granted: tuple[Path, ...]
@@ -34,11 +34,11 @@ class Guard:
     ask_clients: bool = True
 
     def roots(self, named: Iterable[Path] = ()) -> tuple[Path, ...]:
-        """The folders allowed to a client that names `named` as its roots, without repetition.
+        """Return the folders allowed to a client with these own roots, without repetition.
 
         Raises:
-            PathRefusedError: nobody grants any, and the working folder is the home folder or the top of a disk. Desktop
-                programs start servers there; to index it would be nobody's wish.
+            PathRefusedError: no folder is granted, and the working folder is the home folder or the top of a disk.
+                Desktop programs start servers there, and nobody wants it indexed.
         """
         folders = (*self.granted, *(named if self.ask_clients else ()))
         if folders:
@@ -50,7 +50,7 @@ class Guard:
         return (self.working,)
 
     def decides_alone(self, path: str | None) -> bool:
-        """Whether the client's roots make no difference for a path, so that it need not be asked for them."""
+        """Whether the client's roots make no difference for a path, so it needn't be asked for them."""
         if not self.ask_clients:
             return True
         if not self.granted or path is None or not path.strip():
@@ -58,15 +58,15 @@ class Guard:
         return _is_in(_locate(path, self.granted), self.granted)
 
     def admit(self, path: str | None, named: Iterable[Path] = ()) -> tuple[Path, Path]:
-        """The real path that a client means, and the allowed root that contains it (the nearest, when several do).
+        """Resolve a client's path; return the real path and its allowed root, the nearest of several.
 
         Parameters:
-            path: as the client wrote it: absolute, relative to a root, or with "~"; None for the only root (of the
-                granted ones, when there are any).
+            path: in the client's words: absolute, relative to a root, or with "~"; None for the only root, of the
+                granted ones when there are any.
             named: the client's own roots.
 
         Raises:
-            PathRefusedError: it is outside the roots, or does not exist, or None does not say which of several roots.
+            PathRefusedError: it is outside the roots, doesn't exist, or is None with several roots.
         """
         if path is None or not path.strip():
             return (_only(self.granted or self.roots(named)),) * 2
@@ -83,17 +83,17 @@ class Guard:
 
 
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
-    """A guard for folders as the user wrote them.
+    """Make a guard of folders in the user's words.
 
     Raises:
-        PathRefusedError: a granted folder does not exist.
+        PathRefusedError: a granted folder doesn't exist.
     """
     folders = tuple(_existing(folder) for folder in granted)
     return Guard(folders, (working or Path.cwd()).resolve(), ask_clients)
 
 
 def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:
-    """The real paths of `file:` URIs; others, and folders that don't exist, are left out."""
+    """Return the real paths of `file:` URIs; other URIs and missing folders are left out."""
     found = (_path_of_uri(uri) for uri in uris)
     return tuple(path for path in found if path is not None)
 
@@ -105,7 +105,7 @@ def _path_of_uri(uri: str) -> Path | None:
             return None
         return Path(url2pathname(parts.path)).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        # It does not exist, or no path can be as long as that, or have such a character in it.
+        # It doesn't exist, is too long for a path, or has an impossible character.
         return None
 
 
@@ -126,7 +126,7 @@ def _only(roots: tuple[Path, ...]) -> Path:
 
 
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
-    """The real path meant; a relative one is looked for in each root, and taken from the first that has it."""
+    """Resolve a path; look for a relative one in each root, and take the first hit."""
     if "\0" in path:
         raise PathRefusedError("The path has a NUL character in it.")
     try:
@@ -139,7 +139,7 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
 
 
 def _shown(path: str) -> str:
-    """A path in one line, cut where it is too long to read."""
+    """Show a path in one line, cut where it is too long to read."""
     shown = path.encode("utf-8", "backslashreplace").decode()
     shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

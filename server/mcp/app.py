@@ -1,4 +1,4 @@
-"""The MCP server: its tools as clients see them, what it says of itself, and how it runs over stdio."""
+"""The MCP server: descriptions of its tools, its instructions, and its start."""
 
 import logging
 import sys
@@ -92,11 +92,11 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
 
 
 def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
-    """The server, ready to be run over any transport; it opens nothing until a tool is called.
+    """Make the server for any transport; it opens nothing until a tool is called.
 
     Parameters:
-        settings: those that hold without a project.
-        guard: which paths clients may name.
+        settings: those outside of any project.
+        guard: checks the paths of clients.
     """
 
     @asynccontextmanager
@@ -123,16 +123,16 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
 
 
 def serve(settings: Settings, http: str | None = None, roots: Sequence[Path] = ()) -> None:
-    """Serve MCP until the client goes or the process is told to end.
+    """Serve MCP until the client leaves or the process is told to end.
 
     Parameters:
-        settings: those that hold without a project.
+        settings: those outside of any project.
         http: HOST:PORT for streamable HTTP; stdio when None.
-        roots: folders that clients may name.
+        roots: folders clients may name.
 
     Raises:
-        PathRefusedError: a root does not exist.
-        ServeError: the address cannot be served.
+        PathRefusedError: a root doesn't exist.
+        ServeError: the address can't be served.
     """
     # Before the SDK's own set-up, which would draw boxes around every line.
     log = logging.StreamHandler(sys.stderr)

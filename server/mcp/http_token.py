@@ -1,4 +1,4 @@
-"""The token that guards the HTTP server: given, kept in a file, or made for one run."""
+"""The token guarding the HTTP server: given, kept in a file, or made for one run."""
 
 import os
 import secrets
@@ -21,11 +21,11 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may use the server.
+    """Access to the server.
 
     Attributes:
-        token: that each request has to bring; empty where none is needed.
-        notices: lines for the user: the token or where it is, or that there is none.
+        token: required in each request; empty where none is needed.
+        notices: lines for the user: the token or its place, or a warning of none.
     """
 
     token: str
@@ -37,11 +37,11 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool) -
 
     Parameters:
         environment: the process's variables.
-        address: as the user wrote it, for messages.
+        address: in the user's words, for messages.
         is_local: whether only this machine can reach it.
 
     Raises:
-        ServeError: the file cannot be used, or others could reach the server without a token.
+        ServeError: the file can't be used, or others could reach the server without a token.
     """
     given, file = environment.get(TOKEN_VARIABLE, "").strip(), environment.get(FILE_VARIABLE, "")
     if given and given != NO_TOKEN:
@@ -62,7 +62,7 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool) -
 
 
 def _kept_token(path: Path) -> str:
-    """The token in a file that only its owner can read; a new file gets a new token."""
+    """Read the token from a file only its owner can read; a new file gets a new token."""
     remedy = f"Delete it, and CQM writes a new one; or let {FILE_VARIABLE} name another file."
     try:
         _write_new(path)
