@@ -8,7 +8,7 @@ import click
 from cqm.server.cli.options import as_json_option, parse_set, root_of, set_option, settings_of
 
 _FIELDS = ("language", "category", "tree", "split", "id")
-"""Of a question, that tell it apart."""
+"""Fields of a question usable with --only."""
 
 
 def _parse_fields(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -20,7 +20,7 @@ def _parse_fields(context: click.Context, parameter: click.Parameter, given: tup
 
 
 def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
-    """A file that can be made: found out before a question is asked, which may take minutes."""
+    """Check early whether a file can be made: asking the questions may take minutes."""
     if file and not file.parent.is_dir():
         raise click.BadParameter(f"there is no folder {file.parent}. Make it, or name a file elsewhere.")
     return file

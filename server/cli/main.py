@@ -1,4 +1,4 @@
-"""The `cqm` command: what its commands and options are. Everything heavier is imported when a command runs."""
+"""The `cqm` command: its subcommands and options. Everything heavier is imported when a command runs."""
 
 import logging
 import os
@@ -32,13 +32,13 @@ PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
 
 _MOST_PREVIEWED = 256 << 20
-"""Bytes of a file that is shown: more than is ever indexed of one."""
+"""Bytes of a previewed file; more than any indexed file has."""
 
 _USAGE_ERRORS = (SettingsError, WhenError, QueryError, TopicError, ChunkOptionError)
 
 
 class Commands(click.Group):
-    """All commands, and the one place where an error becomes a message and an exit code."""
+    """All commands, and the one place turning errors into messages and exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Run a command; its result is the exit code."""
@@ -56,7 +56,7 @@ class Commands(click.Group):
             say("Interrupted.")
             return INTERRUPTED
         except BrokenPipeError:
-            # The reader has seen enough, as in `cqm search ... | head`. What Python still holds back goes nowhere.
+            # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except OSError as error:
@@ -66,7 +66,7 @@ class Commands(click.Group):
 
 
 def _error_lines(error: CqmError) -> Iterator[str]:
-    """An error for people: its message, and below it the remedy. Only settings have several lines, one a problem."""
+    """Write an error for people, with the remedy below. Only errors of settings have several lines, one a problem."""
     lines = error.message.split("\n") if isinstance(error, SettingsError) else [error.message]
     yield f"cqm: {lines[0]}"
     yield from (f"  {line}" for line in [*lines[1:], error.remedy] if line)
@@ -76,13 +76,13 @@ def main() -> None:
     """Run the command line."""
     _leave_working_folder_out()
     prepare_streams()
-    # It warns of every request that is repeated, without a word on which.
+    # It warns of every repeated request, without naming it.
     logging.getLogger("stamina").setLevel(logging.ERROR)
     app(prog_name="cqm")
 
 
 def _leave_working_folder_out() -> None:
-    """Import nothing more from the working folder, which may be a stranger's, though Python may have it on its path."""
+    """Keep imports out of the working folder, which may be a stranger's, though Python may have it on its path."""
     here = Path.cwd().resolve()
     sys.path[:] = [
         entry
@@ -209,7 +209,7 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
 
 
 def _content_of(file: Path) -> bytes:
-    """Read a regular file: in a folder of somebody else a name may stand for a pipe or a device without an end."""
+    """Read a regular file: in somebody else's folder a name may stand for a pipe or an endless device."""
     from cqm.index.disk.beneath import NotRegularError, read_small
 
     try:

@@ -1,4 +1,4 @@
-"""What the commands of `cqm` share: options, arguments, and what they say of the root and its settings."""
+"""Options and arguments shared by the commands of `cqm`, with the root and settings they name."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Values by name."""
+    """Parse NAME=VALUE pairs."""
     for text in given:
         if "=" not in text:
             raise click.BadParameter(f"expected NAME=VALUE, got {text!r}")
@@ -34,7 +34,7 @@ paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(pa
 
 
 def root_of(path: Path | None) -> Path:
-    """The real path of the root that a command is about."""
+    """Resolve the root a command is about."""
     if path:
         return path.resolve()
     root = project_root(Path.cwd().resolve())
@@ -44,7 +44,7 @@ def root_of(path: Path | None) -> Path:
 
 
 def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
-    """The settings of a root, with what the command line sets."""
+    """Load the settings of a root, with those of the command line."""
     from cqm.server.config.settings import load_settings
 
     return load_settings(root, overrides=overrides)
