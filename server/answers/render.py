@@ -88,7 +88,7 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
     if not answer.complete:
-        yield "Note: the index is not complete yet; what is missing from it cannot be found."
+        yield "Note: the index is not complete yet; missing files cannot be found."
     yield from (f"Note: {line}" for line in stale_lines(answer.freshness))
     if answer.failed_files:
         yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
@@ -97,7 +97,7 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
 def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
     """Suggest next steps when nothing was found."""
     if not answer.chunks:
-        yield "The index is empty. Check its status: it says which files were skipped or failed, and why."
+        yield "The index is empty. Check its status: it lists skipped and failed files with the reasons."
         return
     if query.cursor:
         yield "There is no further page."

@@ -56,8 +56,8 @@ def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
     yield from (f"  {cost.name} to {task}: {_cost(cost)}" for task, cost in costs)
     known = [cost.usd for _, cost in costs if cost.usd is not None]
     if any(known):
-        unknown = "" if len(known) == len(costs) else " and what has no known price"
-        yield f"  {usd_text(sum(known))} in all{unknown} at most; what the cache has costs nothing"
+        unknown = "" if len(known) == len(costs) else " and models without a known price"
+        yield f"  {usd_text(sum(known))} in all{unknown} at most; texts in the cache cost nothing"
 
 
 def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:
     """Describe one of all indexes: its root, and facts known without opening it."""
-    yield entry.root + ("" if entry.root_exists else "  (is gone)")
+    yield entry.root + ("" if entry.root_exists else "  (missing)")
     if entry.damage:
         yield f"  damaged; the next update rebuilds it: {entry.damage}"
     elif entry.unavailable:
@@ -153,9 +153,9 @@ def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | Non
 
 def improved_line(improved: Improved) -> str:
     """Report chunks embedded anew after waiting for a model."""
-    rest = f", {improved.lacking:,} wait still" if improved.lacking else ""
+    rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
     return (
-        f"{improved.embedded:,} chunks that waited for their model are embedded anew, in {improved.files:,} files{rest}"
+        f"{improved.embedded:,} chunks of {improved.files:,} files that waited for their model are embedded anew{rest}"
     )
 
 

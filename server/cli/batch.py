@@ -49,7 +49,7 @@ def parse_question(line: bytes) -> Question:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise QueryError(f"not JSON: {error}.") from error
+        raise QueryError(f"expected JSON: {error}.") from error
     match value:
         case {"id": str() | int() as identity, "query": str() as text}:
             return Question(identity, text)

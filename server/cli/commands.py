@@ -147,7 +147,8 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             update=lambda paths, stop: improver.after(opened.update(paths, cancelled=stop)),
         )
         if watcher is None:
-            raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
+            remedy = "Name a folder, and leave watch.enabled true."
+            raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
         watcher.start()
         opened.warm()
         try:
@@ -200,7 +201,7 @@ def _ask(opened: OpenedIndex, asked: Asked, is_compared: Callable[[], bool], que
     try:
         query.text.encode()
     except UnicodeEncodeError as error:
-        raise QueryError(f"The query is no valid text: {error.reason}.") from error
+        raise QueryError(f"QUERY: expected valid Unicode: {error.reason}.") from error
     pending = 0 if is_compared() else None
     answer = opened.search(query)
     if asked.no_update and not answer.updated_at:
@@ -230,10 +231,10 @@ def _update(
     for note in summary.notes:
         say(note)
     if summary.cancelled and anew:
-        say("Stopped; the index stays as it was before.")
+        say("Stopped; the index is unchanged.")
         raise KeyboardInterrupt
     if summary.cancelled or cancelled():
-        say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
+        say("Stopped; indexed files are kept, and the next run does the rest.")
         raise KeyboardInterrupt
     return summary
 
@@ -244,7 +245,7 @@ def _improve(
     """Improve waiting chunks; return the summary with the rest and the cost added."""
     improved = opened.improve(report=report, cancelled=cancelled)
     if cancelled():
-        say(f"Stopped; {improved.lacking:,} chunks wait still for their model, and are searchable as they are.")
+        say(f"Stopped; {improved.lacking:,} chunks still wait for their model; they are searchable as they are.")
         raise KeyboardInterrupt
     names = summary.usage.keys() | improved.usage.keys()
     usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}
@@ -287,7 +288,7 @@ def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProb
         # Also while the server with its chunks is down.
         if not error.retryable:
             raise
-        say(f"{error.message} This is what it last wrote.")
+        say(f"{error.message} This is the last status it wrote.")
         return found, (), ()
 
 

@@ -119,7 +119,11 @@ def _wanted(asked: Asked) -> list[Topic]:
         raise TopicError(f"{asked.questions}: {error.message}", remedy=error.remedy) from error
     kept = [topic for topic in topics if all(getattr(topic, name) == value for name, value in asked.only.items())]
     if not kept:
-        raise TopicError(f"{asked.questions} has no question that is wanted.")
+        wanted = ", ".join(f"{name}={value}" for name, value in asked.only.items())
+        raise TopicError(
+            f"{asked.questions}: expected a question{' with ' if wanted else ''}{wanted}, found none.",
+            remedy="Change --only." if wanted else "Name another file.",
+        )
     return kept
 
 
@@ -139,17 +143,18 @@ def inner_roots(questions: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, KeyError) as error:
-        message = f"{questions.with_name(_TREES)} is no list of trees: {error}."
-        raise TopicError(message, remedy='Each is an object with "name" and "benchmark_root".') from error
+        message = f"{questions.with_name(_TREES)}: expected a list of trees: {error}."
+        raise TopicError(message, remedy='Write each as an object with "name" and "benchmark_root".') from error
 
 
 def _tree(root: Path, name: str, inner: str) -> Tree:
     folder = root / name / inner
     # The names come with the questions, often from elsewhere: they may not make CQM index anything outside the root.
     if not folder.resolve().is_relative_to(root.resolve()):
-        raise SettingsError(f"{folder} is not in {root}.", remedy="Correct the trees of the questions.")
+        raise SettingsError(f"{folder}: expected a tree in {root}.", remedy="Correct the trees of the questions.")
     if not folder.is_dir():
-        raise SettingsError(f"{folder} is no folder.", remedy="Name the folder that holds the trees of the questions.")
+        remedy = "Name the folder with the trees of the questions as ROOT."
+        raise SettingsError(f"{folder}: expected a folder.", remedy=remedy)
     return Tree(folder.resolve(), f"{inner}/" if inner else "")
 
 

@@ -53,7 +53,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
     if as_json:
         emit({"removed": removed})
     else:
-        show(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
+        show(f"{found.root}: index deleted, {size_text(found.size_bytes)}" for found in removed)
     return 1 if problems or len(removed) < len(entries) else 0
 
 
@@ -104,10 +104,10 @@ def _entry(folder: Path) -> IndexEntry:
 
 def _confirmed(entries: Iterable[IndexEntry]) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("Give --yes to delete without being asked.")
+        raise click.UsageError("Deleting needs a confirmation on a terminal. Give --yes to delete without one.")
     for found in entries:
         say(*entry_lines(found))
-    return click.confirm("Delete this?", err=True)
+    return click.confirm("Delete these indexes?", err=True)
 
 
 def _removed(found: IndexEntry, options: IndexOptions) -> bool:

@@ -15,12 +15,12 @@ def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str
     """Parse NAME=VALUE pairs."""
     for text in given:
         if "=" not in text:
-            raise click.BadParameter(f"expected NAME=VALUE, got {text!r}")
+            raise click.BadParameter(f"{text!r}: expected NAME=VALUE.")
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
 EXISTING = click.Path(exists=True, path_type=Path)
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on standard output.")
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 set_option = click.option(
     "--set",
     "overrides",
@@ -39,7 +39,9 @@ def root_of(path: Path | None) -> Path:
         return path.resolve()
     root = project_root(Path.cwd().resolve())
     if is_too_wide(root):
-        raise click.UsageError(f"This is {root}, not a project. Name the folder that you mean, even if it is this one.")
+        raise click.UsageError(
+            f"PATH: the working folder {root} is not a project. Name a folder, even if it is this one."
+        )
     return root
 
 

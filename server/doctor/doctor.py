@@ -130,5 +130,5 @@ def _lines(checked: Checked) -> Iterator[str]:
 
 def _summary(problems: int) -> str:
     if not problems:
-        return "Everything that is configured works."
+        return "Everything configured works."
     return f"{problems} problem{'s' if problems > 1 else ''}."

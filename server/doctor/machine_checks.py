@@ -84,12 +84,12 @@ def check_git(root: Path) -> Found:
     if program and version is None:
         return bad(f"{program} does not answer", "Run `git version` to see why.")
     if top is None:
-        return off("this is no git repository; .gitignore files count all the same" if program else _NO_GIT)
+        return off("not a git repository; .gitignore files still count" if program else _NO_GIT)
     place = git_folder_at(top)
     if place is None:
-        return bad(f"{top / '.git'} is not a git repository", "Mend it, or delete it.")
+        return bad(f"{top / '.git'} is not a git repository", "Repair it, or delete it.")
     if tracked_by(place.own) is None:
-        remedy = "Run `git status` there. Until it is mended, tracked files that a .gitignore names are left out."
+        remedy = "Run `git status` there. Until it is repaired, tracked files matching a .gitignore are left out."
         return bad(f"{place.own / 'index'} cannot be read", remedy)
     return good("reads this repository", version or f"{_NO_GIT}: core.excludesFile does not count")
 
@@ -127,7 +127,7 @@ def check_folder(case: Case) -> Found:
     """Check whether the index's folder is writable; report the free space."""
     folder = index_folder(case.root, case.options)
     there = next(place for place in (folder, *folder.parents) if place.exists())
-    remedy = "Free space, mend its permissions, or choose another place with index.home."
+    remedy = "Free space, repair its permissions, or set index.home to another folder."
     try:
         with tempfile.TemporaryFile(dir=there) as file:
             file.write(b"\0")

@@ -68,7 +68,7 @@ def check_model(options: EmbeddingOptions, budget_usd: float) -> Found:
     price = facts.usd_per_million_tokens
     if budget_usd and price is None:
         return bad(
-            f"the price of {space.provider}/{space.model} is not known, so that embedding.budget_usd cannot hold",
+            f"the price of {space.provider}/{space.model} is not known, so embedding.budget_usd cannot hold",
             "Set usd_per_million_tokens (0 for a model of your own).",
         )
     return good(
@@ -131,7 +131,7 @@ def check_reranker(options: RerankOptions) -> Found:
             f"two texts take {seconds:.2f} s, and the deadline for {options.depth} is {options.deadline_seconds:g} s",
             "Raise rerank.deadline_seconds, or choose a faster model.",
         )
-    told = f"scores {scores[0]:.3g} and {scores[1]:.3g} for a text that answers and one that does not"
+    told = f"scores {scores[0]:.3g} for an answer and {scores[1]:.3g} for another text"
     place = str(Endpoint(options.url)) if options.url else options.folder or options.shape
     return good(place, told, f"in {_duration(seconds)}")
 
@@ -188,7 +188,7 @@ def _check_layer(case: Case, options: CacheOptions) -> Found:
     finally:
         cache.close()
     if layer.problem or read != value:
-        return bad(layer.problem or "what was written did not come back")
+        return bad(layer.problem or "the written value did not come back")
     return good(
         f"written and read back in {_duration(seconds)}",
         f"{size_text(layer.size_bytes)} kept" if layer.size_bytes else "",

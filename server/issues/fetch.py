@@ -73,9 +73,7 @@ def fetch(wanted: Wanted, folder: Path) -> Fetched:
     repository = github.repository_name(wanted.repository)
     for name in ("issues", "pulls"):
         if (folder / name).is_symlink():
-            raise GitHubError(
-                f"{folder / name} is a link, so that files would be written elsewhere.", remedy=_ELSEWHERE
-            )
+            raise GitHubError(f"{folder / name}: expected a folder, not a link to another place.", remedy=_ELSEWHERE)
     tasks = _tasks(wanted, "issue", folder / "issues", partial(github.issue, repository))
     if wanted.pull_requests:
         tasks += _tasks(wanted, "pr", folder / "pulls", partial(github.pull_request, repository))

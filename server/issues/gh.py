@@ -69,7 +69,7 @@ def repository_name(text: str) -> str:
         GitHubError: it has another form.
     """
     if not _REPOSITORY.fullmatch(text):
-        raise GitHubError(f"{text!r} is no repository.", remedy="Write OWNER/NAME, such as cli/cli.")
+        raise GitHubError(f"{text!r}: expected a repository, OWNER/NAME.", remedy="Write it like cli/cli.")
     return text
 
 
@@ -134,7 +134,7 @@ def _values(output: str) -> list[Json]:
             value, position = decoder.raw_decode(output, position)
             values.extend(value if isinstance(value, list) else [value])
     except ValueError as error:
-        raise GitHubError("`gh` answered with something that is no JSON.", remedy="Update the GitHub CLI.") from error
+        raise GitHubError("`gh` did not answer with JSON.", remedy="Update the GitHub CLI.") from error
     return values
 
 
@@ -169,7 +169,7 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     except OSError as error:
         raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.") from error
     except subprocess.TimeoutExpired as error:
-        raise GitHubError(f"`gh` has not answered in {_SECONDS} seconds.", retryable=True) from error
+        raise GitHubError(f"`gh` did not answer in {_SECONDS} seconds.", retryable=True) from error
 
 
 def _may_have(name: str) -> bool:
@@ -186,10 +186,10 @@ def _error(code: int, said: str) -> GitHubError:
         remedy = f"Run the command again {_reset()}; it goes on where it stopped."
         return GitHubError("GitHub's rate limit is reached.", remedy=remedy, retryable=True)
     if "Could not resolve to a Repository" in said:
-        remedy = "Check the spelling, and that your login may read it."
+        remedy = "Check the spelling, and the rights of your login."
         return GitHubError(f"GitHub has no such repository for you: {first}", remedy=remedy)
     if "Could not resolve to" in said or "HTTP 404" in said:
-        return GoneError(f"It is gone: {first}")
+        return GoneError(f"Deleted or moved: {first}")
     return GitHubError(f"`gh` failed: {first}", retryable=True)
 
 

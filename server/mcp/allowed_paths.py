@@ -11,7 +11,7 @@ from cqm.server.errors import PathRefusedError
 
 _HOW_TO_ALLOW = (
     "Ask the user to allow it: `cqm serve --root FOLDER`, `roots:` in cqm.yml, "
-    "or the folders that the client opens (its MCP roots)."
+    "or the folders opened in the client (its MCP roots)."
 )
 
 _MOST_SHOWN = 200
@@ -45,7 +45,7 @@ class Guard:
             return tuple(dict.fromkeys(folders))
         if is_too_wide(self.working):
             raise PathRefusedError(
-                f"This server was started in {self.working} and told of no folder to search.", remedy=_HOW_TO_ALLOW
+                f"No folder is allowed: this server was started in {self.working} without one.", remedy=_HOW_TO_ALLOW
             )
         return (self.working,)
 
@@ -74,11 +74,11 @@ class Guard:
         real = _locate(path.strip(), roots)
         holders = [root for root in roots if real.is_relative_to(root)]
         if not holders:
-            message = f"{_shown(path)} is outside the folders allowed here: {', '.join(map(str, roots))}."
+            message = f"path {_shown(path)} is outside the allowed folders: {', '.join(map(str, roots))}."
             raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
         if not real.exists():
             remedy = f"Give a path below {', '.join(map(str, roots))}."
-            raise PathRefusedError(f"{_shown(path)} does not exist.", remedy=remedy)
+            raise PathRefusedError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
         return real, max(holders, key=lambda root: len(root.parts))
 
 
@@ -121,21 +121,21 @@ def _only(roots: tuple[Path, ...]) -> Path:
     if len(roots) == 1:
         return roots[0]
     raise PathRefusedError(
-        "Several folders are open here.", remedy=f"Give `path`, one of: {', '.join(map(str, roots))}."
+        "path: expected one, since several folders are open.", remedy=f"Give one of: {', '.join(map(str, roots))}."
     )
 
 
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
     """Resolve a path; look for a relative one in each root, and take the first hit."""
     if "\0" in path:
-        raise PathRefusedError("The path has a NUL character in it.")
+        raise PathRefusedError("path: expected no NUL character.")
     try:
         wanted = Path(path).expanduser()
         candidates = [(root / wanted).resolve() for root in roots]
         return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
     except (OSError, RuntimeError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise PathRefusedError(f"{_shown(path)} cannot be followed: {why}.", remedy="Check the path.") from error
+        raise PathRefusedError(f"path {_shown(path)} cannot be resolved: {why}.", remedy="Check the path.") from error
 
 
 def _shown(path: str) -> str:

@@ -78,7 +78,7 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
 def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65_535:  # noqa: PLR2004 - the highest port
-        raise ServeError(f"{address!r} is no address.", remedy="Write HOST:PORT, for example 127.0.0.1:8000.")
+        raise ServeError(f"HTTP address {address!r}: expected HOST:PORT.", remedy="Write it like 127.0.0.1:8000.")
     return host.strip("[]"), int(port)
 
 
@@ -87,7 +87,9 @@ def _listen(host: str, port: int) -> socket.socket:
         family, _, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(target[:2], family=family)
     except OSError as error:
-        raise ServeError(f"{host}:{port} cannot be served: {error}.", remedy="Choose another port or host.") from error
+        raise ServeError(
+            f"HTTP address {host}:{port} cannot be served: {error}.", remedy="Choose another port or host."
+        ) from error
 
 
 def _local_only(host: str) -> TransportSecuritySettings:

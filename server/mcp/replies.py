@@ -43,7 +43,10 @@ def job_reply(root: str, job: Job) -> str:
     """
     if not job.is_done:
         return "\n".join(
-            [going_on(root, job), "Search answers from what is done. Call index_path again to wait for the rest."]
+            [
+                going_on(root, job),
+                "Search answers from the files done so far. Call index_path again to wait for the rest.",
+            ]
         )
     return "\n".join(map(one_line, _summary_lines(root, job.result())))
 
@@ -107,7 +110,7 @@ def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = ""
         left -= estimate(block) + 1
         if left < 0:
             rest = len(made.report.chunks) - chunk.index
-            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
+            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, do not fit in this reply.")
             break
         lines.append(block)
     return "\n".join(lines)
@@ -131,5 +134,5 @@ def _known(chunk: Chunk) -> str:
 
 
 def _summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
-    yield "Cancelled: what was done by then is indexed; call again for the rest." if summary.cancelled else "Indexed."
+    yield "Cancelled: files done by then are indexed; call again for the rest." if summary.cancelled else "Indexed."
     yield from summary_lines(root, summary)

@@ -57,17 +57,17 @@ _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
-PathInScope = Annotated[str | None, Field(description="File or folder; the folder that is open when left out.")]
+PathInScope = Annotated[str | None, Field(description="File or folder; default: the open folder.")]
 Wait = Annotated[
     float | None,
-    Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
+    Field(ge=0, le=240, description="Longest wait for the indexing, in seconds (default 45)."),
 ]
 WaitForChanges = Annotated[
     float | None,
     Field(
         ge=0,
         le=240,
-        description="Seconds to wait until all changes known by now are indexed (default: only for a folder's first "
+        description="Longest wait for known changes to be indexed, in seconds (default: only for a folder's first "
         "indexing, 45).",
     ),
 ]
@@ -105,8 +105,8 @@ async def index_path(
     ctx: ToolContext,
     named: NamedRoots,
     path: PathInScope = None,
-    force: Annotated[bool, Field(description="Read and embed all files anew; search goes on meanwhile.")] = False,  # noqa: FBT002
-    retry: Annotated[bool, Field(description="Only try the files again that failed.")] = False,  # noqa: FBT002
+    force: Annotated[bool, Field(description="Rebuild the index; search goes on meanwhile.")] = False,  # noqa: FBT002
+    retry: Annotated[bool, Field(description="Only retry failed files.")] = False,  # noqa: FBT002
     wait_seconds: Wait = None,
 ) -> str:
     """Start or join the job updating the index of a path, and wait a while for it."""
@@ -123,12 +123,12 @@ async def index_path(
 async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
-    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")] = "",
+    query: Annotated[str, Field(description="A question, a symbol's name, an error message or a file's name.")] = "",
     like: Annotated[
-        str, Field(description='Instead of a query: find what is like a place, as results name it: "src/app.py:40-61".')
+        str, Field(description='In place of a query: find chunks similar to these lines: "src/app.py:40-61".')
     ] = "",
     path: PathInScope = None,
-    limit: Annotated[int | None, Field(ge=1, le=100, description="Results a page (default 10).")] = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Results per page (default 10).")] = None,
     mode: Annotated[
         Literal["hybrid", "semantic", "lexical"] | None,
         Field(description="hybrid (default), semantic (meaning alone) or lexical (words alone)."),
@@ -137,18 +137,18 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
     source: Annotated[
         list[Literal["code", "documentation", "config", "data", "issue"]] | None,
-        Field(description='Only what comes from there: ["issue"], ["code", "documentation"].'),
+        Field(description='Only these sources: ["issue"], ["code", "documentation"].'),
     ] = None,
     include: Annotated[
-        list[str] | None, Field(description='Only files that match a glob: ["src/**", "*.py"]; relative to `path`.')
+        list[str] | None, Field(description='Only files matching a glob, relative to `path`: ["src/**", "*.py"].')
     ] = None,
-    exclude: Annotated[list[str] | None, Field(description='No files that match a glob: ["tests/**"].')] = None,
+    exclude: Annotated[list[str] | None, Field(description='No files matching a glob: ["tests/**"].')] = None,
     changed_since: Annotated[
         str | None, Field(description="Only files changed since: a span back (2d, 12h) or a date (2026-03-01).")
     ] = None,
-    cursor: Annotated[str, Field(description="Of the page before, for the next page.")] = "",
+    cursor: Annotated[str, Field(description="From the previous page, for the next one.")] = "",
     token_budget: Annotated[
-        int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
+        int | None, Field(ge=200, le=24_000, description="Most tokens of the reply (default 6000).")
     ] = None,
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
@@ -203,17 +203,17 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     named: NamedRoots,
     path: Annotated[str | None, Field(description="File to preview.")] = None,
     text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
-    name: Annotated[str, Field(description="File name that tells the language of `text`: example.py.")] = "text.txt",
+    name: Annotated[str, Field(description="File name deciding the language of `text`: example.py.")] = "text.txt",
     with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
-    strategy: Annotated[StrategyName, Field(description="How to cut; auto goes by content.")] = "auto",
+    strategy: Annotated[StrategyName, Field(description="Way to cut; auto decides by content.")] = "auto",
     options: Annotated[
         dict[str, PlainValue] | None,
-        Field(description='Of the strategy: {"target_tokens": 256}. A wrong name is answered with those there are.'),
+        Field(description='Of the strategy: {"target_tokens": 256}. An unknown name is answered with the known ones.'),
     ] = None,
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
     if (path is None) == (text is None):
-        raise ToolError("Give either `path` or `text`.")
+        raise ToolError("path and text: expected exactly one of them.")
     served = ctx.request_context.lifespan_context
     choice = Choice(strategy, options or {})
     if text is not None:
@@ -233,7 +233,7 @@ async def index_status(
     path: PathInScope = None,
     show: Annotated[
         Literal["summary", "failed", "skipped"],
-        Field(description="summary, or all files that failed or were skipped, with their reasons."),
+        Field(description="summary, or all failed or skipped files with their reasons."),
     ] = "summary",
 ) -> CallToolResult:
     """Report contents, freshness, failed and skipped files, and running work of an index."""
@@ -294,7 +294,7 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
     job = opened.start_or_join()
     done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
     if not done:
-        return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
+        return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
     try:
         job.result()
     except CqmError as error:
@@ -308,7 +308,7 @@ def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, wo
     """Cut a file, if indexing would read it: a file skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
-        raise PathRefusedError(f"{relative} is not a file.", remedy="Give the path of a file.")
+        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
     found = next(iter(scan(root, settings.scan_options(), below=[relative])), None)
     if found is None:
         raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")

@@ -221,8 +221,8 @@ class RemoteIndex:
             self._note(reply.get(NOTICE, ""))
             return read(METHODS[method].gives, reply[RESULT])
         raise SharingError(
-            f"The process that owns the index of {self.root} died {_MOST_DEATHS} times during this.",
-            remedy=f"{self.folder / LOG_FILE} may tell why.",
+            f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
+            remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
         )
 
     def _taken(self) -> Wire:

@@ -77,8 +77,8 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             raise error_of(read(Failure, reply[FAILURE]))
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
-        f"The process that owns the index in {folder} ends as soon as it is started.",
-        remedy=f"{folder / LOG_FILE} may tell why. With index.shared false there is no such process.",
+        f"The process owning the index in {folder} ends as soon as it is started.",
+        remedy=f"Look for the reason in {folder / LOG_FILE}, or set index.shared to false to do without it.",
     )
 
 
@@ -153,7 +153,7 @@ def _told(wire: Wire, folder: Path, greeting: Message) -> Message:
 
 def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     if LEAVING not in reply:
-        raise SharingError(f"The owner of {folder} answers with something else than a welcome.")
+        raise SharingError(f"The owner of {folder} did not answer with a welcome.")
     if time.monotonic() > deadline:
         raise IndexInUseError(
             f"The index in {folder} is in use by another version of CQM, which still has work to do.",
@@ -194,7 +194,7 @@ def _spawned(folder: Path) -> bytes:
         with os.fdopen(append_private(folder, LOG_FILE), "ab") as log:
             process = subprocess.Popen(command, stderr=log, cwd=folder.anchor or None, **pipes, **detached)
     except OSError as error:
-        raise SharingError(f"No process can be started that owns the index in {folder}: {error}.") from error
+        raise SharingError(f"The process to own the index in {folder} cannot be started: {error}.") from error
     with process.stdout or log as announced:
         said = announced.readline()
     if sys.platform != "win32":

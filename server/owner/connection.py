@@ -77,7 +77,7 @@ def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Gr
     message = wire.receive(_GREETING_SECONDS)
     token = message.get("token")
     if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
-        raise SharingError("A client came that does not know the token.")
+        raise SharingError("A client did not know the token.")
     theirs, asked = read_build(message), message.get(ASKS)
     if asked == USERS:
         wire.send({USERS: tenancy.users()})

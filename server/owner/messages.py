@@ -171,10 +171,12 @@ def read_request(message: Message) -> tuple[str, dict[str, Any]]:
     """
     called: Request = read(Request, message)
     if called.method not in METHODS:
-        raise SharingError(f"{called.method!r} was asked for, which no index has.")
+        raise SharingError(f"Unknown method {called.method!r}: expected one of {sorted(METHODS)}.")
     takes = METHODS[called.method].takes
     if takes.keys() != called.arguments.keys():
-        raise SharingError(f"{called.method} was asked for with {sorted(called.arguments)}, not {sorted(takes)}.")
+        raise SharingError(
+            f"Method {called.method}: expected arguments {sorted(takes)}, got {sorted(called.arguments)}."
+        )
     return called.method, {name: read(takes[name], value) for name, value in called.arguments.items()}
 
 
@@ -212,7 +214,7 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
     except ValidationError as error:
         # Without the input: it may hold a secret.
         places = ", ".join(".".join(map(str, problem["loc"])) or problem["type"] for problem in error.errors())
-        raise SharingError(f"A message came that is not understood: {places}.") from error
+        raise SharingError(f"A message was not understood: {places}.") from error
 
 
 def read_build(greeting: Message) -> Build:

@@ -74,6 +74,6 @@ def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[
         return ""
     users = names(others)
     return (
-        f"The index of {root} is open{f' for {users}' if users else ''} with other options than this process has, and "
-        f"is used as it is: {', '.join(differing(there, here))}. `cqm index` puts its own options in force."
+        f"The index of {root} is open{f' for {users}' if users else ''} with other options than this process has: "
+        f"{', '.join(differing(there, here))}. They stay in force. Run `cqm index` to apply its own."
     )

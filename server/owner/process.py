@@ -164,8 +164,8 @@ def _acquire(lock: PrivateLock, folder: Path) -> None:
         lock.acquire()
     except Timeout as error:
         raise IndexInUseError(
-            f"The index in {folder} has an owner that cannot be reached from here.",
-            remedy="It may be one on another machine, or one that hangs: end it, and try again.",
+            f"The owner of the index in {folder} cannot be reached from here.",
+            remedy="It may run on another machine, or hang: end it, and try again.",
             retryable=True,
         ) from error
     except OSError as error:

@@ -131,7 +131,7 @@ class Tenancy:
                 raise IndexInUseError(
                     f"The index in {self._folder} is in use by CQM {self._build.version} for {names(others)}; "
                     f"this is CQM {build.version}.",
-                    remedy="Start this program anew if CQM was updated since it started, or update it.",
+                    remedy="Restart this program if CQM was updated since it started, or update it.",
                 )
         self.leave()
 
@@ -143,7 +143,7 @@ class Tenancy:
         """
         if not self._is_alone(None, _GRACE_SECONDS):
             raise IndexInUseError(
-                f"The index in {self._folder} is in use by {self.users() or 'somebody who leaves'}.",
+                f"The index in {self._folder} is in use by {self.users() or 'a leaving client'}.",
                 remedy="Stop that, and try again.",
                 retryable=True,
             )
@@ -315,10 +315,10 @@ class Tenancy:
             return [other for other in self._connections if other != client]
 
     def _refusal(self, greeting: Greeting) -> IndexInUseError:
-        users = names(self._others(greeting.client)) or "somebody who leaves"
+        users = names(self._others(greeting.client)) or "a leaving client"
         return IndexInUseError(
-            f"The index of {greeting.root} is in use by {users} for something that takes long, so that it cannot be "
-            "opened with other options now.",
+            f"The index of {greeting.root} cannot be opened with other options now. "
+            f"It is in use by {users} for long work.",
             remedy="Try again when that is done.",
             retryable=True,
         )

@@ -60,13 +60,13 @@ class Wire:
         self._connection.settimeout(_PATIENCE_SECONDS)
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if length > self._longest:
-            raise SharingError(f"A message of {length} bytes was announced, which is none of ours.")
+            raise SharingError(f"A message of {length} bytes was announced: expected at most {self._longest}.")
         try:
             message = json.loads(self._exactly(length))
         except ValueError as error:
-            raise SharingError("A message came that is no JSON.") from error
+            raise SharingError("A message is not JSON.") from error
         if not isinstance(message, dict):
-            raise SharingError("A message came that is no object.")
+            raise SharingError("A message is not a JSON object.")
         return message
 
     def is_readable(self, seconds: float | None) -> bool:

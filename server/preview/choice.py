@@ -57,7 +57,10 @@ def parse_choice(text: str) -> Choice:
     strategy, _, rest = text.partition(":")
     pairs = _COMMA.split(rest) if rest else []
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        raise ChunkOptionError(f"{wrong[0]!r} sets no option of {strategy}.", remedy="Write it as NAME=VALUE.")
+        raise ChunkOptionError(
+            f"{text}: expected NAME=VALUE after the colon, got {wrong[0]!r}.",
+            remedy="Write it like sentence:target_tokens=256.",
+        )
     return Choice(strategy, {name: value for name, _, value in (pair.partition("=") for pair in pairs)})
 
 
@@ -102,8 +105,8 @@ def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
     """
     name, opened = _MODELS.get(choice.strategy, ("", None))
     if name in choice.values:
-        message = f"The chunking option {name} has no plain value."
-        raise ChunkOptionError(message, remedy="It comes from the configuration: README.md tells how.")
+        message = f"Option {name}: expected no value; the model comes from the configuration."
+        raise ChunkOptionError(message, remedy="Set embedding.provider or late.encoder in cqm.yml.")
     values = dict(choice.values)
     if choice.strategy == _BY_CONTENT:
         values = {"details": True, **settings.chunk.model_dump(), **values}
@@ -128,7 +131,7 @@ def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArra
 
     embedder = open_embedder(settings.embedding_options())
     if embedder is None:
-        message = 'The strategy semantic embeds sentences, and "embedding.provider" is none.'
+        message = "Strategy semantic: expected a model, but embedding.provider is none."
         raise SettingsError(message, remedy="Set embedding.provider to embedded, ollama or openai.")
     try:
         yield lambda texts: _vectors(embedder, texts)
@@ -152,9 +155,9 @@ def _encoder(settings: Settings) -> Iterator["TokenEncoder"]:
     from cqm.index.embedding.late import open_token_encoder  # only where something is embedded
 
     if not settings.late.encoder:
-        message = 'The strategy late needs a model that tells the embedding of each token, and "late.encoder" is empty.'
+        message = "Strategy late: expected a model that embeds each token, but late.encoder is empty."
         raise SettingsError(
-            message, remedy="Set late.encoder to a folder with such a model or the address of a server."
+            message, remedy="Set late.encoder to the folder of such a model or the address of a server."
         )
     key = os.environ.get(settings.late.api_key_env, "")
     timeout = settings.embedding.timeout_seconds

@@ -136,7 +136,7 @@ class Watcher:
     def _well_watched(self) -> None:
         kind = remote_type(self._root) if self._options.mode == "auto" else ""
         if kind:
-            self._compare_often(f"{self._root} is on {kind}, where what other machines change is not told.")
+            self._compare_often(f"{self._root} is on {kind}, which does not report changes by other machines.")
         elif self._problem:
             self._problem = ""
             self._pending.compare_every(self._options.reconcile)
@@ -176,9 +176,7 @@ class Watcher:
 
     def _wait_for_root(self) -> None:
         self._close_source()
-        self._say_problem(
-            f"{self._root} is gone. What was indexed stays searchable; the watch goes on when it is back."
-        )
+        self._say_problem(f"{self._root} is gone. Indexed files stay searchable; the watch goes on when it is back.")
         self._pending.compare_every(self._options.poll)
 
     def _bring_up_to_date(self, batch: Batch) -> None:

@@ -55,7 +55,7 @@ class OpenIndex:
         """Describe in a few words how the files are watched."""
         if self.watcher is None:
             return "off"
-        return self.watcher.problem or ("changes are taken up as they happen" if self._compared else "not yet")
+        return self.watcher.problem or ("changes are indexed as they happen" if self._compared else "not yet")
 
     @property
     def is_told_of_changes(self) -> bool:
