@@ -131,7 +131,7 @@ def check_reranker(options: RerankOptions) -> Found:
             f"two texts take {seconds:.2f} s, and the deadline for {options.depth} is {options.deadline_seconds:g} s",
             "Raise rerank.deadline_seconds, or choose a faster model.",
         )
-    told = f"scores {scores[0]:.3g} for an answer and {scores[1]:.3g} for another text"
+    told = f"scores {scores[0]:.3g} and {scores[1]:.3g} for an answer and another text"
     place = str(Endpoint(options.url)) if options.url else options.folder or options.shape
     return good(place, told, f"in {_duration(seconds)}")
 

@@ -96,7 +96,7 @@ def test_the_symbols_of_code_are_told_with_their_facts(cqm: "Cqm") -> None:
         (["--compare", "fixed:size_tokens"], ["got 'size_tokens'", "NAME=VALUE"]),
         (["--strategy", "late", "--option", "encoder=x"], ["Option encoder: expected no value"]),
         (["--strategy", "semantic"], ["embedding.provider", "is none", "Set embedding.provider"]),
-        (["--strategy", "late"], ['"late.encoder" is empty', "Set late.encoder"]),
+        (["--strategy", "late"], ["late.encoder is empty", "Set late.encoder"]),
         (["--tokens", "no-such-model"], ["'no-such-model'", "o200k_base"]),
         (["--strategy", "fixed", "--recommend"], ["--strategy and --recommend cannot be combined"]),
         (["--option", "max_tokens"], ["NAME=VALUE"]),

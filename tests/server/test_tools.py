@@ -453,8 +453,8 @@ async def test_a_preview_refuses_wrong_options_with_the_right_ones(connect: Conn
             ("fixed", {"size_tokens": 5}, "size_tokens is 5; it must be from 128 to 8192"),
             ("fixed", {"size": 5}, "no option 'size'. It has size_tokens"),
             ("auto", {"max_tokens": "many"}, "max_tokens is 'many'; it must be a whole number"),
-            ("semantic", {}, '"embedding.provider" is none'),
-            ("late", {}, '"late.encoder" is empty'),
+            ("semantic", {}, "embedding.provider is none"),
+            ("late", {}, "late.encoder is empty"),
         ):
             arguments = {"path": "src/limits.py", "strategy": strategy, "options": options}
             assert part in await refusal(client, "chunk_preview", **arguments)
@@ -591,7 +591,7 @@ async def test_several_open_folders_have_a_status_each_and_a_search_has_to_say_w
         status = await call(client, "index_status")
         assert str(project) in status
         assert str(other) in status
-        assert "Give `path`" in await refusal(client, "search", query="limit_retries")
+        assert "path: expected one" in await refusal(client, "search", query="limit_retries")
         assert "src/limits.py:" in await call(client, "search", query="limit_retries", path=str(project))
 
 
