@@ -1,1 +1,1 @@
-"""People and agents come in here: the MCP server, the command line, settings and the file watcher."""
+"""Surfaces of CQM: the MCP server, the command line, settings and the file watcher."""

@@ -1,3 +1,3 @@
-"""The command line, a command a function."""
+"""The commands of `cqm`."""
 
 __all__ = ["main"]

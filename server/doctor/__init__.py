@@ -1,3 +1,3 @@
-"""`cqm doctor`: checks of the machine, the models and the services."""
+"""`cqm doctor`: check the machine and every configured service."""
 
 __all__ = ["doctor"]

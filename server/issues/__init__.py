@@ -1,3 +1,3 @@
-"""GitHub issues and pull requests to files."""
+"""Fetch issues and pull requests of GitHub into files."""
 
 __all__ = ["fetch"]

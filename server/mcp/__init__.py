@@ -1,3 +1,3 @@
-"""The MCP server: tools, transports, allowed paths."""
+"""The MCP server: its tools, transports and allowed paths."""
 
 __all__ = ["allowed_paths", "app"]

@@ -1,3 +1,3 @@
-"""One process owns an index and writes it; any number of clients ask it over a socket."""
+"""One process owns an index: it writes, and any number of clients use the index through it."""
 
 __all__ = ["connect", "open"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def _detach() -> None:
-    """Become nobody's child: whoever started this may end, and has no process to wait for."""
+    """Fork and let the parent end, so nobody has to wait for this process."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
 
@@ -14,7 +14,7 @@ def _detach() -> None:
 if __name__ == "__main__":
     _detach()
     os.umask(0o077)
-    # What an error says of who has the index.
+    # Error messages about a used index name this process so.
     sys.argv[0] = "cqm owner"
     from cqm.server.owner.process import own
 

@@ -1,3 +1,3 @@
-"""`cqm preview`: the chunks of one file, as text, JSON, terminal output and page."""
+"""Preview the chunks of one file as text, in the terminal, or on a page."""
 
 __all__ = ["as_json", "choice", "html", "preview", "terminal", "text"]

@@ -1,3 +1,3 @@
-"""`cqm report`: measures of how a tree is chunked, as text and as a page."""
+"""Report how a tree is chunked."""
 
 __all__ = ["html", "report", "text"]

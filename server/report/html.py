@@ -1,4 +1,4 @@
-"""The quality report as one page: no script, nothing from elsewhere, light and dark as the reader's system is."""
+"""The quality report as one page: no script, nothing loaded, light or dark with the reader's system."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -61,7 +61,7 @@ td:last-child, th:last-child { padding-right: 0; }
 
 
 def report_page(report: QualityReport) -> str:
-    """The whole page as HTML."""
+    """Write the whole page as HTML."""
     parts = [
         f"<h1>How this tree is chunked</h1>\n<p class='root path'>{safe(report.root)}</p>",
         _figures(report),

@@ -1,3 +1,3 @@
-"""Changes on disk to batches of paths."""
+"""Turn changes on disk into batches of paths to update."""
 
 __all__ = ["change_queue", "events", "watcher"]

@@ -1,3 +1,3 @@
-"""An open index with its job, its watch and its backfill."""
+"""Open indexes of a server, each with its job, watch and backfill."""
 
 __all__ = ["jobs", "open_watch", "workspace"]

@@ -44,8 +44,8 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
     ("arguments", "message"),
     [
         (["serch", "x"], "No such command"),
-        (["search"], "Give one of QUERY"),
-        (["search", "x", "--batch", "-"], "Give one of QUERY"),
+        (["search"], "Expected one of QUERY"),
+        (["search", "x", "--batch", "-"], "Expected one of QUERY"),
         (["search", "x", "--path", "missing"], "does not exist"),
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
@@ -94,5 +94,5 @@ def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
     home = cqm.within(cqm.environment["HOME"])
     done = home.run("index")
     assert done.returncode == 2
-    assert "Name the folder that you mean" in done.stderr
+    assert "Name a folder" in done.stderr
     assert home.run("index", ".").returncode == 0
