@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from cqm.index.home import CURRENT_FILE, index_folder
+from cqm.index.home import index_folder
 from cqm.index.model import Answer, FileProblem, Query, SymbolUses
 from cqm.index.options import IndexOptions
 from cqm.index.secrets.model import RedactedFile
@@ -101,10 +101,9 @@ def open_index(
 
         idle_seconds = settings.index.idle_seconds
         return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
-    from cqm.index.workers.forking import source_of_workers
+    from cqm.index.workers.forking import source_for_first_index
 
-    # All files will be parsed: what does that loads beside the rest.
-    source = None if os.path.lexists(index_folder(root, options) / CURRENT_FILE) else source_of_workers(rules=True)
+    source = source_for_first_index(index_folder(root, options), root)
     from cqm.index.engine import Index  # the store and all that it stands on
 
     # SQLite and Edge make files with the rights that this leaves, whatever the user's own mask is.

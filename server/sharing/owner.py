@@ -20,7 +20,7 @@ from filelock import Timeout
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.errors import IndexInUseError, StoreError
-from cqm.index.home import CURRENT_FILE, LOG_FILE, OWNER_LOCK
+from cqm.index.home import LOG_FILE, OWNER_LOCK
 from cqm.index.private import PrivateLock, append_private, lock_in
 from cqm.server.console import visible
 from cqm.server.sharing.messages import Build, Failure, failure_of, this_build, written
@@ -37,13 +37,14 @@ _LOOK_SECONDS = 5.0
 """How often an owner looks whether it can still be found."""
 
 
-def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> None:
+def own(folder: Path, root: Path | None = None, *, build: Build | None = None, over_tcp: bool = False) -> None:
     """Own the index in a folder until nobody needs it, or SIGTERM.
 
     One line of JSON on standard output tells when clients may come: `null`, or the failure.
 
     Parameters:
         folder: of the index; exists.
+        root: the folder or file that is indexed there, as whoever started this says; None where nobody does.
         build: what the owner says that it runs.
         over_tcp: listen on the loopback address though there are unix sockets.
     """
@@ -57,7 +58,7 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
         return
     _announce(None)
     try:
-        _Owner(folder, listener, address, build or this_build()).run()
+        _Owner(folder, root, listener, address, build or this_build()).run()
     except Exception:
         _log.exception("The owner of %s failed.", folder)
         raise
@@ -67,11 +68,12 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
 
 
 class _Owner:
-    def __init__(self, folder: Path, listener: socket.socket, address: Address, build: Build) -> None:
-        from cqm.index.workers.forking import source_of_workers
+    def __init__(
+        self, folder: Path, root: Path | None, listener: socket.socket, address: Address, build: Build
+    ) -> None:
+        from cqm.index.workers.forking import source_for_first_index
 
-        # Where all files will be parsed, what does that loads beside the rest.
-        source = None if os.path.lexists(folder / CURRENT_FILE) else source_of_workers(rules=True)
+        source = source_for_first_index(folder, root) if root else None
         # What indexes is loaded after clients were told that they may come: they have things to do meanwhile.
         from cqm.server.sharing.tenancy import Tenancy
 

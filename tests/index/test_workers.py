@@ -18,6 +18,7 @@ from cqm.index.errors import WorkerError
 from cqm.index.model import FileState
 from cqm.index.rows import FileRow
 from cqm.index.workers import Job, Workers, pool
+from cqm.index.workers.forking import has_many_files
 from cqm.index.workers.wire import plain, restored
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
@@ -234,3 +235,15 @@ def test_dataclasses_pass_as_plain_data() -> None:
     sent = plain((row, {"a": (1, [2.5, None])}))
     assert sent == (("a.py", "failed", "why", 3, 4, 5, "hash", "python", 6, ()), {"a": (1, (2.5, None))})
     assert restored(tuple[FileRow, dict[str, object]], sent) == (row, {"a": (1, (2.5, None))})
+
+
+def test_a_tree_of_many_entries_is_told_from_a_small_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    (tmp_path / ".git").mkdir()
+    for number in range(300):
+        (tmp_path / ".git" / str(number)).touch()
+    assert not any(map(has_many_files, (tmp_path, tmp_path / "a.txt", tmp_path / "gone")))
+    for number in range(150):
+        (tmp_path / "deep" / str(number)).mkdir(parents=True)
+        (tmp_path / "deep" / str(number) / "b.txt").touch()
+    assert has_many_files(tmp_path)
