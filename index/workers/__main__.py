@@ -85,7 +85,7 @@ def main() -> None:
         from cqm.index.workers.worker import work_until_closed
 
         with contextlib.suppress(OSError):
-            work_until_closed(connection, readable)
+            work_until_closed(connection, readable, is_forked=what == "fork")
         os._exit(0)
 
 

@@ -57,7 +57,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
     """
     deadline, deaths = time.monotonic() + _LEAVING_SECONDS, 0
     while deaths < _MOST_DEATHS:
-        wire = _reach(folder) or _start(folder)
+        wire = _reach(folder) or _start(folder, greeting.root)
         if wire is None:
             deaths += 1
             continue
@@ -163,29 +163,29 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     time.sleep(_GLANCE_SECONDS)
 
 
-def _start(folder: Path) -> Wire | None:
+def _start(folder: Path, root: str) -> Wire | None:
     """Connect to an owner started here, or by another client meanwhile; None when it died at once."""
     try:
         with lock_in(folder, STARTING_LOCK, _START_SECONDS):
-            return _reach(folder) or _started(folder)
+            return _reach(folder) or _started(folder, root)
     except Timeout as error:
         raise SharingError(f"The start of an owner of {folder} takes too long.", retryable=True) from error
     except OSError as error:
         raise StoreError(f"The lock in {folder} cannot be taken: {error}.") from error
 
 
-def _started(folder: Path) -> Wire | None:
-    said = _spawned(folder)
+def _started(folder: Path, root: str) -> Wire | None:
+    said = _spawned(folder, root)
     failure = json.loads(said) if said.endswith(b"\n") else None
     if failure is not None:
         raise error_of(read(Failure, failure))
     return _reach(folder)
 
 
-def _spawned(folder: Path) -> bytes:
+def _spawned(folder: Path, root: str) -> bytes:
     """Start an owner; return the line it writes when it listens."""
     # -P and the working folder: nothing is imported from where the client happens to run.
-    command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute())]
+    command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from cqm.index.disk.locations import CURRENT_FILE, index_folder
+from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
@@ -101,10 +101,9 @@ def open_index(
 
         idle_seconds = settings.index.idle_seconds
         return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
-    from cqm.index.workers.forking import source_of_workers
+    from cqm.index.workers.forking import source_for_first_index
 
-    # All files will be parsed: load the parsers in the meantime.
-    source = None if os.path.lexists(index_folder(root, options) / CURRENT_FILE) else source_of_workers(rules=True)
+    source = source_for_first_index(index_folder(root, options), root)
     from cqm.index.engine import Index  # Imports the store and everything below it.
 
     # SQLite and Edge make files with the rights left by this mask, whatever the user's own mask is.

@@ -19,7 +19,7 @@ from typing import Any
 from filelock import Timeout
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import CURRENT_FILE, LOG_FILE, OWNER_LOCK
+from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK
 from cqm.index.disk.private import PrivateLock, append_private, lock_in
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.console import visible
@@ -37,13 +37,14 @@ _LOOK_SECONDS = 5.0
 """Time between an owner's looks whether clients can still find it."""
 
 
-def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> None:
+def own(folder: Path, root: Path | None = None, *, build: Build | None = None, over_tcp: bool = False) -> None:
     """Own the index in a folder until nobody needs it, or SIGTERM.
 
     One line of JSON on standard output tells clients to come: `null`, or the failure.
 
     Parameters:
         folder: of the index; exists.
+        root: the indexed folder or file, as the starting client says; None if unknown.
         build: build the owner reports; by default the real one.
         over_tcp: listen on the loopback address though there are unix sockets.
     """
@@ -57,7 +58,7 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
         return
     _announce(None)
     try:
-        _Owner(folder, listener, address, build or this_build()).run()
+        _Owner(folder, root, listener, address, build or this_build()).run()
     except Exception:
         _log.exception("The owner of %s failed.", folder)
         raise
@@ -67,11 +68,12 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
 
 
 class _Owner:
-    def __init__(self, folder: Path, listener: socket.socket, address: Address, build: Build) -> None:
-        from cqm.index.workers.forking import source_of_workers
+    def __init__(
+        self, folder: Path, root: Path | None, listener: socket.socket, address: Address, build: Build
+    ) -> None:
+        from cqm.index.workers.forking import source_for_first_index
 
-        # Without an index, all files will be parsed: load the parsers in the meantime.
-        source = None if os.path.lexists(folder / CURRENT_FILE) else source_of_workers(rules=True)
+        source = source_for_first_index(folder, root) if root else None
         # Indexing modules load after clients were told to come: these are busy meanwhile.
         from cqm.server.owner.session import Tenancy
 
