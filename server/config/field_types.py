@@ -108,9 +108,9 @@ def _row_of(rows: Callable[[], Iterable[str]]) -> Any:  # noqa: ANN401 - a type
     """A text that names a row of a table, which is loaded when an option is given."""
 
     def checked(name: str) -> str:
-        *others, last = [repr(known) for known in rows()]
-        if repr(name) not in {*others, last}:
-            raise ValueError(f"Input should be {', '.join(others)} or {last}")
+        known = [row or '""' for row in rows()]
+        if (name or '""') not in known:
+            raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}")
         return name
 
     return Annotated[str, AfterValidator(checked)]
