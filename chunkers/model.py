@@ -1,8 +1,8 @@
 """Input and output of chunking: documents, chunks and reports. All offsets are half-open."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import Field, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,26 +33,78 @@ class Document:
     created_at: str = ""
 
 
+Value = TypeVar("Value")
+_OPTION = "option"
+
+
 @dataclass(frozen=True, slots=True)
-class ChunkOptions:
-    """Sizes in estimated tokens (`tokens.estimate`).
+class Option:
+    """A declared option: its comment in cqm.yml, and the values it may have.
 
     Attributes:
-        max_tokens: the limit; a symbol within it stays whole, a larger one is split. 64 to 8192.
-        min_tokens: smaller neighbours are packed together. 0 to max_tokens. Against 64, 128 found more at every level
-            (NDCG@10 of files .878 for .874, MRR@10 of functions by their doc comment .500 for .475).
-        max_parse_bytes: larger files are chunked by lines, without parsing (parsers take 70 times a file's size).
-        overlap_percent: share of max_tokens repeated from the previous part when a section of HTML or text is divided;
-            the part stays within max_tokens with it. 0 to 50; a quarter is the design documents' 128 of 512.
-        apart: make every member of a type its own chunk, however small, beside a chunk of the type's head.
-        details: collect the facts of symbols (`Chunk.symbols`); takes as long as chunking itself.
+        help: a sentence, or a few words.
+        at_least, at_most: ends of its range, inclusive; None for no end.
+        above: an end that is not in the range.
+        choices: the texts it may be; empty for any.
+        longest: the most characters of a text; 0 for any number.
+        kind: a row of `server.config.field_types.KINDS`, for a text or path that must have a form, such as "url".
     """
 
-    max_tokens: int = 512
-    min_tokens: int = 128
-    max_parse_bytes: int = 1_000_000
-    overlap_percent: int = 25
-    apart: bool = False
+    help: str
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+    longest: int = 0
+    kind: str = ""
+
+
+def option(default: Value, help: str, **allowed: Any) -> Value:  # noqa: A002, ANN401 - as in click; those of `Option`
+    """Declare a field of a dataclass as an option of cqm.yml.
+
+    max_tokens: int = option(512, "Larger symbols are split.", at_least=64, at_most=8192)
+
+    Parameters:
+        default: its value where nobody sets it.
+        help, allowed: see `Option`.
+    """
+    # A dataclass takes the field for a default of its annotated type.
+    return field(default=default, metadata={_OPTION: Option(help, **allowed)})
+
+
+def option_of(declared: "Field[Any]") -> Option | None:
+    """The option that a dataclass's field declares; None for a field that is no option of cqm.yml."""
+    return declared.metadata.get(_OPTION)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """How files are cut, in estimated tokens.
+
+    Against a `min_tokens` of 64, 128 found more at every level (NDCG@10 of files .878 for .874, MRR@10 of functions by
+    their doc comment .500 for .475). A quarter of overlap is the design documents' 128 of 512. Parsers take 70 times a
+    file's size in memory.
+
+    Attributes:
+        details: collect the facts of symbols (`Chunk.symbols`), which takes as long as chunking itself. For previews.
+    """
+
+    max_tokens: int = option(
+        512, "A symbol within this size stays whole; a larger one is split.", at_least=64, at_most=8192
+    )
+    min_tokens: int = option(
+        128, "Smaller neighbours are packed together; at most max_tokens.", at_least=0, at_most=8192
+    )
+    max_parse_bytes: int = option(
+        1_000_000, "Larger files are chunked by lines, without parsing.", at_least=0, at_most=16_000_000
+    )
+    overlap_percent: int = option(
+        25,
+        "Overlap between the parts of a divided section of HTML or text, in percent of max_tokens.",
+        at_least=0,
+        at_most=50,
+    )
+    apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
     details: bool = False
 
 

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from cqm.chunkers.errors import ChunkOptionError
+from cqm.chunkers.model import option_of
 
 Bound = float | Callable[[Any], float]
 """An end of a range, or a function returning it from the options before it."""
@@ -96,6 +97,17 @@ Rule = Whole | Real | Flag | Words | Choice | Given
 
 TOKENIZER = Given(("encode", "decode", "count"), "a tokenizer (chunkers.tokens.Tokenizer)", optional=True)
 """The rule of the option `tokenizer`, for every strategy with it."""
+
+
+def rules_of(options: type[Any]) -> dict[str, Rule]:
+    """The rules of whole numbers and flags that a dataclass declares by `option`."""
+    rules: dict[str, Rule] = {}
+    for declared in fields(options):
+        if (known := option_of(declared)) and known.at_least is not None and known.at_most is not None:
+            rules[declared.name] = Whole(known.at_least, known.at_most)
+        elif known and isinstance(declared.default, bool):
+            rules[declared.name] = Flag()
+    return rules
 
 
 def check(options: object, rules: Mapping[str, Rule]) -> None:

@@ -2,10 +2,11 @@
 
 import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
 
 from cqm.index.remote.addresses import is_address
 
@@ -92,13 +93,82 @@ Variable = Annotated[
     ),
 ]
 """The name of an environment variable, or empty."""
-Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
-"""A time limit."""
-Usd = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-"""US dollars."""
+_HOST_AND_PORT = r"((\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5})?"
 
 
 class Section(BaseModel):
     """Options under one key of cqm.yml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    declaring: ClassVar[Any] = None
+    """The dataclass that declares the options; None for those that are written here."""
+
+
+def _row_of(rows: Callable[[], Iterable[str]]) -> Any:  # noqa: ANN401 - a type
+    """A text that names a row of a table, which is loaded when an option is given."""
+
+    def checked(name: str) -> str:
+        known = [row or '""' for row in rows()]
+        if (name or '""') not in known:
+            raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}")
+        return name
+
+    return Annotated[str, AfterValidator(checked)]
+
+
+def _embedders() -> Iterable[str]:
+    from cqm.index.embedding import PROVIDERS
+
+    return PROVIDERS
+
+
+def _orders() -> Iterable[str]:
+    from cqm.index.embedding.opening import ORDERS
+
+    return ORDERS
+
+
+def _writers() -> Iterable[str]:
+    from cqm.index.contextual import CHATS, RULES
+
+    return (RULES, *CHATS)
+
+
+def _rerankers() -> Iterable[str]:
+    from cqm.index.rerank import PROVIDERS
+
+    return PROVIDERS
+
+
+def _shapes() -> Iterable[str]:
+    from cqm.index.rerank import SHAPES
+
+    return ("", *SHAPES)
+
+
+def _quantizations() -> Iterable[str]:
+    from cqm.index.store.qdrant_models import QUANTIZATIONS
+
+    return QUANTIZATIONS
+
+
+KINDS: Mapping[str, Any] = {
+    "folder": Folder,
+    "file": Place,
+    "folder or url": FolderOrUrl,
+    "url": Url,
+    "redis url": RedisUrl,
+    "variable": Variable,
+    "pattern": Pattern,
+    "host and port": Annotated[str, matching(_HOST_AND_PORT, "expected HOST:PORT, such as 127.0.0.1:8080")],
+    "collection prefix": Annotated[
+        str, matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected at most 40 letters, digits, _ and -")
+    ],
+    "embedding provider": _row_of(_embedders),
+    "order of models": _row_of(_orders),
+    "context writer": _row_of(_writers),
+    "reranker": _row_of(_rerankers),
+    "rerank shape": _row_of(_shapes),
+    "quantization": _row_of(_quantizations),
+}
+"""The forms that a text or path may have to have, by `Option.kind`."""

@@ -9,11 +9,22 @@ from typing import TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from cqm.server.config.declared import declared_options, range_of
+from cqm.server.config.field_types import Section
 from cqm.server.config.sources import ANY, MAX_PROBLEMS, Layer, Name, as_written, nearest, printable, problems_text
 from cqm.server.errors import SettingsError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+_NOUNS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "tuple": "a list",
+    "path": "a path",
+}
+"""The type that an option wants, by how the type of pydantic's error begins."""
 _PASSWORD = re.compile(r"(?<=://)\S*@")
 
 
@@ -48,9 +59,9 @@ def validated(model: type[Model], layer: Layer) -> Model:
         names = list(option_names(model))
         places = list(layer.origins)
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
-        lines = islice((_problem(detail, layer, names) for detail in details), MAX_PROBLEMS)
+        lines = islice((_problem(detail, layer, model, names) for detail in details), MAX_PROBLEMS)
         raise SettingsError(
-            problems_text([*lines], len(details)), remedy="README.md lists every option under Configuration."
+            problems_text([*lines], len(details)), remedy="The cqm.yml of the repository of CQM lists every option."
         ) from error
 
 
@@ -82,7 +93,7 @@ def _update(values: dict[str, object], newer: Mapping[str, object]) -> None:
             values[key] = value
 
 
-def _problem(detail: ErrorDetails, layer: Layer, names: Iterable[Name]) -> str:
+def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: Iterable[Name]) -> str:
     parts = _name(detail)
     name = ".".join(parts)
     origin = layer.origin(parts)
@@ -93,9 +104,44 @@ def _problem(detail: ErrorDetails, layer: Layer, names: Iterable[Name]) -> str:
         case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
         case _:
-            message = detail["msg"].removeprefix("Value error, ")
-            got = "" if name.endswith("_env") else f" (got {_short(detail['input'])})"
-            return f'{origin}: bad value for "{name}": {message}{got}.'
+            # The name of a variable may be a key, put in the wrong place.
+            is_hidden = name.endswith("_env") or detail["loc"][-1] == "[key]"
+            shown = name if is_hidden else f"{name}: {_short(detail['input'])}"
+            section, option = _section_of(model, parts)
+            return f"{origin}: `{shown}`: {_expected(detail, section, option)}.{_remedy(section, option)}"
+
+
+def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | None, str]:
+    """The section that has an option, with the option's name there; None for an option in no section."""
+    kind = model.model_fields[parts[0]].annotation
+    rest = parts[1:]
+    if get_origin(kind) is dict:
+        kind, rest = get_args(kind)[1], parts[2:]
+    if rest and isinstance(kind, type) and issubclass(kind, Section):
+        return kind, rest[0]
+    return None, ""
+
+
+def _expected(detail: ErrorDetails, section: type[Section] | None, option: str) -> str:
+    """The values that an option may have: "expected 1 to 100"."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    limits = range_of(declared_options(section.declaring)[option]) if section else ""
+    if kind == "value_error":
+        return detail["msg"].removeprefix("Value error, ")
+    if kind in {"literal_error", "enum"}:
+        return f"expected {context['expected']}".replace("'", "")
+    if kind == "string_too_long":
+        return f"expected at most {context['max_length']} characters"
+    noun = _NOUNS.get(kind.partition("_")[0], "")
+    return f"expected {', '.join(filter(None, [noun, limits]))}" if noun or limits else detail["msg"]
+
+
+def _remedy(section: type[Section] | None, option: str) -> str:
+    if section is None:
+        return ""
+    default = section.model_fields[option].default
+    shown = "" if default is None or default in {"", ()} else f", {_short(default)}"
+    return f" Remove it for the default{shown}."
 
 
 def _name(detail: ErrorDetails) -> Name:

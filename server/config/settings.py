@@ -9,6 +9,7 @@ from platformdirs import user_config_path
 from pydantic import PrivateAttr
 
 from cqm.index.model.options import IndexOptions
+from cqm.server.config.declared import as_section, instance_of
 from cqm.server.config.merge import given, merged, option_names, validated
 from cqm.server.config.options import Options
 from cqm.server.config.sources import (
@@ -51,8 +52,9 @@ class Settings(Options):
             SettingsError: as `for_root`.
         """
         settings = self.for_root(root)
-        return IndexOptions(
-            **settings.index.model_dump(exclude={"shared", "idle_seconds"}),
+        return instance_of(
+            IndexOptions,
+            settings.index,
             scan=settings.scan_options(),
             chunk=settings.chunk_options(),
             embedding=settings.embedding_options(),
@@ -174,10 +176,10 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
 
 def _with_excludes(project: _Source, user: Options) -> _Source:
     """Keep what the user never wants indexed: the patterns of the project's file are added to those of the user's."""
-    scan = project.options.scan
+    scan = as_section(project.options.scan)
     if "exclude" not in scan.model_fields_set or not user.scan.exclude:
         return project
-    patterns = tuple(dict.fromkeys((*user.scan.exclude, *scan.exclude)))
+    patterns = tuple(dict.fromkeys((*user.scan.exclude, *project.options.scan.exclude)))
     both = project.options.model_copy(update={"scan": scan.model_copy(update={"exclude": patterns})})
     return _Source(both, project.layer)
 
@@ -216,7 +218,7 @@ def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterat
             hint = nearest(name, settings.providers)
             yield f'{origin(("embedding", key))}: "embedding.{key}" names "{name}", not a block of "providers".{hint}'
     for name, block in settings.providers.items():
-        if "provider" not in block.model_fields_set or block.provider == "none":
+        if "provider" not in as_section(block).model_fields_set or block.provider == "none":
             yield f'{origin(("providers", name))}: "providers.{name}" needs a "provider" that embeds.'
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import ChunkOptionError
@@ -109,7 +109,7 @@ def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
         raise ChunkOptionError(message, remedy="Set embedding.provider or late.encoder in cqm.yml.")
     values = dict(choice.values)
     if choice.strategy == _BY_CONTENT:
-        values = {"details": True, **settings.chunk.model_dump(), **values}
+        values = asdict(replace(settings.chunk_options(), details=True)) | values
     if opened is None:
         yield InForce(choice.strategy, values, options_of(choice.strategy, values))
         return
