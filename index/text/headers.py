@@ -20,7 +20,7 @@ _PATH_LENGTH = 8.0
 _SYMBOL_WEIGHT = 4
 _PATH_WEIGHT = 2
 """How often a chunk's symbol and path count beside its text. Chosen with the length and `lexical`'s constants, see
-"Measured" in the README."""
+docs/evaluation.md."""
 _MARKUP = frozenset({"html", "xml"})
 
 

@@ -50,7 +50,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
         lines = islice((_problem(detail, layer, names) for detail in details), MAX_PROBLEMS)
         raise SettingsError(
-            problems_text([*lines], len(details)), remedy="README.md lists every option under Configuration."
+            problems_text([*lines], len(details)), remedy="docs/options.md lists every option."
         ) from error
 
 

@@ -103,7 +103,7 @@ def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
     name, opened = _MODELS.get(choice.strategy, ("", None))
     if name in choice.values:
         message = f"The chunking option {name} has no plain value."
-        raise ChunkOptionError(message, remedy="It comes from the configuration: README.md tells how.")
+        raise ChunkOptionError(message, remedy="It comes from the configuration: see docs/configuration.md.")
     values = dict(choice.values)
     if choice.strategy == _BY_CONTENT:
         values = {"details": True, **settings.chunk.model_dump(), **values}
