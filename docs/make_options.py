@@ -18,8 +18,8 @@ HEAD = """\
 <!-- Written by docs/make_options.py; a test compares. Change the options in the code instead. -->
 # Options
 
-Every option of `cqm.yml` with its default. [Configuration](configuration.md) tells where to set them and which source wins.
-Write `search.limit` as `limit` below `search:`, as `--set search.limit=5`, or as the variable in the last column.
+Every option of `cqm.yml` with its default. [Configuration](configuration.md) tells where to set them and which source
+wins. Write `search.limit` as `limit` below `search:`, as `--set search.limit=5`, or as the variable in the last column.
 """
 TABLE_HEAD = "| option | default | allowed | meaning | variable |\n|---|---|---|---|---|"
 

@@ -32,7 +32,9 @@ MOST_WORDS = 2_000
 MOST_NOT_RUN = 22
 """Blocks that need a registry, another program or a service. Think twice before you raise this."""
 
-_BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<why>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 _LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")

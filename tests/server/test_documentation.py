@@ -64,7 +64,9 @@ def test_every_setting_that_a_document_names_exists() -> None:
 
 
 def test_the_models_that_a_document_shows_are_those_of_the_settings(tmp_path: Path) -> None:
-    shown = re.search(r"```yaml\n(embedding:.+?)```", (ROOT / "docs" / "models.md").read_text(encoding="utf-8"), re.DOTALL)
+    shown = re.search(
+        r"```yaml\n(embedding:.+?)```", (ROOT / "docs" / "models.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     assert shown
     (tmp_path / "cqm.yml").write_text(shown[1], encoding="utf-8")
     settings = load_settings(environment={}, user=tmp_path / "cqm.yml")
