@@ -32,7 +32,7 @@ PICTURES = ROOT / "docs" / "pictures"
 PACKAGES = ("chunkers", "index", "server")
 COLUMNS, MOST_LINES = 112, 36
 SEARCH = "which files are skipped as secrets"
-REPLY = "what happens when the disk is full"
+REPLY = "how is a span of time such as 2d read"
 BUDGET = 900
 
 _FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
@@ -70,15 +70,22 @@ async def replied(project: Path) -> Text:
     """The reply of the tool `search`, below the agent's call."""
     settings = load_settings()
     async with Client(make_server(settings, make_guard([project]))) as client:
-        result = await client.call_tool("search", {"query": REPLY, "token_budget": BUDGET})
-    (content,) = result.content
-    if not isinstance(content, TextContent) or result.is_error:
-        raise SystemExit(str(result))
+        while "fresh." not in (reply := await _called(client)).partition("\n")[0]:
+            # The files are not followed yet.
+            await asyncio.sleep(1)
     text = Text(f'● cqm search(query: "{REPLY}")\n', style="bold")
-    for line in at_home(content.text, project).splitlines():
+    for line in at_home(reply, project).splitlines():
         is_ours = line.startswith(("#", "Below, CQM", "Note:")) or " results for " in line
         text.append(f"  {line}\n", Style(color="green", bold=True) if is_ours else Style())
     return text
+
+
+async def _called(client: Client) -> str:
+    result = await client.call_tool("search", {"query": REPLY, "limit": 3, "token_budget": BUDGET})
+    (content,) = result.content
+    if not isinstance(content, TextContent) or result.is_error:
+        raise SystemExit(str(result))
+    return content.text
 
 
 def draw(text: Text, file: Path, title: str) -> None:
