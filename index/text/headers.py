@@ -20,7 +20,7 @@ _PATH_LENGTH = 8.0
 _SYMBOL_WEIGHT = 4
 _PATH_WEIGHT = 2
 """Weights of a chunk's symbol and path; its text has 1. Chosen with the lengths and the constants in `terms`, see
-"Measured" in the README.
+docs/evaluation.md.
 """
 _MARKUP = frozenset({"html", "xml"})
 

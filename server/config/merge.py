@@ -61,7 +61,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
         lines = islice((_problem(detail, layer, model, names) for detail in details), MAX_PROBLEMS)
         raise SettingsError(
-            problems_text([*lines], len(details)), remedy="The cqm.yml of the repository of CQM lists every option."
+            problems_text([*lines], len(details)), remedy="docs/options.md lists every option."
         ) from error
 
 

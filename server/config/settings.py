@@ -169,7 +169,7 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
     _check_sizes(settings)
     problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
     if problems:
-        raise SettingsError("\n".join(problems), remedy="README.md shows such blocks under Configuration.")
+        raise SettingsError("\n".join(problems), remedy="docs/models.md shows such blocks.")
     settings._sources = sources  # noqa: SLF001 - our own class
     return settings
 
