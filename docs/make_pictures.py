@@ -70,7 +70,7 @@ async def replied(project: Path) -> Text:
     """The reply of the tool `search`, below the agent's call."""
     settings = load_settings()
     async with Client(make_server(settings, make_guard([project]))) as client:
-        while "fresh." not in (reply := await _called(client)).partition("\n")[0]:  # noqa: ASYNC110 - no event tells
+        while "fresh." not in (reply := await _called(client)).partition("\n")[0]:  # noqa: ASYNC110 - the client polls
             # The files are not followed yet.
             await asyncio.sleep(1)
     text = Text(f'● cqm search(query: "{REPLY}")\n', style="bold")
