@@ -14,7 +14,7 @@ from cqm.index.summary import UpdateSummary
 from cqm.server.following import improver_of, watcher_of
 from cqm.server.jobs import Cancelled, Job, Report
 from cqm.server.pending import Backlog
-from cqm.server.roots import PROJECT_MARKS
+from cqm.server.roots import is_project
 from cqm.server.settings import Settings
 from cqm.server.sharing.opening import OpenedIndex, open_index
 from cqm.server.watch import WatchReport
@@ -150,7 +150,7 @@ class Workspace:
         """
         places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
         indexed = (place for place in places if place in self._open or self._has_index(place))
-        marked = (place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS))
+        marked = (place for place in places if is_project(place))
         return next(indexed, None) or next(marked, allowed)
 
     def open_roots(self) -> tuple[Path, ...]:
