@@ -11,7 +11,7 @@ from cqm.index.generations.generation import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
 from cqm.index.status.status import read_status
-from cqm.server.config.project_root import PROJECT_MARKS
+from cqm.server.config.project_root import is_project
 from cqm.server.config.settings import Settings
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.watching.change_queue import Backlog
@@ -150,7 +150,7 @@ class Workspace:
         """
         places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
         indexed = (place for place in places if place in self._open or self._has_index(place))
-        marked = (place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS))
+        marked = (place for place in places if is_project(place))
         return next(indexed, None) or next(marked, allowed)
 
     def open_roots(self) -> tuple[Path, ...]:

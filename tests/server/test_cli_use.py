@@ -1,9 +1,11 @@
 """Settings and folders on their way to the commands of `cqm`, and wrong uses of them."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from cqm.server.roots import project_root
 
 if TYPE_CHECKING:
     from conftest import Cqm
@@ -84,6 +86,20 @@ def test_without_a_path_a_command_is_about_the_enclosing_project(cqm: "Cqm") -> 
     assert inner.json("index")["added"] == 3
     assert inner.paths("greet", "--limit", "1") == ["src/greeting.py"]
     assert inner.json("status")["root"] == str(cqm.project.resolve())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are of Unix")
+@pytest.mark.parametrize("mode", [0o1777, 0o777])
+def test_a_mark_that_anybody_left_in_a_shared_folder_makes_no_project(tmp_path: Path, mode: int) -> None:
+    """A stray /tmp/cqm.yml made everything below /tmp one project."""
+    (tmp_path / "cqm.yml").touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "mine" / "src").mkdir(parents=True)
+    assert project_root(tmp_path / "mine" / "src") == tmp_path
+    tmp_path.chmod(mode)
+    assert project_root(tmp_path / "mine" / "src") == tmp_path / "mine" / "src"
+    (tmp_path / "mine" / ".git").mkdir()
+    assert project_root(tmp_path / "mine" / "src") == tmp_path / "mine"
 
 
 def test_results_are_relative_to_the_path_that_is_named(cqm: "Cqm") -> None:
