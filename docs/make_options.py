@@ -1,14 +1,17 @@
 """Write docs/options.md, the page of every option: `.venv/bin/python docs/make_options.py`.
 
-Names, defaults and comments are those of the commented cqm.yml at the root; types and ranges are those of the code.
+Names, defaults, ranges and meanings are those of the one declaration in the code.
 """
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic.fields import FieldInfo
+
+from cqm.server.config.declared import declared_options
 from cqm.server.config.options import Options
 from cqm.server.config.sources import environment_variable
 
@@ -22,29 +25,6 @@ Every option of `cqm.yml` with its default. [Configuration](configuration.md) te
 wins. Write `search.limit` as `limit` below `search:`, as `--set search.limit=5`, or as the variable in the last column.
 """
 TABLE_HEAD = "| option | default | allowed | meaning | variable |\n|---|---|---|---|---|"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An option, or a section when it has no name."""
-
-    section: str
-    name: str
-    default: str
-    meaning: str
-
-
-def rows(text: str) -> Iterator[Row]:
-    """The sections and options of a commented cqm.yml, each with the comment above it."""
-    section, comment = "", ""
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped.startswith("#"):
-            comment = stripped.removeprefix("#").strip()
-        elif stripped:
-            name, _, default = (part.strip() for part in stripped.partition(":"))
-            section = section if line.startswith(" ") else name
-            yield Row(section, name if line.startswith(" ") else "", default, comment)
 
 
 def allowed(schema: Mapping[str, Any], option: Mapping[str, Any]) -> str:
@@ -67,25 +47,34 @@ def allowed(schema: Mapping[str, Any], option: Mapping[str, Any]) -> str:
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     schema = Options.model_json_schema()
-    lines = [HEAD]
-    for row in rows((ROOT / "cqm.yml").read_text(encoding="utf-8")):
-        section = schema["properties"][row.section]
-        if not row.name:
-            lines.append(f"\n## {row.section}\n\n{row.meaning}\n")
-            if row.default:
-                lines.append(f"Default: `{row.default}`.")
-            else:
-                lines.append(TABLE_HEAD)
-            continue
-        options = schema["$defs"][section["$ref"].rpartition("/")[2]]["properties"]
-        variable = environment_variable((row.section, row.name))
-        default = f"`{row.default}`" if row.default else "none"
-        meaning = row.meaning.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
-        kind = allowed(schema, options[row.name])
-        lines.append(f"| `{row.name}` | {default} | {kind} | {meaning} | `{variable}` |")
-    return "\n".join(lines) + "\n"
+    defaults = Options().model_dump(mode="json")
+    parts = ("\n".join(part(schema, key, info, defaults[key])) for key, info in Options.model_fields.items())
+    return "\n".join((HEAD, *parts)) + "\n"
+
+
+def part(schema: Mapping[str, Any], key: str, info: FieldInfo, value: object) -> Iterator[str]:
+    """Lines of a section, or of an option that stands by itself."""
+    declaring = getattr(info.annotation, "declaring", None)
+    summary = (info.description or "") if declaring is None else (declaring.__doc__ or "").partition("\n\n")[0]
+    yield f"\n## {key}\n\n{' '.join(summary.split())}\n"
+    if declaring is None or not isinstance(value, dict):
+        yield f"Default: {shown(value)}."
+        return
+    yield TABLE_HEAD
+    options = schema["$defs"][schema["properties"][key]["$ref"].rpartition("/")[2]]["properties"]
+    for name, known in declared_options(declaring).items():
+        meaning = known.help.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+        kind, variable = allowed(schema, options[name]), environment_variable((key, name))
+        yield f"| `{name}` | {shown(value[name])} | {kind} | {meaning} | `{variable}` |"
+
+
+def shown(value: object) -> str:
+    """A default as cqm.yml has it."""
+    if value in (None, ""):
+        return "none" if value is None else '`""`'
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
 
 
 if __name__ == "__main__":
