@@ -95,7 +95,7 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
     return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
 
 
-def recipe(options: IndexOptions) -> tuple[object, ...]:
+def recipe(options: IndexOptions) -> tuple[tuple[EmbeddingOptions, ...], ...]:
     """What of the models shapes the vectors of a generation: the preferred ones, without how they are reached.
 
     Any of them may turn out to be the preferred one where latency decides.
