@@ -1,4 +1,4 @@
-"""Everything that shapes the content of a generation: its recipe, which names it, and its shape, told to people."""
+"""Everything that shapes a generation: as its recipe, which names it, and as its shape, shown to people."""
 
 import hashlib
 import json

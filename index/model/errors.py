@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 REBUILD = "Run `cqm index --force` to rebuild it."
-"""The remedy for damage that shows while an index is in use."""
+"""The remedy for damage found while an index is in use."""
 
 
 class ScanError(CqmError):
@@ -25,7 +25,7 @@ class VanishedFileError(UnreadableFileError):
 
 
 class WorkerError(CqmError):
-    """A process that parses files cannot be started, or died of its input."""
+    """A process for parsing files cannot be started, or died of its input."""
 
 
 class IndexInUseError(CqmError):
@@ -49,7 +49,7 @@ class UnavailableError(StoreError):
 
 
 class ElsewhereError(UnavailableError):
-    """A generation is on a server that is not configured now."""
+    """A generation is on a server missing in the settings."""
 
 
 class NewerReleaseError(UnavailableError):
@@ -84,7 +84,7 @@ class RerankError(CqmError):
 
 
 class ContextError(CqmError):
-    """The model that writes contexts is unavailable, or its settings are not valid. Rules place the chunks then."""
+    """The writer of contexts is unavailable, or its settings are not valid. Rules place the chunks then."""
 
 
 class RefusedInputError(EmbeddingError):

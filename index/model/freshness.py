@@ -23,7 +23,7 @@ class Freshness:
         pending_since: when the oldest of them was seen, seconds since the epoch; 0 for never.
         compared_at: when the last complete comparison of all files began; 0 for never.
         git_head: the commit checked out; "" outside of git and before the first commit, None when unknown.
-        indexed_head: the commit that was checked out at that comparison; likewise.
+        indexed_head: the commit checked out at that comparison; likewise.
     """
 
     state: FreshState = FreshState.UNKNOWN
@@ -43,7 +43,7 @@ NOT_KNOWN = Freshness()
 
 
 def judged(freshness: Freshness, pending: int | None, since: float = 0.0) -> Freshness:
-    """Set the files known to differ, and the state that follows.
+    """Set the files known to differ, and the resulting state.
 
     Parameters:
         freshness: with its commits and the last comparison.

@@ -81,8 +81,8 @@ class Estimate:
     Attributes:
         files: to read.
         chunks: of these, new or changed.
-        embedding: the most that each model would be used; cached vectors cost nothing.
-        contexts: likewise of the model that writes contexts; None without one.
+        embedding: the most use of each model; cached vectors cost nothing.
+        contexts: likewise of the writer of contexts; None without one.
     """
 
     files: int

@@ -1,15 +1,15 @@
-"""Which folder a command is about when it is not told."""
+"""The folder of a command that names none."""
 
 from pathlib import Path
 
 PROJECT_MARKS = (".git", "cqm.yml")
-"""What a folder has that is a project of its own."""
+"""Files and folders that mark a project of its own."""
 
 
 def project_root(folder: Path) -> Path:
-    """The nearest folder at or above `folder` that is a project of its own; else `folder`.
+    """The nearest project at or above `folder`; else `folder`.
 
-    The home folder and the top of a disk are never taken for a project of what lies below them.
+    The home folder and the top of a disk are never the project of a folder below them.
 
     Parameters:
         folder: a real path.
@@ -20,5 +20,5 @@ def project_root(folder: Path) -> Path:
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Whether to index a folder must be asked for by name: the home folder and the top of a disk."""
+    """Whether a folder is indexed only when named: the home folder and the top of a disk."""
     return folder in (Path.home(), Path(folder.anchor))

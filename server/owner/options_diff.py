@@ -1,4 +1,4 @@
-"""A client's options beside those that an index is open with, in words."""
+"""Compare a client's options with those of an open index, in words."""
 
 import os
 from dataclasses import fields, is_dataclass, replace
@@ -16,7 +16,7 @@ from cqm.server.owner.messages import Client
 Options = TypeVar("Options", bound="DataclassInstance")
 
 _PATHS = frozenset({"api_key_file", "folder"})
-"""Options that are text, empty for none, and name a file or folder."""
+"""Text options naming a file or folder, empty for none."""
 
 
 def absolute(options: Options) -> Options:
@@ -45,7 +45,7 @@ def _from_here(path: str) -> str:
 
 
 def differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:
-    """The options that are not the same, as "chunk.max_tokens"; no values, which may name places."""
+    """The names of different options, such as "chunk.max_tokens"; no values, which may name places."""
     for part in fields(there):
         its, mine = getattr(there, part.name), getattr(here, part.name)
         if its == mine:
@@ -62,13 +62,13 @@ def names(clients: Iterable[Client]) -> str:
 
 
 def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[Client]) -> str:
-    """What a client is told whose options are not those in force; empty where they are.
+    """Tell a client of options other than those in force; empty where they are the same.
 
     Parameters:
         root: of the index.
-        there: the options that the index is open with.
+        there: the options of the open index.
         here: the client's.
-        others: who uses the index beside the client.
+        others: further clients of the index.
     """
     if there == here:
         return ""
