@@ -95,7 +95,7 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
     return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
 
 
-def recipe(options: IndexOptions) -> tuple[object, ...]:
+def recipe(options: IndexOptions) -> tuple[tuple[EmbeddingOptions, ...], ...]:
     """Return the model options shaping a generation's vectors: of the preferred models, without addresses and keys.
 
     If latency decides, any of them may become the preferred one.

@@ -14,24 +14,20 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
-from cqm.index.contextual import writer_name
 from cqm.index.disk.checksums import Prints, break_seal, seal
 from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.disk.private import read_private, require_plain_tree
-from cqm.index.embedding.opening import recipe
 from cqm.index.generations.candidate_cache import Candidates
-from cqm.index.generations.recipe import shape_text
+from cqm.index.generations.former_recipe import former_recipe_text
+from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
-from cqm.index.manifest.schema import FORMAT_VERSION, refuse_newer_file
+from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.model.secrets import REDACTION_VERSION
 from cqm.index.store.base import Store, file_point_id
-from cqm.index.store.open import drop_store, open_store, refuse_elsewhere, store_shape
-from cqm.index.text.headers import TERMS_VERSION
+from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
 
 _CURRENT, _MANIFEST = CURRENT_FILE, "manifest.db"
 _STORE_READY = "store_ready"
@@ -95,7 +91,7 @@ def recipe_of(manifest: Manifest) -> str:
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """Name the generation for these options: a hash of everything shaping the stored data.
+    """The name of a generation begun with these options: a hash of its recipe.
 
     Models count by their configuration, not by their services' answers, so an index can begin while a service is down.
 
@@ -103,11 +99,29 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
         options: of the index.
         spaces: of the preferred models, if the same options now lead to other models.
     """
-    context = (writer_name(options.context), options.context.place)
-    shape = (FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
-    shape += (REDACTION_VERSION, options.scan.secrets)
-    shape += store_shape(options.store)
-    return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
+    return _hashed(recipe_text(options, spaces))
+
+
+def recipe_names(options: IndexOptions) -> frozenset[str]:
+    """Every `Generation.recipe` that these options have, or had in a release before."""
+    former = former_recipe_text(options)
+    return frozenset({generation_name(options), _hashed(former)} if former else {generation_name(options)})
+
+
+def name_in(folder: Path, options: IndexOptions, spaces: Sequence[str] = ()) -> str:
+    """The name of the generation for these options in an index folder: the former one where that is there.
+
+    Parameters:
+        folder: of the index.
+        options, spaces: as for `generation_name`.
+    """
+    former = former_recipe_text(options, spaces)
+    is_there = bool(former) and is_generation(folder / _hashed(former))
+    return _hashed(former) if is_there else generation_name(options, spaces)
+
+
+def _hashed(recipe: str) -> str:
+    return hashlib.sha256(recipe.encode()).hexdigest()[:_NAME_LENGTH]
 
 
 def fresh_name(options: IndexOptions) -> str:

@@ -152,7 +152,7 @@ class CacheOptions:
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How the model that embeds a chunk is told the chunk's place in its document."""
+    """The context embedded with a chunk: its place in the document."""
 
     provider: str = option(
         "rules",

@@ -26,9 +26,9 @@ class SecretFinding:
     """A redacted secret, without its value.
 
     Attributes:
-        line: where it begins, from 1.
-        kind: what it is, such as "private key".
-        count: how many of the kind begin on the line.
+        line: of its first character, from 1.
+        kind: for example "private key".
+        count: number of this kind that begin on the line.
     """
 
     line: int
@@ -38,12 +38,12 @@ class SecretFinding:
 
 @dataclass(frozen=True, slots=True)
 class RedactedFile:
-    """A file with what was redacted in it, in order."""
+    """A file with the secrets redacted in it, in order."""
 
     path: str
     findings: tuple[SecretFinding, ...]
 
     @property
     def count(self) -> int:
-        """How many secrets were redacted."""
+        """Number of redacted secrets."""
         return sum(found.count for found in self.findings)

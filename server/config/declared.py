@@ -17,7 +17,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def declared_options(declaring: type[Any]) -> dict[str, Option]:
-    """The options that a dataclass declares, by field, in their order in cqm.yml."""
+    """The options declared by a dataclass, by field, in their order in cqm.yml."""
     return {it.name: known for it in fields(declaring) if (known := option_of(it))}
 
 
@@ -36,9 +36,9 @@ def repeated(declaring: type[Any], name: str) -> Any:  # noqa: ANN401 - as `opti
 
 
 def with_sections(model: type[Model]) -> type[Model]:
-    """Put a section in the place of each dataclass that a model has for a field or as the values of a mapping.
+    """Put a section in the place of each dataclass among the fields of a model.
 
-    A type checker sees the dataclass: the section has the same options with the same types.
+    A type checker still sees the dataclass: the section has the same options with the same types.
     """
     replaced: dict[str, Any] = {}
     for name, info in model.model_fields.items():
@@ -54,7 +54,7 @@ def with_sections(model: type[Model]) -> type[Model]:
 
 @cache
 def section_of(declaring: Any) -> type[Section]:  # noqa: ANN401 - a dataclass
-    """The section of the options that a dataclass declares; its other fields are left out."""
+    """The section of the options declared by a dataclass; its other fields are left out."""
     kinds = get_type_hints(declaring)
     made: dict[str, Any] = {}
     for it in fields(declaring):
@@ -66,18 +66,18 @@ def section_of(declaring: Any) -> type[Section]:  # noqa: ANN401 - a dataclass
 
 
 def instance_of(declaring: type[Data], section: object, **others: Any) -> Data:  # noqa: ANN401 - of the dataclass
-    """A dataclass with the options of a section that has them all, and other fields as given."""
+    """Make a dataclass from the options of a section, and other fields as given."""
     names = declared_options(declaring)
     return declaring(**{name: getattr(section, name) for name in names} | others)
 
 
 def as_section(options: object) -> Section:
-    """The section that a type checker takes for a dataclass; see `with_sections`."""
+    """Tell a type checker of a section; see `with_sections`."""
     return cast("Section", options)
 
 
 def _kind(annotation: Any, known: Option) -> Any:  # noqa: ANN401 - a type
-    """The type that pydantic is to check, of the annotation in a dataclass."""
+    """The type for pydantic to check, from the annotation in a dataclass."""
     arguments = get_args(annotation)
     if get_origin(annotation) is tuple:
         return GenericAlias(tuple, (_kind(arguments[0], known), ...))

@@ -41,7 +41,7 @@ def example() -> str:
 
 
 def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
-    """A section with its options, or an option that stands by itself."""
+    """A section with its options, or an option by itself."""
     declaring = getattr(info.annotation, "declaring", None)
     if key == "providers":
         yield _BLOCKS

@@ -1,4 +1,4 @@
-"""What every section of cqm.yml is made of: the base of sections, and kinds of values that several of them take."""
+"""Types of option values, by `Option.kind`, and the base of the sections of cqm.yml."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def _absolute(path: Path, info: ValidationInfo) -> Path:
 
 
 Folder = Annotated[Path, AfterValidator(_absolute)]
-"""A folder; `~` is the home folder, and a relative path starts at the file that names it."""
+"""A folder; `~` is the home folder, and a relative path starts at the file naming it."""
 
 
 def _place(text: str, info: ValidationInfo) -> str:
@@ -57,11 +57,11 @@ def _compiles(pattern: str) -> str:
 
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
-"""A regular expression that needs at least one character."""
+"""A regular expression needing at least one character."""
 
 
 def matching(pattern: str, expected: str) -> AfterValidator:
-    """Takes only texts that match a pattern as a whole; `expected` is said of others."""
+    """Take only texts matching a pattern as a whole; refuse others with the message `expected`."""
 
     def checked(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -101,11 +101,11 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     declaring: ClassVar[Any] = None
-    """The dataclass that declares the options; None for those that are written here."""
+    """The dataclass declaring the options; None for a section written by hand."""
 
 
 def _row_of(rows: Callable[[], Iterable[str]]) -> Any:  # noqa: ANN401 - a type
-    """A text that names a row of a table, which is loaded when an option is given."""
+    """Take only names of a table's rows; the table is loaded when a value is given."""
 
     def checked(name: str) -> str:
         known = [row or '""' for row in rows()]
@@ -171,4 +171,4 @@ KINDS: Mapping[str, Any] = {
     "rerank shape": _row_of(_shapes),
     "quantization": _row_of(_quantizations),
 }
-"""The forms that a text or path may have to have, by `Option.kind`."""
+"""Forms of a text or path, by `Option.kind`."""

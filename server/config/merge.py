@@ -1,4 +1,4 @@
-"""Layers of configuration to one validated model: later layers win, every problem is named by where it is written."""
+"""Validate layers of configuration and merge them into one model: later layers win."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _NOUNS = {
     "tuple": "a list",
     "path": "a path",
 }
-"""The type that an option wants, by how the type of pydantic's error begins."""
+"""The wanted type, by the first word of the type of pydantic's error."""
 _PASSWORD = re.compile(r"(?<=://)\S*@")
 
 
@@ -43,7 +43,7 @@ def option_names(model: type[BaseModel]) -> dict[Name, bool]:
 
 
 def validated(model: type[Model], layer: Layer) -> Model:
-    """One layer as a model, whose `model_fields_set` say what the layer gave.
+    """Validate one layer; `model_fields_set` of the model name the options that it gave.
 
     Raises:
         SettingsError: an unknown option or a bad value; all of them, a line each.
@@ -66,7 +66,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
 
 
 def given(model: BaseModel) -> dict[str, object]:
-    """The options that were set on a model, by section and block, without defaults."""
+    """The options set on a model, by section and block, without defaults."""
     return {key: _given(getattr(model, key)) for key in model.model_fields_set}
 
 
@@ -77,7 +77,7 @@ def _given(value: object) -> object:
 
 
 def merged(model: type[Model], layers: Iterable[BaseModel]) -> Model:
-    """One model of several validated ones; an option's last setting wins."""
+    """Merge validated models; an option's last setting wins."""
     values: dict[str, object] = {}
     for layer in layers:
         _update(values, given(layer))
@@ -112,7 +112,7 @@ def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: 
 
 
 def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | None, str]:
-    """The section that has an option, with the option's name there; None for an option in no section."""
+    """The section of an option, with the option's name there; None for an option in no section."""
     kind = model.model_fields[parts[0]].annotation
     rest = parts[1:]
     if get_origin(kind) is dict:
@@ -123,7 +123,7 @@ def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | No
 
 
 def _expected(detail: ErrorDetails, section: type[Section] | None, option: str) -> str:
-    """The values that an option may have: "expected 1 to 100"."""
+    """The allowed values: "expected 1 to 100"."""
     kind, context = detail["type"], detail.get("ctx", {})
     limits = range_of(declared_options(section.declaring)[option]) if section else ""
     if kind == "value_error":
@@ -150,6 +150,6 @@ def _name(detail: ErrorDetails) -> Name:
 
 
 def _short(value: object) -> str:
-    """A refused value; where it may be a secret, in an address, it is left out, as what stands for a variable is."""
+    """A refused value in short, without the password of an address."""
     text = printable(_PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False)))
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

@@ -1,4 +1,4 @@
-"""Every option there is: the sections of cqm.yml together, and what they mean to the layers below."""
+"""All sections of cqm.yml together, and the options made of them for the layers below."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -38,9 +38,9 @@ BlockName = Annotated[
 
 @with_sections
 class Options(Section):
-    """Every option: one section for each key of cqm.yml, in the order of that file."""
+    """Every option: one section for each key of cqm.yml, in the order of the file."""
 
-    # Of the dataclasses pydantic would make validators that nothing uses.
+    # Else pydantic makes validators of the dataclasses, which nothing uses.
     model_config = ConfigDict(defer_build=True)
 
     index: IndexSection = IndexSection()
@@ -73,7 +73,7 @@ class Options(Section):
         yield from ((("providers", name), as_section(block)) for name, block in self.providers.items())
 
     def scan_options(self) -> ScanOptions:
-        """Which files are indexed."""
+        """Options of listing files."""
         return instance_of(ScanOptions, self.scan, secrets=instance_of(SecretOptions, self.secrets))
 
     def chunk_options(self) -> ChunkOptions:
@@ -85,7 +85,7 @@ class Options(Section):
         return _embedding_options(self.embedding)
 
     def route_options(self) -> RouteOptions:
-        """The models that stand in for it, or embed beside it; every name that is given has a block."""
+        """The models beside it; every name given there has a block."""
         named = self.embedding
         return instance_of(
             RouteOptions,
@@ -99,19 +99,19 @@ class Options(Section):
         return instance_of(CacheOptions, self.cache)
 
     def context_options(self) -> ContextOptions:
-        """Who writes contexts."""
+        """The writer of contexts."""
         return instance_of(ContextOptions, self.context, api_key_env=_key_variable(self.context))
 
     def rerank_options(self) -> RerankOptions:
-        """Who looks again at results."""
+        """The reranker."""
         return instance_of(RerankOptions, self.rerank)
 
     def store_options(self) -> StoreOptions:
-        """The server that holds the chunks."""
+        """The server for the chunks."""
         return instance_of(StoreOptions, self.store, url=self.store.url.rstrip("/"))
 
     def watch_options(self) -> WatchOptions:
-        """When changes of files are taken up."""
+        """Times of the watcher."""
         watch = self.watch
         return WatchOptions(
             quiet=watch.debounce_ms / 1000, reconcile=watch.reconcile_seconds, poll=watch.poll_seconds, mode=watch.mode
@@ -123,10 +123,10 @@ def _embedding_options(section: EmbeddingOptions) -> EmbeddingOptions:
 
 
 def _key_variable(section: EmbeddingOptions | ContextOptions) -> str:
-    """The variable of a service's key: who may name another address may have the provider's own key sent there.
+    """The variable of a service's key: naming another address sends the provider's own key there.
 
-    An untrusted project may name neither; see trust.py. The layers below send that key to no address of their own
-    accord.
+    An untrusted project may name neither; see trust.py. The layers below never send the key to another address by
+    themselves.
     """
     if section.api_key_env or section.api_key_file or not section.base_url:
         return section.api_key_env

@@ -1,4 +1,4 @@
-"""Which folder a command is about when it is not told."""
+"""The folder of a command that names none."""
 
 import os
 import stat
@@ -9,9 +9,9 @@ _MARKS = (".git", "cqm.yml")
 
 
 def project_root(folder: Path) -> Path:
-    """The nearest folder at or above `folder` that is a project of its own; else `folder`.
+    """The nearest project at or above `folder`; else `folder`.
 
-    The home folder and the top of a disk are never taken for a project of what lies below them.
+    The home folder and the top of a disk are never the project of a folder below them.
 
     Parameters:
         folder: a real path.
@@ -27,7 +27,7 @@ def is_project(folder: Path) -> bool:
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Whether to index a folder must be asked for by name: the home folder and the top of a disk."""
+    """Whether a folder is indexed only when named: the home folder and the top of a disk."""
     return folder in (Path.home(), Path(folder.anchor))
 
 

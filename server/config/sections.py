@@ -1,4 +1,4 @@
-"""The sections of cqm.yml that only the server reads, or that join options of several parts of an index."""
+"""Sections of cqm.yml that only the server reads, or that join options of several parts of an index."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ class IndexSection(IndexOptions):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSection(EmbeddingOptions):
-    """The model that embeds, how it is reached, and which others stand in for it."""
+    """The model that embeds, its service, and its substitutes."""
 
     fallback: tuple[str, ...] = option(
         (), "Blocks under `providers` that take over, in this order, while the models before them fail."
@@ -82,7 +82,7 @@ class ServerSection:
 
 @dataclass(frozen=True, slots=True)
 class WatchSection:
-    """How changes of files are noticed."""
+    """Watching files for changes."""
 
     enabled: bool = option(True, "Follow the files of an index while serving.")
     debounce_ms: int = option(15, "Quiet time after a change before files are read.", at_least=0, at_most=10_000)
