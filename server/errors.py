@@ -11,7 +11,7 @@ class SettingsError(CqmError):
 
 
 class WhenError(CqmError):
-    """A moment is written in no form that is understood."""
+    """A moment is neither a span such as 2d nor a date."""
 
 
 class PathRefusedError(CqmError):

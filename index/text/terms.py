@@ -9,7 +9,7 @@ query time, so that a document's score is Okapi BM25 (Robertson and Zaragoza, "T
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -61,9 +61,14 @@ class SparseTerms:
     values: tuple[float, ...]
 
 
-def query_terms(text: str) -> SparseTerms:
-    """The terms of a question; words that only phrase it are left out, unless there are no others."""
-    content = content_words(text)
+def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
+    """The terms of a question; words that only phrase it are left out, unless there are no others.
+
+    Parameters:
+        text: the question.
+        content: its `content_words`, for callers that have them already.
+    """
+    content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
     for first, second in pairwise(_WORD.findall(text)):
         if first in content and second in content and (joined := first + second).isalpha():
