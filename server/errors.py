@@ -11,7 +11,7 @@ class SettingsError(CqmError):
 
 
 class WhenError(CqmError):
-    """A moment is in none of the understood forms."""
+    """A moment is neither a span such as 2d nor a date."""
 
 
 class PathRefusedError(CqmError):

@@ -23,6 +23,7 @@ from ranking import NAMES, Asked, for_sentences, for_topics, left_out, read
 from cqm.index.evaluation.evaluation import MEASURES, Judged, Span, Topic, judge
 from cqm.index.ranking.evidence import Evidence
 from cqm.index.ranking.exact import exact_first
+from cqm.index.ranking.question import read_question
 from cqm.index.ranking.rank import rank, weights_for
 
 Questions = Sequence[tuple[Topic, Evidence]]
@@ -43,7 +44,8 @@ def judged(questions: Questions, weights: Weighed) -> list[Judged]:
 
 
 def _found(text: str, evidence: Evidence, weights: Weighed) -> list[Span]:
-    ranked = exact_first(text, rank(text, evidence, weights_for(text, *weights)))
+    question = read_question(text)
+    ranked = exact_first(question, rank(question, evidence, weights_for(question, *weights)))
     places = (entry.candidate for entry in ranked[:RESULTS])
     return [Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in places]
 

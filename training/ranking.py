@@ -42,7 +42,7 @@ from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures, features
 from cqm.index.ranking.question import read_question
 from cqm.index.ranking.question_form import form
-from cqm.index.text.terms import content_words, stems
+from cqm.index.text.terms import stems
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +120,8 @@ def excluded_names(projects: str) -> Callable[[str], bool]:
 
 
 def _asked(topic: Topic, evidence: Evidence, package: str) -> Asked | None:
-    chunks, of_files = features(read_question(topic.text), evidence)
+    question = read_question(topic.text)
+    chunks, of_files = features(question, evidence)
     files = {target.path for target in topic.targets}
     candidates = evidence.candidates
     in_file = np.array([chunk.path in files for chunk in candidates])
@@ -128,8 +129,7 @@ def _asked(topic: Topic, evidence: Evidence, package: str) -> Asked | None:
         return None
     rows = [(*own, *of_files[chunk.path].features) for own, chunk in zip(chunks, candidates, strict=True)]
     shown = np.array([_shows(chunk, topic) for chunk in candidates])
-    words = {*stems(" ".join(content_words(topic.text)))}
-    shares = any(words.intersection(stems(PurePosixPath(path).stem)) for path in files)
+    shares = any(question.words.intersection(stems(PurePosixPath(path).stem)) for path in files)
     return Asked(topic.text, package, np.array(rows), shown if shown.any() else None, in_file, shares)
 
 
@@ -249,12 +249,12 @@ def source(told: Floats, topic: Floats, sentence: Floats) -> str:
         rows = "".join(f'    "{name}": {weight:.3f},\n' for name, weight in zip(NAMES, weights, strict=True))
         return f"{{\n{rows}}}"
 
-    return f'''"""How much each feature of a chunk counts; written by `training/ranking.py`, which says how."""
+    return f'''"""Weights of the features; written by `training/ranking.py`, which explains them."""
 
 from collections.abc import Mapping
 
 PHRASING = ({", ".join(f"{weight:.2f}" for weight in told)})
-"""Of `phrasing.form`."""
+"""Of `question_form.form`."""
 
 TOPIC: Mapping[str, float] = {table(topic)}
 """For questions that name a topic, by the names of `features.ChunkFeatures` and `features.FileFeatures`."""

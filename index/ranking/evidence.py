@@ -1,4 +1,4 @@
-"""What the searches of a question found: the candidates for an answer, and what each search says of them."""
+"""Evidence: the candidates for an answer and the scores each search gave them."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that may answer: what its rank depends on, and what is shown of it beside its text.
+    """A chunk that may answer: the fields ranking needs, and those shown beside its text.
 
     Attributes:
         id: of the chunk.
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
         position: among the chunks of its file.
-        said: the names that it defines, in lower case, to look for words in all of them at once.
+        lowered: the names it defines in lower case, one a line, to search all of them at once.
     """
 
     id: str
@@ -27,24 +27,23 @@ class Candidate:
     kind: str = ""
     language: str = ""
     position: int = -1
-    said: str = field(init=False)
+    lowered: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the names together."""
-        object.__setattr__(self, "said", "\n".join(self.defines).lower())
+        """Join the names."""
+        object.__setattr__(self, "lowered", "\n".join(self.defines).lower())
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the store's searches gave for a question. A search that was not asked for leaves its mapping empty.
+    """The results of the store's searches for a question. A search that was not run leaves its mapping empty.
 
     Attributes:
         candidates: the chunks to rank.
-        terms: BM25 by chunk id; a missing one counts as 0.
-        dense: cosine by chunk id of the nearest chunks, in each space that holds vectors; a missing one counts as the
-            least of them.
+        terms: BM25 by chunk id; missing ones count as 0.
+        dense: for each space with vectors, the cosine of the nearest chunks by id; missing ones count as the least.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.
-        saying: the chunks that say the word which the question is, where they are few.
+        mentioning: ids of the chunks containing the one-word question; empty if there are many.
     """
 
     candidates: tuple[Candidate, ...]
@@ -52,4 +51,4 @@ class Evidence:
     dense: tuple[Mapping[str, float], ...]
     file_terms: Mapping[str, float]
     path_terms: Mapping[str, float]
-    saying: AbstractSet[str] = frozenset()
+    mentioning: AbstractSet[str] = frozenset()

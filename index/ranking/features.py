@@ -1,8 +1,7 @@
-"""What a chunk's rank is made of: numbers that tell how well it, and its file, agree with a question.
+"""Features: numbers for the agreement of a chunk and its file with a question.
 
-Raw scores of different searches are never compared: each is divided by the best of its kind within the query, so that
-most features are from 0 to 1. A file's evidence counts for all of its chunks alike: it lifts the best of them most, and
-no chunk for standing beside a good one.
+Raw scores of different searches are never compared. Each is divided by the best of its kind within the query, so most
+features are from 0 to 1. A file's evidence counts for all of its chunks alike.
 """
 
 from bisect import bisect_right
@@ -18,11 +17,11 @@ from cqm.index.ranking.file_roles import SUPERSEDED, Role, role_of, superseded
 from cqm.index.ranking.question import Question, last_part
 from cqm.index.text.terms import stems
 
-# The share of the best BM25 from which on a chunk matches; below it the sum would depend on how deep the search went.
+# A chunk matches from this share of the best BM25; with less, the sum would depend on the depth of the search.
 _LEAST_MATCH = 0.2
 _CALLABLE = frozenset({"function", "method", "constructor"})
 _HALF = 10
-"""At which rank, from 0, a chunk's place in its search counts half as much as the first."""
+"""At this rank, from 0, a place in a search counts half as much as the first."""
 _SAME = 1 + 1e-4
 
 
@@ -31,12 +30,12 @@ class ChunkFeatures(NamedTuple):
 
     Attributes:
         terms: BM25, relative to the best.
-        place: how far in front BM25 has it, 1 for the first.
-        dense: cosine, from the least (0) to the best (1) that was found.
-        name: how well the words of a name that it defines and those of the question cover each other.
-        covered: the share of that name's words in the question.
-        callable: whether it is a function or method.
-        lines: logarithm of their number.
+        place: rank by BM25: 1 for the first, less for later ones.
+        dense: cosine, from the least found (0) to the best (1).
+        name: share of a defined name's words in the question, times the share of the question's words in the name.
+        covered: the first of these two shares.
+        callable: 1 for a function or method.
+        lines: logarithm of the number of lines.
     """
 
     terms: float = 0.0
@@ -53,10 +52,10 @@ class FileFeatures(NamedTuple):
 
     Attributes:
         file: BM25 of the whole file, relative to the best.
-        matches: root of the summed BM25 of its matching chunks: a file that matches in many places.
+        matches: root of the summed BM25 of its matching chunks; high for a file with many matches.
         file_dense: the best cosine of its chunks.
         path: BM25 of the path's words, relative to the best.
-        stem: the share of the file name's words that the question says.
+        stem: share of the file name's words in the question.
         role: logarithm of the role's factor; 0 where the question asks for the role.
     """
 
@@ -69,14 +68,14 @@ class FileFeatures(NamedTuple):
 
 
 class OfFile(NamedTuple):
-    """A file's features, and the role by which they hold it down; None for none."""
+    """A file's features, and the role for which it ranks lower; None for plain source."""
 
     features: FileFeatures
     role: Role | None
 
 
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
-    """The features of each candidate, in order, and those of their files by path."""
+    """Compute the features of each candidate, in order, and those of their files by path."""
     terms, dense = relative(evidence.terms), fused(evidence.dense)
     placed, roots = _places(evidence.terms), _roots(question)
     chunks = [
@@ -117,20 +116,20 @@ def _of_files(
 def _sums(
     candidates: Sequence[Candidate], terms: Mapping[str, float], dense: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """By path, how much of a file matches, and the best cosine of its chunks."""
+    """Sum up each file's matches, and take the best cosine of its chunks; both by path."""
     matching: defaultdict[str, list[float]] = defaultdict(list)
     cosines: defaultdict[str, list[float]] = defaultdict(list)
     for chunk in candidates:
         score = terms.get(chunk.id, 0.0)
         matching[chunk.path].append(score if score >= _LEAST_MATCH else 0.0)
         cosines[chunk.path].append(dense.get(chunk.id, 0.0))
-    # Exact sums, as others depend on the order.
+    # Exact sums; others depend on the order.
     roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
     return dict.fromkeys(matching, 0.0) | relative(roots), {path: max(found) for path, found in cosines.items()}
 
 
 def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
-    """The role that holds a file down."""
+    """The role for which a file ranks lower."""
     role = SUPERSEDED if path in old else role_of(path)
     return None if role is None or role.name in question.roles else role
 
@@ -139,9 +138,9 @@ _NO_NAME = (0.0, 0.0)
 
 
 def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -> tuple[float, float]:
-    """`ChunkFeatures.name` and `covered` of the name that agrees best."""
-    # To look for a word's root is far cheaper than to take names apart.
-    if chunk.said.isascii() and not any(map(chunk.said.__contains__, roots)):
+    """Compute `ChunkFeatures.name` and `covered` for the name that agrees best."""
+    # Looking for a word's root is far cheaper than splitting names.
+    if chunk.lowered.isascii() and not any(map(chunk.lowered.__contains__, roots)):
         return _NO_NAME
     best = _NO_NAME
     for name in chunk.defines:
@@ -153,9 +152,9 @@ def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -
 
 
 def _roots(question: Question) -> list[str]:
-    """What the names that a word of the question is in have in lower case.
+    """Strings of which a lower-case name contains one if it shares a word with the question.
 
-    A stem is the beginning of its word, but for "queries", whose stem is "query": without the y its root is, too.
+    A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
     """
     return [word.removesuffix("y") for word in question.words]
 
@@ -175,26 +174,23 @@ def _share(words: frozenset[str], of: frozenset[str]) -> float:
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores divided by the best of them; empty where none is above 0."""
+    """Divide scores by the best of them; empty if none is above 0."""
     best = max(scores.values(), default=0.0)
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
 def _places(scores: Mapping[str, float]) -> dict[str, float]:
-    """How far in front each score is: 1 for the best, a half at rank `_HALF`. Equal scores are equally far.
-
-    Scores that should be equal differ in their last digits, by the order in which a search adds up.
-    """
+    """Turn scores into places: 1 for the best, a half at rank `_HALF`. Equal scores have equal places."""
     ordered = sorted(scores.values())
     count = len(ordered)
     return {key: _HALF / (_HALF + count - bisect_right(ordered, score * _SAME)) for key, score in scores.items()}
 
 
 def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The cosines of several spaces on one scale: cosines of two models say nothing about each other.
+    """Bring the cosines of several spaces to one scale; cosines of two models cannot be compared.
 
-    Each space's are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of many, so a
-    space counts by how many chunks it was found to have beside the largest.
+    Each space's cosines are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of
+    many, so each space is weighed by its number of chunks beside that of the largest.
     """
     largest = max(map(len, spaces), default=0)
     found: dict[str, float] = {}
@@ -206,6 +202,6 @@ def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _above_least(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores between the least (0) and the best (1) of them: cosines have no natural zero."""
+    """Map scores to 0 for the least and 1 for the best; cosines have no natural zero."""
     least, best = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     return {key: (score - least) / (best - least) for key, score in scores.items()} if best > least else {}

@@ -1,4 +1,4 @@
-"""What part a file plays, by its path: source, test, example, documentation ..."""
+"""Roles of files, read from their paths: test, example, documentation ..."""
 
 import re
 from collections import defaultdict
@@ -11,13 +11,13 @@ from cqm.index.text.terms import stems
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A part that files play in a repository.
+    """A role of files in a repository.
 
     Attributes:
-        name: of the role.
-        factor: up to 1. Its logarithm, times a learned weight, is added to a score unless the question asks for it.
-        paths: pattern of the paths that play it.
-        asked_by: pattern of the words by which a question asks for it; None for no such words.
+        name: shown as the part of a score.
+        factor: up to 1. Its logarithm times a learned weight is added to scores, unless the question asks for the role.
+        paths: pattern of the paths with this role.
+        asked_by: pattern of the words that ask for it, such as "tests"; None if none do.
     """
 
     name: str
@@ -38,8 +38,8 @@ _TEST_FILES = (
     r"|[^/]*[a-z](Test|Tests|TestCase|Spec|IT)\.(java|kts?|scala|cs|swift|php|groovy|cpp|mm?|hs))$"
 )
 
-# The first role that a path matches is the file's. Questions are often about tests without saying so, and documents
-# answer many that do not ask for them.
+# The first match is the file's role. Questions are often about tests without saying so, and documents answer many
+# that don't ask for them.
 ROLES = (
     Role(
         "test",
@@ -88,20 +88,20 @@ ROLES = (
 
 @lru_cache(maxsize=1 << 14)
 def role_of(path: str) -> Role | None:
-    """The role of a file, by its path relative to the root; None for plain source."""
+    """Look up the role of a file by its path relative to the root; None for plain source."""
     return next((role for role in ROLES if role.paths.search(path)), None)
 
 
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
-"""What its pattern matches is the folder of a version; it is this role where there is a later one beside it."""
+"""Its pattern matches the folder of a version. Files in it have this role if a later version is beside it."""
 
 
 def superseded(paths: Collection[str], words: frozenset[str]) -> frozenset[str]:
-    """Those of some paths that lie in the folder of a version with a later one beside it.
+    """Select the paths in the folder of a version with a later one beside it: "v1/a.py" if there is "v2/b.py".
 
     Parameters:
-        paths: relative to the root; only what is among them counts as there.
-        words: of the question, stemmed: a version that it names is what it asks for.
+        paths: relative to the root; versions are looked for among them only.
+        words: of the question, stemmed; a version it names is not superseded.
     """
     if not any(map(SUPERSEDED.paths.search, paths)):
         return frozenset()

@@ -1,34 +1,100 @@
-"""What a question says: its words, the roles of files that it asks for; and the parts of names."""
+"""A question, read once: its words and terms, the symbol or place it names, and its form."""
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cqm.index.ranking.file_roles import ROLES
-from cqm.index.text.terms import content_words, stems
+from cqm.index.ranking.question_form import sentence_likeness
+from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems
 
-_SEPARATOR = re.compile(r"\.|::|#|->|/| > ")
+_NO_TERMS = SparseTerms((), ())
+_NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
+_BETWEEN = r"\.|::|#|->|/|\\|:"
+# "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client".
+_SYMBOL = re.compile(rf"`?((?:{_NAME_PART}(?:{_BETWEEN}))*{_NAME_PART})(?:\(\))?`?")
+_BETWEEN_PARTS = re.compile(_BETWEEN)
+_WORD = re.compile(r"`?(\w+)`?")
+_PLACE = re.compile(r"\s*(?P<path>\S(?:.*\S)?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*")
+_ENCLOSING = re.compile(r"\.|::|#|->|/| > ")
 _NOT_IN_KEY = re.compile(r"[\W_]+")
+
+
+class Lines(NamedTuple):
+    """Lines of a file, as a question names them: `src/app.py:40-61`; `first` and `last` are equal for one line."""
+
+    path: str
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, read.
+    """A question, a symbol's name, an error message, a path or a place in a file.
 
     Attributes:
-        words: its stemmed words, without those that only phrase it.
-        roles: names of the roles of files that it asks for.
+        text: as the user wrote it.
+        words: its stemmed words, without those like "how" and "the".
+        terms: its terms for BM25.
+        roles: names of the file roles it asks for: "test" for "tests of the parser".
+        symbol: the name it consists of, with "." between parts: "Client.get" for "`Client::get()`". Empty for others.
+        definitions: the term of all chunks that define `symbol`; empty without one.
+        mentions: the term of all chunks containing the one word it consists of; empty for more words.
+        lines: the lines it consists of; None for others.
+        sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
+    text: str
     words: frozenset[str]
+    terms: SparseTerms
     roles: frozenset[str]
+    symbol: str
+    definitions: SparseTerms
+    mentions: SparseTerms
+    lines: Lines | None
+    sentence: float
 
 
 def read_question(text: str) -> Question:
-    """Read a question, a symbol's name, an error message or a path."""
+    """Read a question; the only place where its text is taken apart."""
     content = content_words(text)
-    said = [word.lower() for word in content]
-    roles = {role.name for role in ROLES if role.asked_by and any(map(role.asked_by.fullmatch, said))}
-    return Question(frozenset(stems(" ".join(content))), frozenset(roles))
+    lowered = [word.lower() for word in content]
+    symbol = _symbol(text)
+    key = name_key(symbol)
+    return Question(
+        text,
+        words=frozenset(stems(" ".join(content))),
+        terms=query_terms(text, content),
+        roles=frozenset(role.name for role in ROLES if role.asked_by and any(map(role.asked_by.fullmatch, lowered))),
+        symbol=symbol,
+        definitions=label_term(key) if key else _NO_TERMS,
+        mentions=_mentions(text),
+        lines=_lines(text),
+        sentence=sentence_likeness(text),
+    )
+
+
+def _symbol(text: str) -> str:
+    found = _SYMBOL.fullmatch(text.strip())
+    has_letter = found is not None and _NOT_IN_KEY.sub("", found[1])
+    return dotted(found[1]) if found and has_letter else ""
+
+
+def _mentions(text: str) -> SparseTerms:
+    found = _WORD.fullmatch(text.strip())
+    return name_term(found[1]) if found and found[1].strip("_") else _NO_TERMS
+
+
+def _lines(text: str) -> Lines | None:
+    found = _PLACE.fullmatch(text)
+    if not found:
+        return None
+    return Lines(found["path"].removeprefix("./"), int(found["first"]), int(found["last"] or found["first"]))
+
+
+def dotted(name: str) -> str:
+    """A qualified name with "." between its parts: "Client.get" for "Client::get"."""
+    return _BETWEEN_PARTS.sub(".", name)
 
 
 def name_key(name: str) -> str:
@@ -38,4 +104,4 @@ def name_key(name: str) -> str:
 
 def last_part(name: str) -> str:
     """A qualified name or heading path without what encloses it: "http.Client.get_url" gives "get_url"."""
-    return _SEPARATOR.split(name)[-1]
+    return _ENCLOSING.split(name)[-1]

@@ -1,8 +1,7 @@
-"""How a question is put: as a sentence about what code does, or as the name of a topic.
+"""The form of a question: a sentence about code, or the name of a topic.
 
-"returns the number of bytes that were read" asks for a function, whose words decide. "connection pooling" and "how
-routing works" ask for a file, whose name and path decide. Which of both a question is, is told by its form alone, and
-by degrees.
+"returns the number of bytes read" asks for a function; its words decide. "connection pooling" and "how routing works"
+ask for a file; its name and path decide. The form alone tells them apart, by degrees.
 """
 
 import re
@@ -43,18 +42,18 @@ _VERBS = frozenset({
     "traverse", "trigger", "trim", "try", "turn", "unregister", "unset", "unwrap", "update", "use", "validate",
     "verify", "visit", "wait", "walk", "warn", "wrap", "write",
 })  # fmt: skip
-"""What functions are told to do: "return the size" is as much a sentence as "returns the size"."""
+"""Imperatives: "return the size" is as much a sentence as "returns the size"."""
 _GERUND = re.compile(r"\w*ing")
 _PAUSE = re.compile(r"[,;:]")
 _CODE = re.compile(r"[a-z][A-Z]|_|\(\)|::|\w\.\w")
 
 
 def form(text: str) -> tuple[float, ...]:
-    """What the form of a question is told by; `weights.PHRASING` weighs it in this order.
+    """Describe the form of a question by numbers, in the order of `weights.PHRASING`.
 
-    A constant, the logarithm of its length in words, the share of little words; then, each 1 or 0, whether it has an
-    article, asks ("how"), begins with a verb ("returns", "return"), has a pause, tells of a condition or state, has
-    code in it, begins with a gerund ("parsing").
+    A constant, the logarithm of its length in words, the share of little words. Then, each 1 or 0: has an article, asks
+    ("how"), begins with a verb ("returns", "return"), has a pause, names a condition or state, contains code, begins
+    with a gerund ("parsing").
     """
     words = [word.lower() for word in _WORD.findall(text)]
     first = words[:1]
@@ -72,6 +71,6 @@ def form(text: str) -> tuple[float, ...]:
 
 
 def sentence_likeness(text: str, weights: Sequence[float] = PHRASING) -> float:
-    """From 0, the name of a topic, to 1, a sentence (logistic regression)."""
+    """Tell topics (0) from sentences (1) by logistic regression."""
     total = sum(weight * number for weight, number in zip(weights, form(text), strict=True))
     return 1 / (1 + exp(-total))

@@ -1,9 +1,9 @@
-"""How much each feature of a chunk counts; written by `training/ranking.py`, which says how."""
+"""Weights of the features; written by `training/ranking.py`, which explains them."""
 
 from collections.abc import Mapping
 
 PHRASING = (-4.63, 1.51, 0.74, 1.02, -3.03, 2.53, 0.99, 1.41, 0.56, -3.23)
-"""Of `phrasing.form`."""
+"""Of `question_form.form`."""
 
 TOPIC: Mapping[str, float] = {
     "terms": 6.672,

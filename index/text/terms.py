@@ -9,7 +9,7 @@ the sum over terms of query weight * idf * document weight.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -60,9 +60,14 @@ class SparseTerms:
     values: tuple[float, ...]
 
 
-def query_terms(text: str) -> SparseTerms:
-    """Return the terms of a question without phrasing words; if it has no others, they stay."""
-    content = content_words(text)
+def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
+    """Return the terms of a question without phrasing words; if it has no others, they stay.
+
+    Parameters:
+        text: the question.
+        content: its `content_words`, for callers that have them already.
+    """
+    content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
     for first, second in pairwise(_WORD.findall(text)):
         if first in content and second in content and (joined := first + second).isalpha():

@@ -1,4 +1,4 @@
-"""Moments as people write and read them."""
+"""Moments and durations as people write and read them."""
 
 import math
 import re
@@ -11,16 +11,17 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _STEPS = ((7 * 86_400, "week"), (86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
-def parse_when(text: str, *, now: float) -> float:
-    """A moment in seconds since the epoch.
+def parse_when(text: str, *, now: float, option: str) -> float:
+    """Read a moment as seconds since the epoch.
 
     Parameters:
         text: a span back from now (`30m`, `12h`, `3d`, `2w`) or a date or time in ISO 8601 (`2026-03-01`,
-            `2026-03-01T12:00:00Z`); local time where it names no zone.
+            `2026-03-01T12:00:00Z`); local time without a zone.
         now: seconds since the epoch.
+        option: named by the error, such as "--changed-since".
 
     Raises:
-        WhenError: it is neither.
+        WhenError: the text is neither.
     """
     text = text.strip()
     try:
@@ -28,13 +29,12 @@ def parse_when(text: str, *, now: float) -> float:
             return now - timedelta(**{_UNITS[span[2].lower()]: int(span[1])}).total_seconds()
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise WhenError(
-            f"{text!r} is no moment.", remedy="Write a span back (30m, 12h, 3d, 2w) or a date (2026-03-01)."
-        ) from error
+        expected = "expected a span such as 2d or a date such as 2026-03-01."
+        raise WhenError(f"`{option} {text}`: {expected}") from error
 
 
 def duration(seconds: float) -> str:
-    """A span of time in its largest unit, rounded up: "9 s", "3 min", "2 h"."""
+    """Write a duration in its largest unit, rounded up: "9 s", "3 min", "2 h"."""
     for length, unit in ((3600, "h"), (60, "min")):
         if seconds > length:
             return f"{math.ceil(seconds / length)} {unit}"
@@ -42,7 +42,7 @@ def duration(seconds: float) -> str:
 
 
 def ago(moment: float, *, now: float) -> str:
-    """How long ago a moment was, in its largest unit: "3 minutes ago"; "never" for 0, "just now" within a minute.
+    """Write the age of a moment in its largest unit: "3 minutes ago"; "never" for 0, "just now" within a minute.
 
     Parameters:
         moment, now: seconds since the epoch.

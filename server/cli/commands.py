@@ -160,6 +160,10 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             watcher.stop()
 
 
+def _moment(changed_since: str | None) -> float | None:
+    return parse_when(changed_since, now=time.time(), option="--changed-since") if changed_since else None
+
+
 def _query(settings: Settings, asked: Asked) -> Query:
     return Query(
         text=asked.query or "",
@@ -172,7 +176,7 @@ def _query(settings: Settings, asked: Asked) -> Query:
         sources=asked.sources,
         include=asked.include,
         exclude=asked.exclude,
-        changed_since=parse_when(asked.changed_since, now=time.time()) if asked.changed_since else None,
+        changed_since=_moment(asked.changed_since),
     )
 
 

@@ -386,7 +386,7 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
     from cqm.server.answers.times import parse_when
     from cqm.server.issues.fetch import Wanted, fetch, fetched_lines
 
-    moment = parse_when(since, now=time.time()) if since else 0.0
+    moment = parse_when(since, now=time.time(), option="--since") if since else 0.0
     fetched = fetch(Wanted(repository, since=moment, **asked), out)
     if as_json:
         emit(fetched)

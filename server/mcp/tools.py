@@ -168,7 +168,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         sources=tuple(source or ()),
         include=place.include(include or ()),
         exclude=place.globs(exclude or ()),
-        changed_since=parse_when(changed_since, now=time.time()) if changed_since else None,
+        changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
     answer = await run_sync(_answer, place.opened, asked)

@@ -35,7 +35,9 @@ from cqm.index.ranking import rank
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.exact import exact_first
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
-from cqm.index.search.search import Searching, _embedded, _gather
+from cqm.index.ranking.question import read_question
+from cqm.index.search.candidates import Wanted, for_question
+from cqm.index.search.search import Searching, embedded
 from cqm.server.cli.eval import inner_roots, totals
 
 COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
@@ -105,9 +107,9 @@ def _captured(index: Index, tree: str, topics: Sequence[Topic]) -> Captured:
 
 
 def _evidence(searching: Searching, text: str) -> Evidence:
-    vectors, _ = _embedded(searching, Query(text))
+    vectors, _ = embedded(searching, Query(text))
     mode = SearchMode.HYBRID if vectors else SearchMode.LEXICAL
-    return _gather(searching.generation, text, mode, vectors, None, 1)[0]
+    return for_question(searching.generation, Wanted(read_question(text), mode, vectors), 1).evidence
 
 
 def _shared(evidence: Evidence, seen: dict[Any, Any]) -> Evidence:
@@ -179,11 +181,12 @@ def _lines(folder: Path, path: str) -> list[str]:
 
 def by_rank(topic: Topic, evidence: Evidence, without: frozenset[str] = frozenset()) -> list[Candidate]:
     """The order of the results of a search, with some features left out; "repeat" stands for spreading over files."""
-    weights = rank.weights_for(topic.text)
+    question = read_question(topic.text)
+    weights = rank.weights_for(question)
     own = [0.0 if name in without else it for name, it in zip(ChunkFeatures._fields, weights.own, strict=True)]
     of_file = [0.0 if name in without else it for name, it in zip(FileFeatures._fields, weights.of_file, strict=True)]
     left = rank.Weights(tuple(own), tuple(of_file), 0.0 if "repeat" in without else weights.repeat)
-    return [each.candidate for each in exact_first(topic.text, rank.rank(topic.text, evidence, left))]
+    return [each.candidate for each in exact_first(question, rank.rank(question, evidence, left))]
 
 
 def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:

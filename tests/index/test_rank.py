@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
 from cqm.index.ranking.question import last_part, read_question
-from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.ranking.rank import FILL_FILES, Weights, by_meaning, fill_paths, rank, weights_for, weights_of
 from cqm.index.ranking.weights import SENTENCE, TOPIC
 from cqm.index.text.terms import stems
@@ -41,12 +40,12 @@ def evidence(
 
 
 def order(question: str, found: Evidence, weights: Weights | None = None) -> list[str]:
-    ranked = rank(question, found, weights)
+    ranked = rank(read_question(question), found, weights)
     return [entry.candidate.id for entry in ranked]
 
 
 def first_path(question: str, found: Evidence) -> str:
-    return rank(question, found)[0].candidate.path
+    return rank(read_question(question), found)[0].candidate.path
 
 
 paths = st.sampled_from(["a.py", "b.py", "lib/c.py", "tests/test_a.py", "README.md"])
@@ -70,7 +69,7 @@ def found(draw: st.DrawFn) -> Evidence:
 
 @given(questions, found())
 def test_the_parts_of_a_score_sum_up_to_it(question: str, given_evidence: Evidence) -> None:
-    for entry in rank(question, given_evidence):
+    for entry in rank(read_question(question), given_evidence):
         assert isclose(sum(entry.parts.values()), entry.score, abs_tol=1e-9)
 
 
@@ -136,7 +135,7 @@ code_questions = st.sampled_from(
 @given(code_questions, st.lists(code_names, max_size=4))
 def test_a_name_counts_when_it_shares_a_word_with_the_question(asked: str, defines: list[str]) -> None:
     question = read_question(asked)
-    (entry,) = rank(asked, evidence({chunk("x.py", *defines): 1.0}))
+    (entry,) = rank(question, evidence({chunk("x.py", *defines): 1.0}))
     shares = [name for name in defines if question.words.intersection(stems(last_part(name)))]
     assert ("name" in entry.parts) == bool(shares)
 
@@ -156,7 +155,7 @@ def test_by_meaning_the_nearest_vector_wins_over_a_name_that_says_a_word_of_the_
     found = evidence({}, dense={near: 0.9, named: 0.5, chunk("c.py"): 0.1})
     question = "how is a table header read"
     assert order(question, found)[:2] == [named.id, near.id]
-    assert order(question, found, by_meaning(question))[:2] == [near.id, named.id]
+    assert order(question, found, by_meaning(read_question(question)))[:2] == [near.id, named.id]
 
 
 def test_the_vectors_of_two_spaces_are_compared_with_their_own_kind_only() -> None:
@@ -165,7 +164,7 @@ def test_the_vectors_of_two_spaces_are_compared_with_their_own_kind_only() -> No
         evidence({}, dense=dict.fromkeys((low, lower, high, higher), 0.0)),
         dense=({low.id: 0.2, lower.id: 0.1}, {high.id: 0.8, higher.id: 0.9}),
     )
-    ranked = rank("anything", found)
+    ranked = rank(read_question("anything"), found)
     assert {entry.candidate.id for entry in ranked[:2]} == {low.id, higher.id}
     assert ranked[0].score == ranked[1].score
 
@@ -176,13 +175,13 @@ def test_a_space_of_few_vectors_says_less_than_one_of_many() -> None:
     found = dataclasses.replace(
         evidence({}, dense=dict.fromkeys([*many, few], 0.0)), dense=(of_many, {few.id: 0.99, many[0].id: 0.5})
     )
-    ranked = [entry.candidate.id for entry in rank("anything", found)]
+    ranked = [entry.candidate.id for entry in rank(read_question("anything"), found)]
     assert ranked[0] == many[-1].id
     assert ranked.index(few.id) > 5
 
 
 def test_no_evidence_gives_nothing() -> None:
-    assert rank("anything", evidence({})) == ()
+    assert rank(read_question("anything"), evidence({})) == ()
 
 
 @pytest.mark.parametrize(
@@ -271,7 +270,7 @@ def test_plain_source_is_not_mistaken_for_something_else(path: str) -> None:
 
 
 def test_what_a_role_takes_away_is_a_part_of_the_score() -> None:
-    (entry,) = rank("parser", evidence({chunk("tests/test_parser.py"): 5.0}))
+    (entry,) = rank(read_question("parser"), evidence({chunk("tests/test_parser.py"): 5.0}))
     assert entry.parts["test"] < 0
 
 
@@ -294,7 +293,10 @@ def test_results_are_spread_over_files_when_scores_are_close() -> None:
 
 
 def test_sentences_spread_less_over_files_than_topics() -> None:
-    sentence, topic = weights_for("returns the size of it, if it is known"), weights_for("routing")
+    sentence, topic = (
+        weights_for(read_question("returns the size of it, if it is known")),
+        weights_for(read_question("routing")),
+    )
     assert 0 < sentence.repeat < topic.repeat / 2
 
 
@@ -303,7 +305,9 @@ def test_spreading_leaves_scores_as_they_are() -> None:
     plain, spread = (
         {
             entry.candidate.id: entry.score
-            for entry in rank("anything", close, weights_for("anything")._replace(repeat=cost))
+            for entry in rank(
+                read_question("anything"), close, weights_for(read_question("anything"))._replace(repeat=cost)
+            )
         }
         for cost in (0.0, 0.5)
     )
@@ -319,21 +323,24 @@ def test_each_weight_is_the_most_that_its_part_gives(part: str) -> None:
     found_all = evidence(
         {target: 5.0}, dense={target: 0.9, chunk("b.py"): 0.1}, files={target.path: 3.0}, paths={target.path: 2.0}
     )
-    first = rank("load_config", found_all, weights_of({part: 0.5}))[0]
+    first = rank(read_question("load_config"), found_all, weights_of({part: 0.5}))[0]
     assert first.parts == {part: pytest.approx(0.5)}
 
 
 @given(questions)
 def test_the_weights_of_a_question_are_between_those_for_topics_and_those_for_sentences(question: str) -> None:
     for mine, topic, sentence in zip(
-        chain(*weights_for(question)[:2]), chain(*weights_of(TOPIC)[:2]), chain(*weights_of(SENTENCE)[:2]), strict=True
+        chain(*weights_for(read_question(question))[:2]),
+        chain(*weights_of(TOPIC)[:2]),
+        chain(*weights_of(SENTENCE)[:2]),
+        strict=True,
     ):
         assert min(topic, sentence) - 1e-9 <= mine <= max(topic, sentence) + 1e-9
 
 
 @pytest.mark.parametrize("topic", ["routing", "how routing works", "Router.match", "parsing a header"])
 def test_the_name_of_a_topic_is_told_by_its_form(topic: str) -> None:
-    assert sentence_likeness(topic) < 0.4
+    assert read_question(topic).sentence < 0.4
 
 
 @pytest.mark.parametrize(
@@ -345,7 +352,7 @@ def test_the_name_of_a_topic_is_told_by_its_form(topic: str) -> None:
     ],
 )
 def test_a_sentence_is_told_by_its_form(sentence: str) -> None:
-    assert sentence_likeness(sentence) > 0.7
+    assert read_question(sentence).sentence > 0.7
 
 
 def test_the_chunks_of_the_best_files_are_looked_at() -> None:
@@ -369,18 +376,18 @@ def test_an_old_version_beside_a_newer_one_comes_after_it_unless_it_is_asked_for
     both = evidence({old: 10, new: 9.5, other: 4})
     assert order("parse input", both, NOTHING_BUT_TERMS) == [new.id, old.id, other.id]
     assert order("parse input in v9", both, NOTHING_BUT_TERMS) == [old.id, new.id, other.id]
-    alone = rank("parse input", evidence({old: 10, other: 4}), NOTHING_BUT_TERMS)
+    alone = rank(read_question("parse input"), evidence({old: 10, other: 4}), NOTHING_BUT_TERMS)
     assert "superseded" not in alone[0].parts
 
 
 def test_a_newer_version_is_one_when_only_its_file_was_found() -> None:
     old = chunk("api/v3/parse.ts")
-    [entry] = rank("parse", evidence({old: 10}, files={"api/v4/other.ts": 1}), NOTHING_BUT_TERMS)
+    [entry] = rank(read_question("parse"), evidence({old: 10}, files={"api/v4/other.ts": 1}), NOTHING_BUT_TERMS)
     assert entry.parts["superseded"] < 0
 
 
 def test_scores_that_differ_in_their_last_digits_are_equally_far_in_front() -> None:
     chunks = [chunk(f"{number}.py") for number in range(20)]
     noisy = evidence({each: 5.0 + number * 1e-7 for number, each in enumerate(chunks)})
-    ranked = rank("anything", noisy, weights_of({"place": 1}))
+    ranked = rank(read_question("anything"), noisy, weights_of({"place": 1}))
     assert {entry.score for entry in ranked} == {1.0}

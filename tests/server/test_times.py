@@ -25,19 +25,21 @@ NOW = datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp()
     ],
 )
 def test_a_moment_is_a_span_back_or_a_date(text: str, moment: float) -> None:
-    assert parse_when(text, now=NOW) == moment
+    assert parse_when(text, now=NOW, option="--changed-since") == moment
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "3 years", "-3d", "2026-13-01"])
 def test_what_is_neither_is_refused_with_the_forms_there_are(text: str) -> None:
-    with pytest.raises(WhenError, match=r"is no moment\. Write a span back"):
-        parse_when(text, now=NOW)
+    with pytest.raises(
+        WhenError, match=r"^`--changed-since .*`: expected a span such as 2d or a date such as 2026-03-01\.$"
+    ):
+        parse_when(text, now=NOW, option="--changed-since")
 
 
 @given(st.text(max_size=30))
 def test_no_text_makes_anything_but_a_number_or_the_refusal(text: str) -> None:
     try:
-        moment = parse_when(text, now=NOW)
+        moment = parse_when(text, now=NOW, option="--changed-since")
     except WhenError:
         return
     assert isinstance(moment, float)

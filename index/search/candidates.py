@@ -1,0 +1,155 @@
+"""Candidates for an answer: run the store's searches for a question or a place in a file, and collect the evidence."""
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.index.generations.generation import Generation
+from cqm.index.model.query import Query, SearchMode
+from cqm.index.ranking.evidence import Evidence
+from cqm.index.ranking.exact import DEPTH as DEFINITIONS_DEPTH
+from cqm.index.ranking.exact import FEW
+from cqm.index.ranking.question import Question
+from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_paths
+from cqm.index.search.similar import Place
+from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
+from cqm.index.text.globs import paths_matching, prefix_folder
+from cqm.index.text.terms import SparseTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = Mapping[str, NDArray[np.float32]]
+
+_NOTHING = SparseTerms((), ())
+_SAME = 1 + 1e-5
+"""Scores that should be equal differ in their last digits, by the order in which a search adds up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Everything the store's searches depend on.
+
+    Attributes:
+        question: read once.
+        mode: lexical without vectors.
+        vectors: of the question or place, by the name of their space.
+        keep: chunks that count; None for all.
+    """
+
+    question: Question
+    mode: SearchMode
+    vectors: "Vectors"
+    keep: PointFilter | None = None
+
+
+class Found(NamedTuple):
+    """The result of one look.
+
+    Attributes:
+        evidence: with all candidates.
+        is_cut: whether a deeper look may find more.
+        is_whole: whether the manifest has all chunks that were found; an update may have replaced some meanwhile.
+    """
+
+    evidence: Evidence
+    is_cut: bool
+    is_whole: bool
+
+
+def for_question(generation: Generation, wanted: Wanted, times: int) -> Found:
+    """Find candidates by words, vectors and names.
+
+    Parameters:
+        generation: to search.
+        wanted: the question.
+        times: depth of each search, as a multiple of the usual one.
+    """
+    keep, depth = wanted.keep, times * CHUNK_DEPTH
+    is_semantic = wanted.mode is SearchMode.SEMANTIC
+    # A search for nothing finds nothing, and costs nothing.
+    terms = _NOTHING if is_semantic else wanted.question.terms
+    definitions = _NOTHING if is_semantic else wanted.question.definitions
+    mentions = _NOTHING if is_semantic else wanted.question.mentions
+    # A file's point has no kind and no source: its evidence counts for any kind of chunk.
+    of_files = replace(keep, kinds=(), sources=()) if keep else None
+    by_evidence = [
+        Nearest(FILE_TERMS, terms, times * FILE_DEPTH, of_files),
+        Nearest(PATH_TERMS, terms, times * FILE_DEPTH, of_files),
+        Nearest(TERMS, terms, depth, keep),
+        *(Nearest(name, vector, depth, keep) for name, vector in wanted.vectors.items()),
+    ]
+    by_name = [Nearest(TERMS, definitions, DEFINITIONS_DEPTH, keep), Nearest(TERMS, mentions, FEW + 1, keep)]
+    *given, defining, mentioning = generation.store.search([*by_evidence, *by_name])
+    files, paths, chunks, *dense = map(_settled, given, by_evidence)
+
+    evidence = Evidence(
+        (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
+    )
+    if best_files := fill_paths(evidence):
+        # The paths come from searches under the same filter, so they replace its own.
+        within = replace(keep or PointFilter(), paths=best_files, folders=(), not_paths=())
+        fill = Nearest(TERMS, terms, times * FILL_DEPTH, within)
+        (further,) = generation.store.search([fill])
+        chunks |= _settled(further, fill)
+    few = mentioning if len(mentioning) <= FEW else {}
+    # Chunks found only by name have no evidence; they count as 0.
+    chunks = dict.fromkeys(chain(defining, few), 0.0) | chunks
+    found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
+    return found._replace(is_cut=max(map(len, given[2:])) >= depth)
+
+
+def for_place(generation: Generation, wanted: Wanted, place: Place, times: int) -> Found:
+    """Find candidates like the chunks at a place, without those themselves.
+
+    Parameters:
+        generation: to search.
+        wanted: its vectors are those of the place.
+        place: from `find_place`.
+        times: depth of each search, as a multiple of the usual one.
+    """
+    depth = times * CHUNK_DEPTH
+    terms = _NOTHING if wanted.mode is SearchMode.SEMANTIC else place.terms
+    # The chunks of the place are found as well, in front.
+    limit = depth + len(place.ids)
+    dense_searches = [Nearest(name, vector, limit, wanted.keep) for name, vector in wanted.vectors.items()]
+    given = generation.store.search([Nearest(TERMS, terms, limit, wanted.keep), *dense_searches])
+    words, *dense = ({name: score for name, score in scores.items() if name not in place.ids} for scores in given)
+    found = _with_candidates(generation, Evidence((), words, tuple(dense), {}, {}))
+    return found._replace(is_cut=max(map(len, given)) >= depth)
+
+
+def _with_candidates(generation: Generation, evidence: Evidence) -> Found:
+    ids = dict.fromkeys(chain(evidence.terms, *evidence.dense))
+    candidates = tuple(generation.candidates.of(ids))
+    return Found(replace(evidence, candidates=candidates), is_cut=False, is_whole=len(candidates) == len(ids))
+
+
+def _settled(scores: dict[str, float], search: Nearest) -> dict[str, float]:
+    """Drop equal scores at the end of a search cut by its limit; the choice among them differs from time to time."""
+    if len(scores) < search.limit:
+        return scores
+    least = min(scores.values()) * _SAME
+    return {name: score for name, score in scores.items() if score > least} or scores
+
+
+def point_filter(generation: Generation, query: Query) -> PointFilter | None:
+    """Make the store's filter; globs other than folders are resolved to paths by the manifest."""
+    base = PointFilter(languages=query.languages, kinds=query.kinds, sources=query.sources)
+    if not (query.include or query.exclude or query.changed_since is not None):
+        return None if base == PointFilter() else base
+    folders = [prefix_folder(glob) for glob in query.include]
+    if query.changed_since is None and not query.exclude and all(folders):
+        return replace(base, folders=tuple(filter(None, folders)))
+    paths = set(generation.manifest.paths())
+    if not query.include and query.changed_since is None:
+        return replace(base, not_paths=tuple(sorted(paths_matching(query.exclude, paths))))
+    if query.changed_since is not None:
+        paths &= set(generation.manifest.changed_since(int(query.changed_since * 1e9)))
+    if query.include:
+        paths = paths_matching(query.include, paths)
+    paths -= paths_matching(query.exclude, paths)
+    return replace(base, paths=tuple(sorted(paths)), nothing=not paths)
