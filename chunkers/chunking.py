@@ -12,9 +12,6 @@ from cqm.chunkers.strategies.rules import check
 from cqm.chunkers.strategies.table import Options, strategy_of
 from cqm.chunkers.tokens import estimate
 
-CHUNKER_VERSION = 2
-"""Grows with every change that cuts some text otherwise, so that an index knows which files to chunk again."""
-
 _OVERSIZE_PERCENT = 150
 
 

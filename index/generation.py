@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.chunkers.version import CHUNKER_VERSION
 from cqm.index.candidates import Candidates
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name

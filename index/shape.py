@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.chunkers.version import CHUNKER_VERSION
 from cqm.index.context import TERMS_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.addresses import MAY_HOLD_A_SECRET
