@@ -11,9 +11,6 @@ from cqm.chunkers.strategies.rules import check
 from cqm.chunkers.strategies.table import Options, Strategy, strategy_of
 from cqm.chunkers.tokens import estimate
 
-CHUNKER_VERSION = 2
-"""Increase with every change in any text's chunks: an index then chunks its files again."""
-
 _OVERSIZE_PERCENT = 150
 
 

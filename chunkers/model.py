@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 Fact = str | int | float | bool | tuple[str, ...]
 """A JSON-compatible value of `Metadata.facts`."""
 
+CHUNKER_VERSION = 2
+"""Increase with every change in any text's chunks: an index then chunks its files again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -5,7 +5,7 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.chunkers.model import CHUNKER_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.opening import recipe
 from cqm.index.generations.recipe import default_of

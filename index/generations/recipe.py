@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, fields
 from typing import Any
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.chunkers.model import CHUNKER_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.opening import recipe
 from cqm.index.manifest.schema import FORMAT_VERSION

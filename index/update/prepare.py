@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cqm.chunkers.chunking import chunk
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
@@ -131,6 +130,9 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:
         return PreparedFile(row, None)
+    # Loaded by the process that forks workers, and by nobody who has others parse.
+    from cqm.chunkers.chunking import chunk
+
     report = chunk(Document(found.path, read.text), preparation.chunk)
     chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
     for part in chunks:

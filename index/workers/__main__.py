@@ -17,6 +17,7 @@ import sys
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
+    "cqm.chunkers.chunking",
     "cqm.index.update.prepare",
     "cqm.index.workers.worker",
     "tree_sitter",

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
-from cqm.chunkers.model import ChunkOptions
+from cqm.chunkers.model import CHUNKER_VERSION, ChunkOptions
 from cqm.index.disk.checksums import seal
 from cqm.index.engine import Index
 from cqm.index.generations.generation import generation_name, recipe_names

@@ -47,6 +47,20 @@ def test_the_socket_is_its_users_alone(place: "Place") -> None:
         assert stat.S_IMODE((place.folder / "owner.address").stat().st_mode) == 0o600
 
 
+def test_an_owner_loads_nothing_that_parses(place: "Place") -> None:
+    """It would take the time at each start, and the memory as long as an owner stays: workers parse."""
+    script = (
+        "import sys; from pathlib import Path; from cqm.server.sharing import owner, serving, tenancy\n"
+        "from cqm.index.model import Query; from cqm.index.options import EmbeddingOptions, IndexOptions\n"
+        "options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider='none'))\n"
+        "with tenancy.Index.open(Path(sys.argv[1]), options) as index:\n"
+        "    index.update(); assert index.search(Query('compute')).hits; index.usages('compute_1')\n"
+        "print(*{'cqm.chunkers.chunking', 'cqm.chunkers.formats', 'tree_sitter'} & {*sys.modules})"
+    )
+    command = [sys.executable, "-c", script, str(place.root), str(place.options.home)]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.strip() == ""
+
+
 def test_an_owner_ends_when_nobody_has_come_for_a_while_and_leaves_nothing(place: "Place") -> None:
     with place.open(idle_seconds=0.2) as index:
         index.update()
