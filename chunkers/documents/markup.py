@@ -1,7 +1,16 @@
 """Read HTML and XML as a sequence of tags, comments and the like, in one pass which is fast and flat for any input.
 
-A grammar would give a tree, but only for well-formed markup. Cutting and reading need only tags in their order, found
-in the same way however broken the rest is. Nothing is expanded or fetched: entities and document types are skipped.
+Cutting and reading need only tags in their order, found in the same way however broken the rest is. Nothing is expanded
+or fetched: entities and document types are skipped.
+
+Kept beside these (November 2026). On 699 pages and 486 XML files they find our tags in all but 4 files.
+- html.parser of Python 3.11.7: 0.58 of our speed and quadratic. "<a " 10,000 times (30 kB) takes 9 s, and 0.01 s here.
+- tree-sitter-html 0.23.2: 0.46 of our speed and quadratic. "<!--" 20,000 times (80 kB) takes 24 s, and 0.01 s here.
+- tree-sitter-xml 0.7.0: 0.13 of our speed. "<b><i></b>" 10,000 times (100 kB) takes 3.8 s, and 0.04 s here. It takes
+  CDATA ending in "]]]>" for tags, as in the key bindings of GNOME.
+- expat: 0.54 of our speed. It stops at the first fault: with one character missing (348 files) it keeps 61 % of the
+  tags, ours 98 %.
+- selectolax 1.0.2: its nodes have no positions.
 """
 
 import re

@@ -1,7 +1,13 @@
 """Locate the entries of a YAML text by its lines and indentation, as a tree of spans, in one pass.
 
-The available YAML grammars count lines in 16 bits and crash on deep nesting, and a chunker only needs the start of each
-entry. Flow collections, quoted texts and block scalars are recognised and stay whole.
+A chunker only needs the start of each entry. Flow collections, quoted texts and block scalars are recognised and stay
+whole.
+
+Kept beside PyYAML 6.0.3 (libyaml) and tree-sitter-yaml 0.7.2 (November 2026). In 785 of 787 sound files ours finds the
+same keys as libyaml, whose events come 1.9 times as fast. Another 392 real files, most of them Helm templates, are not
+YAML: ours finds 10,696 keys there, libyaml 289, the grammar 247. libyaml has no comments. Its time on nested flow
+collections is quadratic: 80 kB of "[" take 10 s, and 0.01 s here. `yaml.compose` ends the process with a segmentation
+fault on 80 kB of "- ", the grammar on 800 bytes.
 """
 
 import re
