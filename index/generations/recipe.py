@@ -26,7 +26,7 @@ _NEWER = {
 }
 _CODE, _PROSE = "embedding.", "embedding.prose."
 _IDENTITY = frozenset({"provider", "model"})
-"""What is said of a model that was not there before, or is not there any more."""
+"""Words for a model which came or went."""
 _UNSAID = frozenset({"base_url", "url", "allow", "allow_paths"})
 """An address may hold a secret, a pattern of allowed values may be one."""
 
@@ -93,7 +93,7 @@ def default_of(declared: "Field[Any]") -> object:
 
 
 def shape_text(options: IndexOptions) -> str:
-    """What shapes a generation with these options, by the names of the options, as JSON."""
+    """Return the options shaping a generation by name, as JSON."""
     shape: dict[str, object] = {"chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}
     secrets = options.scan.secrets
     shape |= {"secrets": REDACTION_VERSION, "secrets.redact": secrets.redact}

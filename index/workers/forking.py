@@ -17,7 +17,7 @@ from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0
-"""How long it may take over an answer; it loads what parses before the first one."""
+"""Time for an answer, in seconds. It loads the parsers before the first one."""
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
 """Variables that a worker gets. It gets no key."""
 _RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")

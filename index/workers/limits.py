@@ -32,7 +32,7 @@ _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _LANDLOCK_RULE_PATH_BENEATH = 1
 _FS_READ_FILE, _FS_READ_DIR, _FS_EXECUTE = 1 << 2, 1 << 3, 1 << 0
 _FS_RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many rights on files an ABI knows: all of them are denied where no rule grants them."""
+"""Number of file rights an ABI knows. All are denied unless a rule grants them."""
 _NET_ABI, _SCOPE_ABI = 4, 6
 
 # Numbers of system calls that a parser has no use for, on the two machines that CQM has wheels for.

@@ -36,12 +36,12 @@ _WAIT_SECONDS = 60.0
 _MOST_TASKS = 2_000
 """A worker that has done so many is replaced: what parsers leak goes with it."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
-"""What reading from a worker that died, or was taken over, raises."""
+"""Errors of reading from a worker which died or was hijacked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Task, Result]):
-    """What is done with each of many files.
+    """The work on each of many files.
 
     Attributes:
         work: called in a worker with a task; picklable.
