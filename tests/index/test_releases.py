@@ -16,6 +16,8 @@ from cqm.index.status.catalogue import entry
 from cqm.index.status.status import read_status
 from cqm.index.store.edge import EdgeStore
 
+pytestmark = pytest.mark.processes
+
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"
 
 

@@ -17,6 +17,8 @@ from cqm.index.model.query import FileState
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.wire import plain, restored
 
+pytestmark = pytest.mark.processes
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
 
 JOB = Job(work, str, lambda task: len(task.argument), lambda task, reason: f"{task.name}: {reason}")
