@@ -25,6 +25,8 @@ from cqm.index.store.edge import EdgeStore
 from cqm.index.store.open import SHAPING
 from cqm.index.text.headers import TERMS_VERSION
 
+pytestmark = pytest.mark.processes
+
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"
 
 

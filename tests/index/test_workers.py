@@ -21,6 +21,8 @@ from cqm.index.workers import Job, Workers, pool
 from cqm.index.workers.forking import has_many_files
 from cqm.index.workers.wire import plain, restored
 
+pytestmark = pytest.mark.processes
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
 
 JOB = Job(work, str, lambda task: len(task.argument), lambda task, reason: f"{task.name}: {reason}")

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from qdrant_double import QdrantDouble
 
 from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, IndexOptions, StoreOptions
 from cqm.index.model.query import Query, SearchMode
+
+pytestmark = pytest.mark.processes
 
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 PACKAGES = ("concurrent", "json", "wsgiref")

@@ -80,6 +80,7 @@ def test_every_method_that_is_called_over_the_socket_takes_and_gives_what_that_o
         assert method.gives == there[name]["return"][0]
 
 
+@pytest.mark.processes
 def test_an_open_index_has_the_same_public_attributes(place: "Place") -> None:
     with place.open(idle_seconds=0) as shared:
         attributes = {name: value for name, value in vars(shared).items() if not name.startswith("_")}

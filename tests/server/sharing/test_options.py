@@ -22,6 +22,8 @@ from cqm.server.owner.client import RemoteIndex
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 LARGE = 1500
 """Files of the large tree."""
 PATIENCE_SECONDS = 60.0

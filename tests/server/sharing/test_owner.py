@@ -23,6 +23,8 @@ from cqm.server.owner.messages import this_build
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 OVER_TCP = """
 import sys
 from pathlib import Path

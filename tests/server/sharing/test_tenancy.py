@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 
 

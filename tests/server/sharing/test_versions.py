@@ -18,6 +18,8 @@ from cqm.server.owner.messages import PROTOCOL, Build, this_build
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 OLD = Build(PROTOCOL, "0.0.1")
 NEW = Build(PROTOCOL, "999.0")
 OWNING = """
