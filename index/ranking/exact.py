@@ -13,8 +13,8 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.question import Question, dotted, name_key
 from cqm.index.ranking.rank import Ranked
 
-DEPTH = 50
-"""Most definitions of a name to look at."""
+DEPTH = 500
+"""Most definitions of a name that all come first; of more, those that a search for its words finds."""
 FEW = 10
 """Most chunks containing a word that all come first: a page of results."""
 PART = "exact"

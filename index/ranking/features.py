@@ -23,6 +23,8 @@ _CALLABLE = frozenset({"function", "method", "constructor"})
 _HALF = 10
 """At this rank, from 0, a place in a search counts half as much as the first."""
 _SAME = 1 + 1e-4
+"""Places are equal for scores within this factor. The 1e-5 of `search.candidates` here moved 206 of 85,066 results, and
+1e-4 there 737, all of them far down."""
 
 
 class ChunkFeatures(NamedTuple):

@@ -8,6 +8,7 @@ questions about packages that no reported figure covers; see `training/ranking.p
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from math import inf
 from operator import mul
 from typing import NamedTuple
 
@@ -30,6 +31,9 @@ _TOPIC_REPEAT, _SENTENCE_REPEAT = 0.5, 0.1
 """Cost of a repeat: each further chunk of a file is ordered as if it had so much less. Topics get more files by it
 (file Recall@10 .909 to .919; .3 and .7 are as good). Sentences ask for lines: .3 costs .008 of Recall@10, 0 costs .014
 of the files shown in 2,000 tokens."""
+_NOISE = 1e-5
+"""Scores this near are equal; path and position decide. A store adds up in another order in another index of the same
+files, so that equal evidence has scores which differ by up to 1e-6."""
 _MOST_REPEATS = 6
 """From here on, further chunks of a file move down no more."""
 
@@ -121,8 +125,27 @@ def rank(question: Question, evidence: Evidence, weights: Weights | None = None)
         Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
-    scored.sort(key=lambda entry: (-entry.score, entry.candidate.path, entry.candidate.start_line, entry.candidate.id))
+    scored = [entry for _, entry in sorted(zip(levels([it.score for it in scored]), scored, strict=True), key=_order)]
     return tuple(_spread(_distinct(scored), weights.repeat))
+
+
+def _order(leveled: tuple[float, Ranked]) -> tuple[float, str, int, str]:
+    level, (chunk, *_) = leveled
+    return -level, chunk.path, chunk.start_line, chunk.id
+
+
+def levels(scores: Sequence[float]) -> list[float]:
+    """Replace equal scores by the best of them; a gap larger than noise ends a level.
+
+    Rounding would do the same for most, but part two equal scores on either side of a half.
+    """
+    found = list(scores)
+    level = before = inf
+    for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
+        if before - scores[place] > _NOISE:
+            level = scores[place]
+        before, found[place] = scores[place], level
+    return found
 
 
 def _distinct(ranked: Iterable[Ranked]) -> list[Ranked]:
@@ -159,8 +182,9 @@ def _spread(ranked: Sequence[Ranked], cost: float) -> list[Ranked]:
     """Move a file's further chunks down, as if they had `cost` less for each of its chunks before them."""
     shown: dict[str, int] = {}
     scores = []
-    for entry in ranked:
+    for entry, level in zip(ranked, levels([entry.score for entry in ranked]), strict=True):
         before = shown.get(entry.candidate.path, 0)
-        scores.append(entry.score - cost * min(before, _MOST_REPEATS))
+        scores.append(level - cost * min(before, _MOST_REPEATS))
         shown[entry.candidate.path] = before + 1
-    return [ranked[place] for place in sorted(range(len(ranked)), key=scores.__getitem__, reverse=True)]
+    places = levels(scores)
+    return [ranked[place] for place in sorted(range(len(ranked)), key=places.__getitem__, reverse=True)]

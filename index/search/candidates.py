@@ -1,5 +1,6 @@
 """Candidates for an answer: run the store's searches for a question or a place in a file, and collect the evidence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 _NOTHING = SparseTerms((), ())
 _SAME = 1 + 1e-5
-"""Scores that should be equal differ in their last digits, by the order in which a search adds up."""
+"""Scores within this factor are equal at the end of a search. Their last digits depend on the order in which a store
+adds up, which differs between two indexes of the same files."""
+_DEEPER = 10
+"""Multiple of its limit to look for if all results of a search are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,9 @@ def for_question(generation: Generation, wanted: Wanted, times: int) -> Found:
         Nearest(TERMS, terms, depth, keep),
         *(Nearest(name, vector, depth, keep) for name, vector in wanted.vectors.items()),
     ]
-    by_name = [Nearest(TERMS, definitions, DEFINITIONS_DEPTH, keep), Nearest(TERMS, mentions, FEW + 1, keep)]
+    by_name = [Nearest(TERMS, definitions, DEFINITIONS_DEPTH + 1, keep), Nearest(TERMS, mentions, FEW + 1, keep)]
     *given, defining, mentioning = generation.store.search([*by_evidence, *by_name])
-    files, paths, chunks, *dense = map(_settled, given, by_evidence)
+    files, paths, chunks, *dense = _settled(generation, given, by_evidence)
 
     evidence = Evidence(
         (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
@@ -93,8 +97,9 @@ def for_question(generation: Generation, wanted: Wanted, times: int) -> Found:
         # The paths come from searches under the same filter, so they replace its own.
         within = replace(keep or PointFilter(), paths=best_files, folders=(), not_paths=())
         fill = Nearest(TERMS, terms, times * FILL_DEPTH, within)
-        (further,) = generation.store.search([fill])
-        chunks |= _settled(further, fill)
+        chunks |= _settled(generation, generation.store.search([fill]), [fill])[0]
+    # Of more, the store's choice would be chance.
+    defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few = mentioning if len(mentioning) <= FEW else {}
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(defining, few), 0.0) | chunks
@@ -128,12 +133,23 @@ def _with_candidates(generation: Generation, evidence: Evidence) -> Found:
     return Found(replace(evidence, candidates=candidates), is_cut=False, is_whole=len(candidates) == len(ids))
 
 
-def _settled(scores: dict[str, float], search: Nearest) -> dict[str, float]:
-    """Drop equal scores at the end of a search cut by its limit; the choice among them differs from time to time."""
-    if len(scores) < search.limit:
-        return scores
-    least = min(scores.values()) * _SAME
-    return {name: score for name, score in scores.items() if score > least} or scores
+def _settled(
+    generation: Generation, given: Sequence[dict[str, float]], searches: Sequence[Nearest]
+) -> list[dict[str, float]]:
+    """Make the results of searches independent of chance.
+
+    If a search is cut by its limit in the middle of equal scores, the store's choice among them differs from index to
+    index: all of them are dropped. If nothing better was found, all are taken, from a deeper look.
+    """
+    settled = []
+    for scores, search in zip(given, searches, strict=True):
+        if len(scores) < search.limit:
+            settled.append(scores)
+            continue
+        least = min(scores.values()) * _SAME
+        better = {name: score for name, score in scores.items() if score > least}
+        settled.append(better or generation.store.search([replace(search, limit=_DEEPER * search.limit)])[0])
+    return settled
 
 
 def point_filter(generation: Generation, query: Query) -> PointFilter | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model.options import IndexOptions
+from cqm.index.model.options import CacheOptions, IndexOptions
 from cqm.index.model.query import Answer, Query, SearchMode
 
 pytestmark = pytest.mark.processes
@@ -145,6 +145,28 @@ def test_pages_of_a_name_with_many_definitions_and_many_callers_fit_together(tmp
             whole = pages(index, asked, 100)
             assert len(whole) == len({*whole}) > 150
             assert pages(index, asked, 37) == whole
+
+
+def test_the_same_files_indexed_in_another_order_give_the_same_answers(tmp_path: Path) -> None:
+    """Of more equal results than a search gives, the store's choice depends on the order in which they were written."""
+    tree = tmp_path / "tree"
+    for number in range(160):
+        path = tree / f"part{number % 5}" / f"d{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"def flush(buffer_{number}):\n    return buffer_{number}.write({number})\n")
+    options = IndexOptions(home=tmp_path / "home", workers=1, cache=CacheOptions(enabled=False))
+    with (
+        Index.open(tree, options) as index,
+        Index.open(tree, replace(options, home=tmp_path / "other")) as other,
+    ):
+        index.update()
+        for folder in ("part4", "part1", "part3", "part0", "part2"):
+            other.update([tree / folder])
+        for text in ("flush", "d7", "part3", "how is a buffer written", "write buffer"):
+            for asked in (Query(text, limit=30), Query(text, limit=30, include=("part1/**", "part3/**"))):
+                first, second = index.search(asked).hits, other.search(asked).hits
+                assert [hit.path for hit in first] == [hit.path for hit in second], asked
+                assert [hit.score for hit in first] == pytest.approx([hit.score for hit in second], abs=1e-5)
 
 
 def pages(index: Index, asked: Query, limit: int) -> list[str]:

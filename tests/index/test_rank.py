@@ -1,6 +1,6 @@
 import dataclasses
 from collections.abc import Mapping
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from math import isclose
 from random import Random
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
 from cqm.index.ranking.question import last_part, read_question
-from cqm.index.ranking.rank import FILL_FILES, Weights, by_meaning, fill_paths, rank, weights_for, weights_of
+from cqm.index.ranking.rank import FILL_FILES, Weights, by_meaning, fill_paths, levels, rank, weights_for, weights_of
 from cqm.index.ranking.weights import SENTENCE, TOPIC
 from cqm.index.text.terms import stems
 
@@ -391,3 +391,29 @@ def test_scores_that_differ_in_their_last_digits_are_equally_far_in_front() -> N
     noisy = evidence({each: 5.0 + number * 1e-7 for number, each in enumerate(chunks)})
     ranked = rank(read_question("anything"), noisy, weights_of({"place": 1}))
     assert {entry.score for entry in ranked} == {1.0}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_in_the_last_digits_of_searches_changes_no_place(seed: int) -> None:
+    """Two indexes of the same files add up in different orders: results with equal evidence exchanged places."""
+    random = Random(seed)
+    chunks = [chunk(f"{name}.py", "load", line=line) for name in "hgfedcba" for line in (1, 20, 40)]
+    terms = {each: float(3 + number % 3) for number, each in enumerate(chunks)}
+    files = dict.fromkeys((each.path for each in chunks), 2.0)
+
+    def noisy(scores: Mapping[Candidate, float]) -> dict[Candidate, float]:
+        return {each: score * (1 + random.uniform(-3e-7, 3e-7)) for each, score in scores.items()}
+
+    exact = order("how is it loaded", evidence(terms, dense=terms, files=files))
+    shuffled = dict(random.sample([*terms.items()], len(terms)))
+    assert order("how is it loaded", evidence(noisy(shuffled), dense=noisy(terms), files=files)) == exact
+
+
+@given(st.lists(st.floats(-20, 20), max_size=30))
+def test_scores_of_one_level_are_near_and_levels_keep_their_order(given_scores: list[float]) -> None:
+    found = levels(given_scores)
+    for score, level in zip(given_scores, found, strict=True):
+        assert score <= level <= score + 30 * 1e-5
+    for (score, level), (other, other_level) in pairwise(sorted(zip(given_scores, found, strict=True))):
+        assert level <= other_level
+        assert (level == other_level) == (other - score <= 1e-5)

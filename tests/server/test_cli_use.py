@@ -51,10 +51,7 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
         (["search", "x", "--path", "missing"], "does not exist"),
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
-        (
-            ["search", "x", "--changed-since", "yesterday"],
-            "`--changed-since yesterday`: expected a span such as 2d or a date such as 2026-03-01.",
-        ),
+        (["search", "x", "--changed-since", "yesterday"], "`--changed-since yesterday`: expected a span such as 2d or"),
         (["search", "x", "--cursor", "abc"], "`cursor abc`: expected next_cursor"),
         (["search", " "], "The query is empty."),
         (["index", "--set", "chunk.max_tokens"], "expected NAME=VALUE"),
