@@ -1,4 +1,4 @@
-"""From pieces to chunks: what follows from the text is added here, the same for every chunker."""
+"""Complete pieces to chunks: ids, byte and line numbers, tokens and metadata, the same for every chunker."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,14 +12,14 @@ _ID_DIGITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A document that is cut.
+    """A document cut into pieces.
 
     Attributes:
         language: of the document.
-        strategy: what `Chunk.strategy` says.
-        pieces: in order of their starts.
+        strategy: value of `Chunk.strategy`.
+        pieces: ordered by start.
         warnings: a sentence each.
-        count: the tokens of a text.
+        count: counts the tokens of a text.
     """
 
     language: str
@@ -30,9 +30,9 @@ class Outline:
 
 
 def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces without overlap, and what lies between them: promise 1 holds whatever damaged code does to a tree.
+    """Yield the pieces without overlap, and the text between them as pieces.
 
-    Between them, text that is blank is left out.
+    No text but blanks is lost, however damaged code spoils a syntax tree.
     """
     done = 0
     for piece in pieces:
@@ -45,7 +45,7 @@ def gapless(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces without blank lines at their edges: each begins and ends where its content does, on whole lines."""
+    """Trim blank lines from the edges of pieces; pieces still begin and end at whole lines."""
     kept: list[Piece] = []
     for piece in pieces:
         own = text[piece.start : piece.end]
@@ -55,19 +55,19 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
         start = own.rfind("\n", 0, len(own) - len(own.lstrip())) + 1
         end = own.find("\n", len(own.rstrip())) + 1 or len(own)
         if start or end < len(own):
-            # A piece that repeats nothing but blank lines repeats nothing.
+            # A piece whose repeated part is blank repeats nothing.
             repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
             overlap = piece.overlap + start if repeats else 0
             piece = piece._replace(start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
         if piece.overlap and kept and piece.start - piece.overlap <= kept[-1].start - kept[-1].overlap:
-            # The one before it was mostly blank lines: all of what is left of that would be repeated.
+            # The previous piece was mostly blank lines: all that remains of it would be repeated.
             piece = piece._replace(overlap=0)  # noqa: PLW2901
         kept.append(piece)
     return kept
 
 
 def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
-    """The chunks of an outline's pieces, one at a time; time is linear in the length of all their texts."""
+    """Yield the chunks of an outline's pieces; time is linear in the length of all their texts."""
     text, pieces = document.text, outline.pieces
     ids = _ids(document, pieces)
     parents = _parents(pieces)
@@ -84,7 +84,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             line += _lines_between(text, position, start)
         own = text[start : piece.end]
         size, breaks = byte_count(own), own.count("\n")
-        # In the order of the fields: a call with 16 names or more makes a dictionary, which takes five times as long.
+        # In the order of the fields: a call with 16 or more keywords builds a dictionary and takes five times as long.
         yield Chunk(
             ids[index],
             document.path,
@@ -113,17 +113,17 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             metadata_of(document, outline.language, piece),
             piece.symbols,
         )
-        # The next one may begin further above, but not before this one does with what it repeats.
+        # The next chunk may begin further above, but not before this one and its repeated part.
         position, byte, line = piece.end, byte + size, line + breaks
 
 
 def utf8(text: str) -> bytes:
-    """The text's UTF-8 form; a caller's text may hold lone surrogates (JSON can carry them): three bytes for each."""
+    """Encode as UTF-8; lone surrogates (JSON can carry them) become three bytes each."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def byte_count(text: str) -> int:
-    """The length of the text's UTF-8 form."""
+    """Return the length of the text's UTF-8 form."""
     return len(text) if text.isascii() else len(utf8(text))
 
 
@@ -134,14 +134,14 @@ def _ids(document: Document, pieces: Sequence[Piece]) -> list[str]:
     for piece in pieces:
         digest = hashlib.sha256(utf8(document.text[piece.start - piece.overlap : piece.end])).digest()
         earlier = seen.get(digest, 0)
-        # No path holds a NUL, so different triples never give the same bytes.
+        # No path contains NUL, so different triples never give the same bytes.
         ids.append(hashlib.sha256(b"%b\0%d\0%b" % (path, earlier, digest)).hexdigest()[:_ID_DIGITS])
         seen[digest] = earlier + 1
     return ids
 
 
 def _parents(pieces: Sequence[Piece]) -> list[int]:
-    """For each piece the one that holds it, the nearest before it with a lower level; -1 for none."""
+    """Find each piece's parent: the nearest piece before it with a lower level; -1 for none."""
     parents: list[int] = []
     around: list[int] = []
     for index, piece in enumerate(pieces):
@@ -153,7 +153,7 @@ def _parents(pieces: Sequence[Piece]) -> list[int]:
 
 
 def _shared(pieces: Sequence[Piece]) -> Iterator[int]:
-    """For each piece the characters that it repeats of the one before it, which may end before this one's own begin."""
+    """Yield for each piece the characters shared with the previous one, which may end before this one's own text."""
     end = 0
     for piece in pieces:
         yield max(end - (piece.start - piece.overlap), 0) if piece.overlap else 0

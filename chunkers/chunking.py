@@ -1,4 +1,4 @@
-"""A document to its chunks: the one entry to all chunkers."""
+"""Chunk a document: the one entry to all chunkers."""
 
 from collections.abc import Iterator
 from time import perf_counter
@@ -11,25 +11,25 @@ from cqm.chunkers.strategies.rules import check
 from cqm.chunkers.strategies.table import Options, Strategy, strategy_of
 from cqm.chunkers.tokens import estimate
 
-CHUNKER_VERSION = 2
-"""Grows with every change that cuts some text otherwise, so that an index knows which files to chunk again."""
-
 _OVERSIZE_PERCENT = 150
 
 
 def chunk(document: Document, options: Options = ChunkOptions()) -> ChunkReport:  # noqa: B008 - frozen
-    """Cut a document into chunks, with statistics and warnings.
+    r"""Cut a document into chunks, with statistics and warnings.
 
-    Every character that is not blank is in a chunk, and in one only but for the overlap that chunks tell of, and for
-    chunks that hold others as a tree; only "javadoc" leaves out what is no documentation. A text that its language's
-    chunker cannot read is cut at lines, with a warning.
+        report = chunk(Document("a.py", "def f():\n    return 1\n"))
+        [(it.kind, it.symbol) for it in report.chunks]  # [("function", "f")]
+
+    Every non-blank character is in exactly one chunk, except for declared overlap and for chunks inside others in a
+    tree; "javadoc" alone leaves out everything but documentation. Text unreadable for its language's chunker is cut at
+    lines, with a warning.
 
     Parameters:
-        document: the text; its language is detected when it names none.
-        options: their type chooses the strategy: `ChunkOptions` cuts by what the content is.
+        document: its language is detected if it names none.
+        options: their type chooses the strategy; `ChunkOptions` cuts by content.
 
     Raises:
-        ChunkOptionError: an option is not what it must be.
+        ChunkOptionError: an option is outside its range.
     """
     began = perf_counter()
     strategy = strategy_of(options)
@@ -41,10 +41,10 @@ def chunk(document: Document, options: Options = ChunkOptions()) -> ChunkReport:
 
 
 def chunks_of(document: Document, options: Options = ChunkOptions()) -> Iterator[Chunk]:  # noqa: B008 - frozen
-    """The chunks of `chunk` one at a time, for a large document: their texts are never all in memory at once.
+    """Yield the chunks of `chunk` one at a time, for large documents: their texts are never all in memory at once.
 
     Raises:
-        ChunkOptionError: an option is not what it must be; raised before the first chunk is asked for.
+        ChunkOptionError: an option is outside its range; raised before the first chunk is asked for.
     """
     return completed(document, _outline(document, strategy_of(options), options))
 
@@ -65,7 +65,7 @@ def _size_warnings(chunks: tuple[Chunk, ...], strategy: Strategy, options: Optio
     over: dict[str, list[int]] = {}
     for chunk in chunks:
         target = strategy.target(chunk)
-        # What is read and embedded counts: a picture in a notebook's JSON is no text.
+        # Only text for reading and embedding counts: a picture in a notebook's JSON is none.
         tokens = estimate(chunk.content) if chunk.content else chunk.tokens
         if target and tokens * 100 > getattr(options, target) * _OVERSIZE_PERCENT:
             over.setdefault(target, []).append(tokens)

@@ -1,13 +1,13 @@
-"""Bytes to text, by a declared policy.
+"""Decode a file's bytes by a declared policy.
 
-1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text.
-2. Otherwise the bytes are UTF-8 when they are valid UTF-8. A NUL is a character like any other here.
-3. Otherwise, when there is a line end in them, charset-normalizer tries the legacy encodings of `_LEGACY`. Its cleanest
-   reading is taken when less than `_MOST_MESS` of it looks wrong; where readings are equally clean, the one that
-   resembles a language more, then the one earlier in the table.
-4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
+    1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text.
+    2. Otherwise valid UTF-8 is UTF-8. A NUL is a character like any other here.
+    3. Otherwise, if the bytes have a line end, charset-normalizer tries the legacy encodings of `_LEGACY`. The cleanest
+       reading wins if less than `_MOST_MESS` of it looks wrong; between equally clean readings the one with more
+       resemblance to a language wins, then the earlier one in the table.
+    4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
 
-UTF-16 and UTF-32 without a mark are not detected: their NUL bytes make them binary, as they do for git.
+UTF-16 and UTF-32 without a mark are not detected: their NUL bytes make them binary, as in git.
 """
 
 import codecs
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
 
 HEAD_BYTES = 8192
-"""How much of a file `is_binary` needs to see."""
+"""Bytes from a file's beginning for `is_binary`."""
 
-# The mark of UTF-32 begins with the mark of UTF-16: longer marks first.
+# The mark of UTF-32 begins with the mark of UTF-16, so longer marks come first.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -31,8 +31,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# In the order of preference among readings that are equally clean. cp932 and cp949 contain shift_jis and euc-kr,
-# cp1252 contains the printable part of latin-1, gb18030 contains gbk and gb2312.
+# In order of preference between equally clean readings. cp932 and cp949 contain shift_jis and euc-kr, cp1252 contains
+# the printable part of latin-1, gb18030 contains gbk and gb2312.
 _MULTI_BYTE = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
 _SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250")
 _LEGACY = _MULTI_BYTE + _SINGLE_BYTE
@@ -40,10 +40,10 @@ _LEGACY = _MULTI_BYTE + _SINGLE_BYTE
 # charset-normalizer's own limit is 0.2; real texts in the right encoding measured at most 0.13.
 _MOST_MESS = 0.15
 
-# Measures closer than this are noise on a short comment in a long file.
+# Smaller differences are noise from a short comment in a long file.
 _SAME_MESS = 0.01
 
-# Enough to tell encodings apart, and a bound on the library's time (about 5 ms).
+# Enough to tell encodings apart; limits the library's time to about 5 ms.
 _SAMPLE_BYTES = 1 << 16
 
 _SIGNATURES = (b"%PDF-", b"\x1f\x8b", b"!<arch>\n", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
@@ -53,9 +53,9 @@ _MOST_CONTROL = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text and the name of the encoding that its bytes were in, as Python's codecs spell it; "pdf" for a PDF.
+    """A text and its encoding's name as Python's codecs spell it; "pdf" for a PDF.
 
-    Warnings say what of the file is not in the text.
+    Warnings name the parts of the file missing from the text.
     """
 
     text: str
@@ -64,9 +64,9 @@ class Decoded:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether a file that begins like this is no text.
+    """Tell by a file's beginning if it is not text.
 
-    It is binary when it has the signature of a binary format, a NUL byte (git's rule) or more than a tenth of control
+    A binary file has the signature of a binary format, a NUL byte (git's rule) or more than a tenth of control
     characters. A byte order mark makes it text.
 
     Parameters:
@@ -84,10 +84,10 @@ def decode(data: bytes) -> Decoded:
     """Decode all of a file by the policy of this module.
 
     Parameters:
-        data: the file's bytes, complete; a text cut inside a character is not decodable.
+        data: the complete file; a text cut inside a character cannot be decoded.
 
     Raises:
-        UndecodableError: the policy admits no encoding for them.
+        UndecodableError: the policy allows no encoding for these bytes.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -107,7 +107,7 @@ def _decode_marked(data: bytes, encoding: str) -> Decoded:
 
 
 def _decode_legacy(data: bytes) -> Decoded:
-    # A few bytes without a line end are data that happens to be valid in some encoding.
+    # A few bytes without a line end are data, even if valid in some encoding.
     has_lines = b"\n" in data or b"\r" in data
     for encoding in _legacy_encodings(data) if has_lines else ():
         try:
@@ -115,7 +115,7 @@ def _decode_legacy(data: bytes) -> Decoded:
         except UnicodeDecodeError:
             # The library has not seen all lines.
             continue
-        # Without a single character of two bytes it is a single-byte text read as half-width katakana.
+        # Without a single two-byte character it is a single-byte text read as half-width katakana.
         if encoding not in _MULTI_BYTE or len(text) < len(data):
             return Decoded(text, encoding)
     message = "The bytes are neither UTF-8 nor clearly a text in another encoding."
@@ -123,8 +123,8 @@ def _decode_legacy(data: bytes) -> Decoded:
 
 
 def _legacy_encodings(data: bytes) -> list[str]:
-    """The encodings in which the bytes are clean text, the likeliest first."""
-    from charset_normalizer import from_bytes  # 30 ms that UTF-8 trees never pay
+    """List the encodings in which the bytes are clean text, the likeliest first."""
+    from charset_normalizer import from_bytes  # 30 ms, never paid by UTF-8 trees
 
     matches = from_bytes(_telling_lines(data), cp_isolation=list(_LEGACY), enable_fallback=False)
     readings = [match for match in matches if match.chaos <= _MOST_MESS]
@@ -134,8 +134,8 @@ def _legacy_encodings(data: bytes) -> list[str]:
 
 
 def _telling_lines(data: bytes) -> bytes:
-    # Lines of ASCII tell nothing of the encoding, and the library looks at samples only: they would hide the others.
-    # A line feed is never part of another character in these encodings.
+    # ASCII lines say nothing about the encoding. The library only samples, so they would hide the other lines. In these
+    # encodings a line feed is never part of another character.
     telling: list[bytes] = []
     size = 0
     for line in data.split(b"\n"):
@@ -148,7 +148,7 @@ def _telling_lines(data: bytes) -> bytes:
 
 
 def _names(readings: "list[CharsetMatch]") -> set[str]:
-    # Encodings that read a text alike are one match, under one of their names.
+    # Encodings with the same reading form one match, under one of their names.
     return {name for match in readings for name in match.could_be_from_charset if name in _LEGACY}
 
 

@@ -1,4 +1,4 @@
-"""What a file is: its language by name, suffix or shebang, and whether a tool wrote it."""
+"""Detect a file's language (by name, suffix or shebang) and generated files."""
 
 import functools
 import io
@@ -13,7 +13,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A text format that no grammar of ours parses: its name, its suffixes and its whole file names, in lower case."""
+    """A text format without a grammar: its name, suffixes and whole file names, in lower case."""
 
     name: str
     suffixes: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ _OTHER_FORMATS = (
     Format("yaml", (".yaml", ".yml"), (".clang-format", ".clang-tidy", ".clangd")),
 )
 
-# Interpreters that identify does not know, or names otherwise than we do. Shells are close enough to read as one.
+# Interpreters unknown to identify, or under another name there. Other shells are close enough to be read as one.
 _INTERPRETERS = {
     "ash": "bash",
     "bun": "typescript",
@@ -178,7 +178,7 @@ _INTERPRETERS = {
 _LEADING_LINES = 20
 _LEADING_CHARACTERS = 4000
 
-# A tool's note about itself stands in a comment: after the line's comment sign, before any code.
+# A tool's note stands in a comment: after the line's comment sign, before any code.
 _GENERATED_NOTE = re.compile(
     r"""^[ \t]*(?:\#|//|/\*|\*|<!--|--|;|%|"|\(\*|\{-|@rem)  # a comment begins or goes on
     .{0,200}?(?:
@@ -199,20 +199,24 @@ _GENERATED_NAME = re.compile(
     re.IGNORECASE,
 )
 
-# Written by people these have lines of 20 to 60 characters on average; minifiers write thousands.
+# Hand-written, these have lines of 20 to 60 characters on average; minifiers write thousands.
 _MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs", ".css", ".html", ".htm", ".json", ".svg", ".xml")
 _MINIFIED_LINE = 500
 _MINIFIED_SIZE = 5_000
 
 
 def language_of(path: str, head: str = "") -> str:
-    """The name of a file's language: a name of `LANGUAGES`, "markdown", "text" or another text format.
+    """Return a file's language: a name of `LANGUAGES`, "markdown", "text" or another text format.
 
-    Its whole name decides, then its longest known suffix, then the shebang of its first line.
+    The whole name decides, then the longest known suffix, then the shebang.
+
+        language_of("src/App.tsx")                    # "tsx"
+        language_of("Dockerfile.dev")                 # "dockerfile"
+        language_of("run", "#!/usr/bin/env python3")  # "python"
 
     Parameters:
         path: with "/" between parts; only the last part counts.
-        head: the first line of the text, or more; empty when it is not known.
+        head: the first line of the text, or more; empty if unknown.
     """
     name = path.rpartition("/")[2].lower()
     by_name, by_suffix = _tables()
@@ -230,7 +234,7 @@ def language_of(path: str, head: str = "") -> str:
 
 
 def is_generated(path: str, text: str) -> bool:
-    """Whether a tool wrote the file: its name or a note in its first 20 lines says so, or it is minified.
+    """Tell if a tool wrote the file, by its name, a note in its first 20 lines or minified text.
 
     Parameters:
         path: with "/" between parts.
@@ -249,7 +253,7 @@ def is_generated(path: str, text: str) -> bool:
 
 @functools.cache
 def _tables() -> tuple[dict[str, str], dict[str, str]]:
-    # What has a grammar comes last, so that it wins over a format of the same name or suffix.
+    # Languages with a grammar come last: they win over a format of the same name or suffix.
     rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}
     by_suffix = {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
@@ -261,7 +265,7 @@ def _language_of_shebang(head: str) -> str:
         return ""
     from identify.identify import parse_shebang, tags_from_interpreter  # few files have no suffix
 
-    # No system reads more than 512 bytes of the line; a line without end would cost as much as it is long.
+    # No system reads more than 512 bytes of a shebang; an endless line would cost its whole length.
     command = parse_shebang(io.BytesIO(head.partition("\n")[0][:512].encode("utf-8", "replace")))
     if not command:
         return ""

@@ -1,12 +1,12 @@
-"""The root of CQM's tree of errors and what chunking can raise."""
+"""The root of CQM's errors, and the errors of chunking."""
 
 
 class CqmError(Exception):
-    """An error that CQM explains to its user.
+    """An error with an explanation for the user.
 
     Parameters:
-        message: what went wrong, naming the file, option or service.
-        remedy: what the user can do about it, as an imperative sentence; empty when there is nothing to do.
+        message: the problem, naming the file, option or service.
+        remedy: advice as an imperative sentence; empty if the user can do nothing.
         retryable: whether the same call may succeed later without any change by the user.
     """
 
@@ -17,7 +17,7 @@ class CqmError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        """The message, and the remedy after it when there is one, as sentences."""
+        """Join message and remedy, if any, as sentences."""
         end = "" if not self.remedy or self.message.endswith((".", "!", "?", ":")) else "."
         return f"{self.message}{end} {self.remedy}".rstrip()
 
@@ -27,24 +27,24 @@ class ChunkOptionError(CqmError):
 
 
 class QualityError(CqmError):
-    """A chunk lacks metadata that every chunk must have: its chunker is wrong."""
+    """A chunk lacks required metadata: a bug in its chunker."""
 
 
 class UndecodableError(CqmError):
-    """The bytes are no text in any encoding that the decoding policy admits."""
+    """The bytes are not text in any encoding allowed by the decoding policy."""
 
 
 class EncryptedError(UndecodableError):
-    """The document opens with a password only."""
+    """The document needs a password to open."""
 
 
 class DamagedError(UndecodableError):
-    """The document is not what its first bytes promise."""
+    """The document's contents contradict its first bytes."""
 
 
 class NoTextError(UndecodableError):
-    """The document has no text, only images."""
+    """The document has images but no text."""
 
 
 class MissingPackageError(UndecodableError):
-    """What reads the document is an extra that is not installed."""
+    """Reading the document needs an extra which is not installed."""

@@ -1,4 +1,4 @@
-"""The name that CQM has on the package index, and the commands that add an extra to the way it was installed."""
+"""CQM's name on the package index, and the commands for adding an extra to this installation."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 DISTRIBUTION = "cqm-mcp"
-"""On the package index the name `cqm` belongs to somebody else: no command may name it."""
+"""The name `cqm` on the package index belongs to somebody else: no command may use it."""
 
 COMMAND = "cqm"
 
@@ -21,10 +21,10 @@ COMMAND = "cqm"
 class _Commands(NamedTuple):
     """The commands of one installer.
 
-    `{package}` is the distribution with all extras in use, and where it came from if that was no package index.
+    `{package}` is the distribution with all extras in use, and its origin if it came from outside a package index.
 
     Attributes:
-        add: adds an extra, and keeps what else was added.
+        add: adds an extra and keeps everything added before.
         repair: installs the same again.
     """
 
@@ -44,9 +44,9 @@ class _Installer(Enum):
 
 
 def how_to_add(extra: str) -> str:
-    """Give the command for a shell that adds an extra to this installation.
+    """Return the shell command for adding an extra to this installation.
 
-    Show it at once and do not store it: another machine, or the next installation here, has another one.
+    Show it at once and do not store it: it differs between machines and installations.
 
     Parameters:
         extra: its name, such as "pdf".
@@ -55,12 +55,12 @@ def how_to_add(extra: str) -> str:
 
 
 def how_to_repair() -> str:
-    """Give the command for a shell that installs this version of CQM and what it needs again."""
+    """Return the shell command for reinstalling this version of CQM and its dependencies."""
     return _filled(_installer(Path(sys.prefix)).value.repair, "")
 
 
 def _installer(prefix: Path) -> _Installer:
-    """Find out by what an environment was made, from the files that each installer leaves in it."""
+    """Detect the installer of an environment by the files it leaves there."""
     if (prefix / "uv-receipt.toml").is_file():
         return _Installer.UV_TOOL
     if (prefix / "pipx_metadata.json").is_file():
@@ -94,7 +94,7 @@ def _filled(command: str, extra: str) -> str:
 
 
 def _package(extras: str) -> str:
-    """The distribution as an argument to an installer, from where it was installed (PEP 610)."""
+    """Return the distribution as an argument for an installer, with its origin (PEP 610)."""
     source = json.loads(_metadata("direct_url.json") or "{}")
     url = str(source.get("url", ""))
     if source.get("dir_info", {}).get("editable"):
@@ -110,7 +110,7 @@ def _package(extras: str) -> str:
 
 
 def _extras_in_use() -> Iterator[str]:
-    """The extras whose packages are installed: a command that leaves one out would remove it."""
+    """List the extras whose packages are installed: a command without one of them would remove it."""
     from importlib.metadata import distributions
 
     installed = {_normal(found.name) for found in distributions()}
@@ -121,13 +121,13 @@ def _extras_in_use() -> Iterator[str]:
 
 
 def _requirements() -> list[tuple[str, str]]:
-    """The extras of the installed distribution, each with one of its requirements."""
+    """List pairs of an extra of the installed distribution and one of its requirements."""
     lines = re.findall(r"^Requires-Dist: *(.*?) *; *extra == ['\"]([\w-]+)['\"]$", _metadata("METADATA"), re.MULTILINE)
     return [(extra, requirement) for requirement, extra in lines]
 
 
 def _other_requirements() -> Iterator[str]:
-    """What `uv tool install --with` added: the next `uv tool install` keeps only what it names itself."""
+    """List packages added by `uv tool install --with`: the next `uv tool install` drops any it does not name."""
     import tomllib
 
     try:
@@ -147,7 +147,7 @@ def _metadata(file: str) -> str:
     try:
         return distribution(DISTRIBUTION).read_text(file) or ""
     except PackageNotFoundError:
-        # The sources are used without having been installed.
+        # The sources are in use without an installation.
         return ""
 
 

@@ -1,4 +1,4 @@
-"""The common schema of what is known of a chunk beside its text and place."""
+"""One schema for a chunk's metadata, the same for all content types."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -12,7 +12,7 @@ from cqm.chunkers.natural_language import natural_language, natural_language_of_
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 
 PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
-"""Source types that are prose all through; of the others, comments are."""
+"""Source types of nothing but prose; in the others, comments are prose."""
 
 _CONFIGURATION = (
     "codeowners",
@@ -29,7 +29,7 @@ _CONFIGURATION = (
     "yaml",
 )
 
-# What is in none of them is code.
+# Any other content type is code.
 _SOURCE_TYPES = {
     **dict.fromkeys((MARKDOWN, "html", "jupyter", "pdf", *(row.name for row in PROSE_FORMATS)), DOCUMENTATION),
     **dict.fromkeys(_CONFIGURATION, CONFIG),
@@ -37,25 +37,25 @@ _SOURCE_TYPES = {
     JAVADOC: JAVADOC,
 }
 
-# Kinds of pieces that are something else than the text around them: comments on code, records of a tracker in JSON.
+# Kinds of pieces which differ from the text around them: comments on code, records of a tracker in JSON.
 _SOURCE_TYPES_OF_KINDS = {
     "javadoc": JAVADOC,
     **dict.fromkeys(("issue", "pull request", "comment", "review", "review comment"), ISSUE),
 }
 
 _MOST_CHARACTERS = 4_000
-"""Of a chunk, that its natural language is told by."""
+"""Longest beginning of a chunk used for detecting its natural language."""
 
 _TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type"}
 _MEMBER_KINDS = frozenset({"method", "constructor", "field", "property", "constant", "variable", "function", "event"})
 
-# Facts that chunkers call otherwise than the schema does.
+# Facts under another name than the schema's.
 _OTHER_NAMES = {"lang": "natural_language", "date": "created_at"}
 _OWN_FIELDS = frozenset(field.name for field in fields(Metadata)) - {"facts", "headings"}
 
 
 class _Names(NamedTuple):
-    """What a symbol tells: the type that it is or that it is in, and the member's own name."""
+    """The type defined by or around a symbol, and the member's own name."""
 
     class_name: str = ""
     fqcn: str = ""
@@ -66,20 +66,20 @@ _NO_NAMES = _Names()
 
 
 def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
-    """The metadata of a piece.
+    """Build the metadata of a piece.
 
-    A fact of the piece that has a field of its own in the schema moves there; it wins over what the document says.
+    A fact with a field of its own in the schema moves there, and wins over the document's value.
 
     Parameters:
-        document: that the piece is of.
+        document: the piece's document.
         language: of the document.
-        piece: what the chunker knows.
+        piece: from the chunker.
     """
     own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
     declared = own.pop("natural_language", "")
     content_type = own.get("content_type") or language
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
-    # What the text shows is surer than what a page declares, which may be its template's.
+    # The text is a surer sign than a page's declaration, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
     names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
     made = Metadata(
@@ -100,12 +100,15 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
 
 
 def source_type_of(content_type: str) -> str:
-    """What kind of source a language or format is: "code", "documentation", "config" ..."""
+    """Return the source type of a language or format: "config" for "yaml", "code" for "python"."""
     return _SOURCE_TYPES.get(content_type, CODE)
 
 
 def names_of(kind: str, symbol: str, package: str) -> _Names:
-    """The class name, its fully qualified form and the member's name that a symbol of code tells.
+    """Split a code symbol into class name, fully qualified class name and member name.
+
+        names_of("method", "Store.Cache.get", "acme.db")  # ("Cache", "acme.db.Store.Cache", "get")
+        names_of("function", "run.inner", "acme")         # ("", "", "inner")
 
     Parameters:
         kind, symbol: as in `Piece`.
@@ -127,7 +130,7 @@ def _joined(package: str, symbol: str) -> str:
 
 
 def _parted(facts: Mapping[str, Fact]) -> tuple[dict[str, Any], Mapping[str, Fact]]:
-    """The facts that the schema has a field for, by the name of the field, and the others."""
+    """Separate the facts with a field in the schema, by field name, from the others."""
     own: dict[str, Any] = {}
     others: dict[str, Fact] = {}
     for name, value in facts.items():
@@ -140,7 +143,7 @@ def _parted(facts: Mapping[str, Fact]) -> tuple[dict[str, Any], Mapping[str, Fac
 
 
 def _declared(tag: str) -> str:
-    """The language of a tag such as "en-GB" or "ja"; empty for what is no such tag."""
+    """Return the language of a tag such as "en-GB" or "ja"; empty for anything else."""
     if not tag:
         return ""
     language = tag.strip().partition("-")[0].lower()

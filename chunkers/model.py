@@ -1,15 +1,18 @@
-"""The data that chunking takes and gives: documents, chunks and reports. All offsets are half-open."""
+"""Input and output of chunking: documents, chunks and reports. All offsets are half-open."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import Field, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Fact = str | int | float | bool | tuple[str, ...]
-"""A value of `Metadata.facts`; JSON can carry it."""
+"""A JSON-compatible value of `Metadata.facts`."""
+
+CHUNKER_VERSION = 2
+"""Increase with every change in any text's chunks: an index then chunks its files again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +20,12 @@ class Document:
     """A decoded text to chunk.
 
     Attributes:
-        path: where it came from, relative to the indexed root, with "/" between parts; part of every chunk's identity.
-        text: the decoded text, without a byte order mark, line endings as they were.
+        path: relative to the indexed root, with "/" between parts; part of every chunk's identity.
+        text: decoded, without a byte order mark, with its original line endings.
         language: a name of `languages.LANGUAGES`, "markdown" or "text"; empty to detect it from path and text.
-        source: the collection that it is part of, such as a repository's name; empty when there is none to tell.
-        url: where it can be read, when that is not the path.
-        created_at: when it was last written, in ISO 8601; empty when that is not known. Chunkers have no clock.
+        source: the collection around it, such as a repository's name; empty for none.
+        url: its address, if other than the path.
+        created_at: time of the last write in ISO 8601; empty if unknown. Chunkers have no clock.
     """
 
     path: str
@@ -33,32 +36,84 @@ class Document:
     created_at: str = ""
 
 
+Value = TypeVar("Value")
+_OPTION = "option"
+
+
 @dataclass(frozen=True, slots=True)
-class ChunkOptions:
-    """Sizes in estimated tokens (`tokens.estimate`).
+class Option:
+    """A declared option: its comment in cqm.yml, and the values it may have.
 
     Attributes:
-        max_tokens: the limit; a symbol within it stays whole, a larger one is split. 64 to 8192.
-        min_tokens: smaller neighbours are packed together. 0 to max_tokens. Against 64, 128 found more at every level
-            (NDCG@10 of files .878 for .874, MRR@10 of functions by their doc comment .500 for .475).
-        max_parse_bytes: above this a file is chunked by lines, without parsing (parsers take 70 times a file's size).
-        overlap_percent: how much of max_tokens a part of a divided section of HTML or text repeats of the part before
-            it; with that it stays within max_tokens. 0 to 50; a quarter is the design documents' 128 of 512.
-        apart: whether every member of a type is a chunk of its own, however small, beside a chunk of the type's head.
-        details: whether the facts of symbols are collected (`Chunk.symbols`), which takes as long as chunking itself.
+        help: a sentence, or a few words.
+        at_least, at_most: ends of its range, inclusive; None for no end.
+        above: an end that is not in the range.
+        choices: the texts it may be; empty for any.
+        longest: the most characters of a text; 0 for any number.
+        kind: a row of `server.config.field_types.KINDS`, for a text or path that must have a form, such as "url".
     """
 
-    max_tokens: int = 512
-    min_tokens: int = 128
-    max_parse_bytes: int = 1_000_000
-    overlap_percent: int = 25
-    apart: bool = False
+    help: str
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+    longest: int = 0
+    kind: str = ""
+
+
+def option(default: Value, help: str, **allowed: Any) -> Value:  # noqa: A002, ANN401 - as in click; those of `Option`
+    """Declare a field of a dataclass as an option of cqm.yml.
+
+    max_tokens: int = option(512, "Larger symbols are split.", at_least=64, at_most=8192)
+
+    Parameters:
+        default: its value where nobody sets it.
+        help, allowed: see `Option`.
+    """
+    # A dataclass takes the field for a default of its annotated type.
+    return field(default=default, metadata={_OPTION: Option(help, **allowed)})
+
+
+def option_of(declared: "Field[Any]") -> Option | None:
+    """Return the option a dataclass's field declares; None if the field is no option of cqm.yml."""
+    return declared.metadata.get(_OPTION)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """Sizes of chunks, in estimated tokens.
+
+    Against a `min_tokens` of 64, 128 found more at every level (NDCG@10 of files .878 for .874, MRR@10 of functions by
+    their doc comment .500 for .475). A quarter of overlap is the design documents' 128 of 512. Parsers take 70 times a
+    file's size in memory.
+
+    Attributes:
+        details: collect the facts of symbols (`Chunk.symbols`), which takes as long as chunking itself. For previews.
+    """
+
+    max_tokens: int = option(
+        512, "A symbol within this size stays whole; a larger one is split.", at_least=64, at_most=8192
+    )
+    min_tokens: int = option(
+        128, "Smaller neighbours are packed together; at most max_tokens.", at_least=0, at_most=8192
+    )
+    max_parse_bytes: int = option(
+        1_000_000, "Larger files are chunked by lines, without parsing.", at_least=0, at_most=16_000_000
+    )
+    overlap_percent: int = option(
+        25,
+        "Overlap between the parts of a divided section of HTML or text, in percent of max_tokens.",
+        at_least=0,
+        at_most=50,
+    )
+    apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
     details: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a function, as written; type and default are empty where there are none."""
+    """A parameter of a function, as written; type and default may be empty."""
 
     name: str
     type: str = ""
@@ -67,22 +122,22 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class SymbolFacts:
-    """What the source says of a symbol, as far as the grammar of its language shows it.
+    """Facts about a symbol, as far as its language's grammar shows them.
 
     Attributes:
         name: qualified, parts joined by ".".
         kind: as in `Piece.kind`.
         start_line, end_line: 1-based, inclusive, with its comments and attributes.
-        signature: the lines that declare it, without its body.
+        signature: its declaration without the body.
         parameters: in order, without the receiver.
         returns: the declared type, empty for none.
         doc: its doc comment or docstring as text, without comment signs.
         visibility: "public", "protected", "private", "internal", "package" ...; the language's default if unwritten.
         exported: whether other modules can name it.
         decorators: decorators, attributes and annotations, as written.
-        complexity: cyclomatic: 1 and the number of branches (McCabe 1976); 0 for what has no body.
-        calls: names of what it calls, as written up to the arguments, in order, each once.
-        imports_used: names that the file imports and the symbol uses, in the order of their use.
+        complexity: cyclomatic, 1 + number of branches (McCabe 1976); 0 without a body.
+        calls: names of called functions, as written up to the arguments, in order, each once.
+        imports_used: the file's imported names in use here, in order of use.
         fields, methods: names of a type's members.
     """
 
@@ -108,18 +163,18 @@ _NO_FACTS: Mapping[str, Fact] = {}
 
 
 class Piece(NamedTuple):
-    """A chunk in the making, as a chunker cuts it: a span of the text and what is known of it.
+    """A span of the text with its facts, as a chunker cuts it; later completed to a `Chunk`.
 
     Attributes:
         start, end: characters of the document's text.
-        kind: what it is in the field's words: function, method, class, enum, section, text, imports, code ...
+        kind: in the field's words: function, method, class, enum, section, text, imports, code ...
         symbol: qualified name of the (first) symbol in it, parts joined by "."; a heading path joined by " > ".
-        defines: qualified names of all symbols that begin in it, in order.
-        context: lines that place it (enclosing declarations, the signature of a split symbol); never part of the text.
-        overlap: characters before start that the chunk repeats from the piece before it.
-        level: how deep it lies in a tree of pieces; the pieces that follow one with higher levels are its descendants.
-        content: the text as people read it, where the source is an encoding of that (a notebook's JSON, HTML); else "".
-        headings: titles of the sections that it is in, outermost first.
+        defines: qualified names of all symbols beginning in it, in order.
+        context: lines from around it (enclosing declarations, the signature of a split symbol); never part of the text.
+        overlap: characters before start, repeated from the previous piece.
+        level: depth in a tree of pieces; the following pieces with higher levels are its descendants.
+        content: the text as people read it, if the source is an encoding of it (a notebook's JSON, HTML); else "".
+        headings: titles of the sections around it, outermost first.
         facts: see `Metadata.facts`.
         symbols: see `Chunk.symbols`.
     """
@@ -139,25 +194,25 @@ class Piece(NamedTuple):
 
 
 Cut = tuple[list[Piece], list[str]]
-"""What a chunker gives: pieces in order that leave out nothing but blank text, and warnings."""
+"""Pieces in order, leaving out only blank text, and warnings: a chunker's result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known of a chunk beside its text and place, the same for every content type.
+    """Metadata of a chunk beside its text and place; one schema for every content type.
 
     Attributes:
         source, url, created_at: see `Document`.
         source_type: "code", "documentation", "javadoc", "config", "data" or "issue".
-        content_type: what it is written in: the name of a language or format.
-        natural_language: of its prose, as an ISO 639-1 code ("en", "ja"); empty when there is too little to tell.
+        content_type: the name of its language or format.
+        natural_language: of its prose, as an ISO 639-1 code ("en", "ja"); empty for too little prose.
         title: of the document.
-        headings: titles of the sections that it is in, outermost first.
+        headings: titles of the sections around it, outermost first.
         has_code: whether a document's chunk shows code.
-        package, module: of the document, when its language has such; joined by ".".
+        package, module: of the document, if its language has such; joined by ".".
         class_name, fqcn: of the enclosing or defined type: its own name, and with package and outer types.
         member: name of the function, method or field, without the type's.
-        facts: what only some content types have: "page", "key_path", "number", "state", "labels", "line" ...
+        facts: for some content types only: "page", "key_path", "number", "state", "labels", "line" ...
     """
 
     source: str = ""
@@ -179,26 +234,26 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document, complete: `text == document.text[start:end]`.
+    """A complete chunk of a document: `text == document.text[start:end]`.
 
     Attributes:
         id: hash of (path, text, occurrence among equal texts of the document) as 32 hex digits; stable when lines move.
         path: the document's path.
         language: the document's language.
-        strategy: which chunker cut it: "code", "markdown", "prose", "fixed", "sentence" ...
+        strategy: the chunker's name: "code", "markdown", "prose", "fixed", "sentence" ...
         text: exactly the characters from start to end.
         start, end: characters of the document's text.
         start_byte, end_byte: bytes of the text's UTF-8 form.
         start_line, end_line: 1-based, inclusive; a line ends at a line feed.
         tokens: estimated tokens of the text.
         kind, symbol, defines, context: see `Piece`.
-        index, total: position among the document's chunks, and how many there are.
-        overlap_before, overlap_after: characters that it shares with the chunk before and after it.
+        index, total: position among the document's chunks, and their number.
+        overlap_before, overlap_after: characters shared with the previous and next chunk.
         parent, children: ids of the chunks around and inside it, in a tree of chunks.
-        level: how deep it lies in that tree, from 0.
+        level: depth in the tree, from 0.
         content: see `Piece`.
-        metadata: what else is known of it.
-        symbols: facts of the symbols that begin in it, in order; only with `ChunkOptions.details`.
+        metadata: see `Metadata`.
+        symbols: facts of the symbols beginning in it, in order; only with `ChunkOptions.details`.
     """
 
     id: str
@@ -231,7 +286,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkStatistics:
-    """Counts over one document: chunks, their tokens, and the seconds of wall time that chunking took."""
+    """Number of chunks of one document, their sizes in tokens, and the wall time of chunking in seconds."""
 
     chunks: int
     mean_tokens: float
@@ -245,10 +300,10 @@ class ChunkReport:
     """The chunks of a document in order, with statistics and warnings for people.
 
     Attributes:
-        chunks: in the order of their starts; a chunk that holds others comes before them.
-        statistics: counts.
+        chunks: ordered by start; a chunk comes before the chunks inside it.
+        statistics: sizes and time.
         warnings: a sentence each.
-        vectors: one row a chunk, shape (chunks, dimensions), from strategies that embed; else None.
+        vectors: one row a chunk, shape (chunks, dimensions), from strategies with embeddings; else None.
     """
 
     chunks: tuple[Chunk, ...]

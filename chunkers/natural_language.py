@@ -1,23 +1,23 @@
-"""Which natural language a text is in: by its script, and by its commonest words where many languages share a script.
+"""Detect the natural language of a text by its script, or by common words in a shared script.
 
-No model and no dependency: what has to be told apart here is the language of documents and comments, and short words
-such as "the", "der" and "les" are a quarter of all prose. What has too few of them gets no language.
+It needs no model and no dependency: it only separates the languages of documents and comments, and short words such as
+"the", "der" and "les" make up a quarter of all prose. Text with too few of them gets no language.
 """
 
 import functools
 import re
 
 _SAMPLES = (400, 2_000)
-"""Characters: prose tells its language in a few lines, and every chunk is asked. More where the first are markup."""
+"""Characters tested: a few lines of prose reveal its language. The larger number is for text beginning with markup."""
 _CODE_CHARACTERS = 4_000
 _TAG = re.compile("<[^<>]*>")
 
 _LEAST_WORDS, _LEAST_CHARACTERS = 2, 4
-"""Different common words, and characters of a script of its own, without which a text is too short to tell."""
+"""Minimum of different common words, or of characters in a script of its own; shorter texts get no language."""
 _LEAST_SHARE = 12
-"""Every so many words at least one must be common: lists of names and code are no prose."""
+"""At least one word in so many must be common: lists of names and code are not prose."""
 
-# The commonest function words, without those that are keywords of programming languages too ("for", "in", "if", "not").
+# The commonest function words, without keywords of programming languages ("for", "in", "if", "not").
 _COMMON_WORDS = {
     "en": "the of to and a an with that this it its are be can you your will by on at which we was were has have been"
     " but they when used into only than then also may must should how what there these our",
@@ -37,12 +37,12 @@ _COMMON_WORDS = {
     "sv": "och det att som en av för är inte på med den till ett om kan har från eller du vi",
 }
 
-# How the characters of a script begin in UTF-8: counting bytes takes a tenth of the time that regular expressions take.
+# First UTF-8 bytes of the scripts: counting bytes takes a tenth of the time of regular expressions.
 _KANA = (b"\xe3\x81", b"\xe3\x82", b"\xe3\x83")
 _HAN = (b"\xe4", b"\xe5", b"\xe6", b"\xe7", b"\xe8", b"\xe9")
 _CYRILLIC = (b"\xd0", b"\xd1", b"\xd2", b"\xd3")
 _ARABIC = (b"\xd8", b"\xd9", b"\xda", b"\xdb")
-# Scripts that one language has nearly for itself.
+# Scripts used by hardly more than one language.
 _SCRIPTS = (
     ("ko", (b"\xea", b"\xeb", b"\xec", b"\xed")),
     ("el", (b"\xce", b"\xcf")),
@@ -53,8 +53,8 @@ _SCRIPTS = (
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _PERSIAN = re.compile("[پچژگیک]")
 
-# Forms that are written in Japan only (simplified in 1946 otherwise than in China in 1956), and those that are not
-# written in Japan: simplified and traditional characters of Chinese, and its pronouns and particles.
+# Characters used only in Japan (simplified in 1946, otherwise than China in 1956), and characters never used in Japan:
+# simplified and traditional Chinese ones, and Chinese pronouns and particles.
 _JAPANESE_FORMS = re.compile(
     "[変図対応実発経総関様処検値込働読続売単県権歴帰気転伝絵広択沢験駅円両囲証拡隠覧価仮楽齢満渋抜暦巻弾戦桜栄毎焼獣"
     "縁縄聴脳舗蔵薬譲軽辺遅郷酔鉄銭鋳録錬険雑霊顔駆騒髪鶏黒黙徳悪恵廃従徴拝挙掲揺摂撃収剤剰労効勧勲圧壊姫嬢専峠塀]"
@@ -65,14 +65,19 @@ _CHINESE_FORMS = re.compile(
     "這們為說對應實發經總關樣處檢圖讀續單權歷歸氣轉傳嗎將從讓麼與點數據碼擇隱繼]"
 )
 _LEAST_KANA_PERCENT, _MOST_KANA_PERCENT = 8, 40
-"""Of kana and ideographs: Japanese prose has 40 to 70, terse headings and tables 10 and more; Chinese quotes some."""
+"""Share of kana among kana and ideographs.
+
+Japanese prose has 40 to 70 %, terse headings and tables 10 and more; Chinese quotes some.
+"""
 
 
 def natural_language(text: str) -> str:
-    """The language of a text's beginning as an ISO 639-1 code, "" when there is too little to tell.
+    """Detect the language of a text's beginning as an ISO 639-1 code; "" for too little text.
+
+        natural_language("Der Index ist nicht mehr aktuell und wird neu gebaut.")  # "de"
 
     Parameters:
-        text: prose; tags, addresses and code that is marked as such are passed over.
+        text: prose; tags, addresses and marked code are ignored.
     """
     for length in _SAMPLES:
         sample = _without_markup(text[:length])
@@ -83,7 +88,10 @@ def natural_language(text: str) -> str:
 
 
 def natural_language_of_comments(text: str) -> str:
-    """The language of comments and literals in code, as far as they are not ASCII alone; see `natural_language`."""
+    """Detect the language of comments and literals in code by their non-ASCII text.
+
+    See `natural_language`.
+    """
     if text.isascii():
         return ""
     lines = text[:_CODE_CHARACTERS].split("\n")
@@ -91,7 +99,7 @@ def natural_language_of_comments(text: str) -> str:
 
 
 def _without_markup(text: str) -> str:
-    # Code stands between single back quotes, and between triple ones, which are an odd number too.
+    # Code stands between single back quotes, or between triple ones, also an odd number.
     prose = "".join(text.split("`")[::2]) if "`" in text else text
     return _TAG.sub("", prose) if "<" in prose else prose
 
@@ -101,7 +109,7 @@ def _by_script(text: str) -> str:
         return ""
     data = text.encode("utf-8", "ignore")
     words = len(text.encode("ascii", "ignore").split())
-    # A character of these scripts is worth about half a word: a script counts when most of the text is in it.
+    # A character of these scripts counts as half a word: a script wins if most of the text is in it.
     enough = max(_LEAST_CHARACTERS, words / 2)
     kana, han = _count(_KANA, data), _count(_HAN, data)
     if kana + han >= enough:
@@ -125,7 +133,7 @@ def _japanese_or_chinese(text: str, kana: int, han: int) -> str:
         return "ja"
     if japanese != chinese:
         return "ja" if japanese > chinese else "zh"
-    # What both languages write alike: Chinese, unless it is as short as a name.
+    # Characters common to both languages: Chinese, unless the text is as short as a name.
     return "zh" if han >= 4 * _LEAST_CHARACTERS else ""
 
 

@@ -1,7 +1,7 @@
-"""Quality gates: what is wrong with finished chunks, and the joining of pieces that are too small to mean anything.
+"""Quality gates for finished chunks, and the joining of meaninglessly small pieces.
 
-Q1 a chunk of less than 50 characters; Q2 one over 2,048 characters or 512 tokens; Q3 required metadata that is missing;
-Q4 a chunk of nothing but symbols; Q5, text that is not UTF-8, is found where files are read (`decode`).
+Q1: a chunk under 50 characters. Q2: a chunk over 2,048 characters or 512 tokens. Q3: missing required metadata. Q4: a
+chunk of nothing but symbols. Q5: text other than UTF-8, found when files are read (`decode`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,24 +16,24 @@ MOST_CHARACTERS, MOST_TOKENS = 2_048, 512
 """The limits of the design documents (Q1 and Q2)."""
 
 REQUIRED = ("path", "source_type", "content_type")
-"""Without these a chunk can be neither found by filter nor shown; a source and an address not every document has."""
+"""Chunks without these can be neither filtered nor shown. Not every document has a source and an address."""
 
 _MOST_EXAMPLES = 5
 
-# Facts that differ between the documents that one text holds: issues of a list, pages of a PDF.
+# Facts which differ between the documents inside one text: issues of a list, pages of a PDF.
 _DOCUMENT_FACTS = ("number", "page", "url")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a gate found in the chunks of a document, or of many.
+    """A gate's result for the chunks of one or many documents.
 
     Attributes:
         gate: "Q1" to "Q5".
-        message: what it is, for people; the same for all findings that may be added up.
-        count: how many chunks, or files.
-        is_error: whether it must be repaired; anything else is for information.
-        examples: places, "path:line", the first few.
+        message: for people; findings with the same message may be added up.
+        count: number of chunks, or files.
+        is_error: whether it must be repaired; otherwise it is for information.
+        examples: the first few places, "path:line".
     """
 
     gate: str
@@ -44,11 +44,11 @@ class Finding:
 
 
 def gates(report: ChunkReport, options: ChunkOptions) -> tuple[Finding, ...]:
-    """What the gates find in the chunks of a document.
+    """Run the gates on the chunks of a document.
 
     Parameters:
-        report: as `chunk` gives it.
-        options: that it was cut with; under the design's 512 tokens its limit is the one that counts.
+        report: a result of `chunk`.
+        options: the options used for it; a limit below the design's 512 tokens counts as 512.
     """
     chunks, most = report.chunks, max(options.max_tokens, MOST_TOKENS)
     characters = max(MOST_CHARACTERS, QUARTERS * options.max_tokens)
@@ -67,7 +67,7 @@ def gates(report: ChunkReport, options: ChunkOptions) -> tuple[Finding, ...]:
 
 
 def added(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of many documents, those of the same gate and message made one."""
+    """Add up the findings of many documents by gate and message."""
     sums: dict[tuple[str, str, bool], Finding] = {}
     for it in findings:
         key = (it.gate, it.message, it.is_error)
@@ -78,10 +78,10 @@ def added(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def check_metadata(chunk: Chunk) -> None:
-    """Let pass what has all that `REQUIRED` names.
+    """Check a chunk for all fields in `REQUIRED`.
 
     Raises:
-        QualityError: something is missing; it names the chunk and the fields.
+        QualityError: a field is missing; the message names the chunk and the fields.
     """
     if missing := _missing_names(chunk):
         message = f"The chunk at {_place(chunk)} lacks {', '.join(missing)}."
@@ -89,21 +89,21 @@ def check_metadata(chunk: Chunk) -> None:
 
 
 def is_small(text: str) -> bool:
-    """Whether gate Q1 stops it; white space around it doesn't count."""
+    """Tell if gate Q1 stops the text; surrounding white space doesn't count."""
     return len(text) < 2 * LEAST_CHARACTERS and len(text.strip()) < LEAST_CHARACTERS
 
 
 def is_meaningless(text: str) -> bool:
-    """Whether there is neither a letter nor a digit nor a picture in it: blank lines, braces, rules."""
+    """Tell if the text has neither letter, digit nor picture: blank lines, braces, rules."""
     return not any(character.isalnum() or character > "\uffff" for character in text)
 
 
 def without_small(text: str, pieces: Sequence[Piece], options: ChunkOptions) -> list[Piece]:
-    """The pieces, those that gates Q1 and Q4 would stop joined with a neighbour.
+    """Join pieces stopped by gates Q1 and Q4 with a neighbour.
 
-    A neighbour must be of the same document and level, and both together within the limit. A piece with a symbol of its
-    own stays what it is where options keep symbols apart, and so does every piece with letters when they ask for no
-    packing (`min_tokens` 0).
+    The neighbour must be of the same document and level, and both together within the limit. Pieces with a symbol stay
+    as they are if the options keep symbols apart. Pieces with letters stay if the options ask for no packing
+    (`min_tokens` 0).
     """
     result: list[Piece] = []
     waiting = list(reversed(pieces))
@@ -135,7 +135,7 @@ def _is_stopped(text: str, piece: Piece, options: ChunkOptions) -> bool:
 
 
 def _leads(piece: Piece, after: Piece | None) -> bool:
-    """Whether it belongs to what follows it: the heading of a section, the beginning of a type."""
+    """Tell if the piece introduces the next one: a section's heading, the beginning of a type."""
     within = (f"{piece.symbol} > ", f"{piece.symbol}.")
     return (
         after is not None and bool(piece.symbol) and (after.symbol == piece.symbol or after.symbol.startswith(within))
@@ -149,7 +149,7 @@ def _may_join(text: str, before: Piece, after: Piece, options: ChunkOptions) -> 
 
 
 def _joined(text: str, before: Piece, after: Piece) -> Piece:
-    """Both as one, called what the larger of them is called."""
+    """Join two pieces under the kind and name of the larger one."""
     larger = max(before, after, key=lambda piece: piece.end - piece.start)
     parts = [piece.content or text[piece.start : piece.end] for piece in (before, after)]
     return larger._replace(
@@ -164,7 +164,7 @@ def _joined(text: str, before: Piece, after: Piece) -> Piece:
 
 
 def _joined_facts(before: Mapping[str, Fact], after: Mapping[str, Fact]) -> dict[str, Fact]:
-    """What may be true of both: whether either has something, and the lists of both as one."""
+    """Merge facts true of both: flags set in either, and lists as one."""
     facts: dict[str, Fact] = {}
     for name, value in (*before.items(), *after.items()):
         known = facts.get(name)

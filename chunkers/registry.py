@@ -1,4 +1,4 @@
-"""Which chunker reads what, one row each: of those that name a text's language the first that knows its shape wins."""
+"""Choose a chunker: among the rows for a text's language, the first to recognise its form wins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ class Chunker:
     """A row of the table.
 
     Attributes:
-        name: what `Chunk.strategy` says.
-        languages: that it reads.
-        cut: from text, language and options to pieces; none, or None, for a text that it cannot read.
-        parses: whether `ChunkOptions.max_parse_bytes` holds for it.
-        reads: whether a text has the shape that it reads; None when the language says enough. Called for every text of
-            the languages, so that it looks at little of it.
+        name: value of `Chunk.strategy`.
+        languages: accepted by this chunker.
+        cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
+        parses: whether `ChunkOptions.max_parse_bytes` applies.
+        reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
+            looks at little of it.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Chunker:
 def _cut_code(text: str, language: str, options: ChunkOptions) -> Cut | None:
     if not options.details:
         return pieces_of_code(text, language, options)
-    # Only where it is asked for: importing the rows takes time too.
+    # Only on demand: importing the rows takes time too.
     from cqm.chunkers.facts.collecting import facts_of
 
     return pieces_of_code(text, language, options, facts_of)
@@ -65,7 +65,7 @@ def _cut_lines(text: str, _language: str, options: ChunkOptions) -> Cut:
 
 
 LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
-"""For a language without a row, and for a text that its own chunker cannot read."""
+"""For languages without a row, and for texts unreadable for their own chunker."""
 
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
@@ -86,6 +86,6 @@ CHUNKERS = (
 
 
 def chunker_of(language: str, text: str) -> Chunker:
-    """The chunker of a text in a language."""
+    """Return the chunker for a text in a language."""
     rows = (row for row in CHUNKERS if language in row.languages)
     return next((row for row in rows if row.reads is None or row.reads(text)), LINES)

@@ -1,4 +1,4 @@
-"""Where to cut a text that is longer than the limit: into even spans, at the best boundary near each ideal one."""
+"""Split text longer than the limit into even spans, at the best boundary near each ideal cut."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -11,16 +11,16 @@ from cqm.chunkers.tokens import quarters
 Span = tuple[int, int]
 
 LineStrength = Callable[[str, str], int]
-"""How good a cut is between a line and the line after it, which is empty at the end of the text."""
+"""Rate a cut between a line and the next one, "" at the end of the text; higher is better."""
 
 
 class Unit(NamedTuple):
-    """A stretch of text that is never cut inside.
+    """A stretch of text that must not be cut inside.
 
     Attributes:
-        end: where it ends; it begins where the unit before it ends.
+        end: its last character + 1; it begins at the end of the previous unit.
         size: in quarters of a token.
-        strength: how good a cut after it is; the largest within reach wins.
+        strength: rating of a cut after it; the strongest cut within reach wins.
     """
 
     end: int
@@ -33,21 +33,24 @@ Columns = tuple[list[int], list[int], list[int]]
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-# The look-behind keeps a run of marks from being tried again from each of its characters, which would be quadratic.
+# The look-behind stops a run of marks from being tried again from each of its characters, which would be quadratic.
 _WESTERN_MARKS = r"""(?<![.!?])[.!?]++["')\]]*+"""
-# After a Japanese quotation a particle goes on with the sentence.
+# After a Japanese quotation a particle continues the sentence.
 _JAPANESE_MARKS = r"[。！？]++(?:[」』）]++(?![、とがはをのにもで]))?+(?![」』）])"  # noqa: RUF001 - full-width marks
 _SENTENCE_END = re.compile(rf"(?:{_WESTERN_MARKS}(?=[ \t])|{_JAPANESE_MARKS})[ \t]*+")
 _SENTENCE_END_OR_LINE = re.compile(rf"(?:{_WESTERN_MARKS}(?=\s)|{_JAPANESE_MARKS})[ \t]*+\r?\n?")
 
-# Where a line may be cut, best first: after a space, then after what separates in minified code and data.
+# Places to cut a line, best first: after a space, then after separators of minified code and data.
 _SEPARATORS = (" ", "\t", "\u3000", ";", "}", ",")
 
 
 def line_start(text: str, position: int) -> int:
-    """Where the line of a position begins when only blanks are between, so that cuts are at whole lines.
+    r"""Return the start of the line if only blanks precede the position; else the position.
 
-    Otherwise it is the position. Time is linear in the blanks, however long the line is.
+    Cuts then fall on whole lines. Time is linear in the blanks, however long the line is.
+
+        line_start("a\n    b", 6)  # 2
+        line_start("a\n  x b", 6)  # 6
     """
     start = position
     while start and text[start - 1] in " \t":
@@ -56,13 +59,16 @@ def line_start(text: str, position: int) -> int:
 
 
 def even_spans(start: int, units: list[Unit], limit: int) -> list[Span]:
-    """Group units into spans within the limit, few and of about the same size; a larger unit is a span of its own.
+    """Group units into few spans of similar size within the limit; a larger unit becomes its own span.
 
-    A cut may come as early as half the ideal size, or as late as the limit, for the sake of a stronger boundary.
-    Time is linear in the number of units, but for a binary search a span.
+    A cut may come as early as half the ideal size, or as late as the limit, to reach a stronger boundary. Time is
+    linear in the number of units, plus a binary search for each span.
+
+        units = [Unit(12, 12, 1), Unit(26, 14, 0), Unit(34, 8, 1), Unit(41, 7, 1)]
+        even_spans(0, units, 30)  # [(0, 12), (12, 41)]
 
     Parameters:
-        start: where the first unit begins.
+        start: of the first unit.
         units: in order, without gaps between them.
         limit: of a span, in quarters of a token.
     """
@@ -72,7 +78,7 @@ def even_spans(start: int, units: list[Unit], limit: int) -> list[Span]:
 
 
 def even_spans_of(start: int, columns: Columns, limit: int) -> list[Span]:
-    """`even_spans` of units by column, which spares making so many of them where they are rows of a text."""
+    """Do the same as `even_spans` for columns instead of one `Unit` a row, to save objects."""
     ends, sizes, strengths = columns
     sums = list(accumulate(sizes))
     spans: list[Span] = []
@@ -99,13 +105,13 @@ def _last_of_span(first: int, strengths: list[int], sums: list[int], limit: int)
 
 
 def line_units(text: str, span: Span, limit: int, strength: LineStrength) -> list[Unit]:
-    """The lines of a span as units; a line over the limit is divided at sentences, then words, then anywhere.
+    """Return the lines of a span as units; lines over the limit split at sentences, words, then anywhere.
 
     Parameters:
         text: the whole text; a line ends at a line feed only, as for git and grep.
         span: characters of the text; may begin and end inside a line.
         limit: in quarters of a token.
-        strength: judges the boundary after a line.
+        strength: rates the boundary after a line.
     """
     position, end = span
     units: list[Unit] = []
@@ -130,7 +136,7 @@ def _units_of_line(text: str, span: Span, limit: int) -> Iterator[Unit]:
 
 
 def _ends_within(text: str, span: Span, limit: int) -> Iterator[int]:
-    # A character has at most 2 quarters: so many always fit.
+    # A character has at most 2 quarters, so this many always fit.
     position, end = span
     reach = limit if text.isascii() else limit // 2
     while end - position > reach:
@@ -146,11 +152,11 @@ def _last_separator(text: str, start: int, end: int) -> int:
 
 
 def units_at(text: str, cuts: Iterable[tuple[int, int]], span: Span, limit: int) -> list[Unit]:
-    """The stretches of a span between places where it may be cut, as units; one over the limit is divided further.
+    """Return the stretches between cuts of a span as units; those over the limit are divided further.
 
     Parameters:
         text: the whole text.
-        cuts: where one may cut, in order, each with the strength of a cut there; those outside of the span count not.
+        cuts: allowed positions in order, each with its strength; positions outside the span are ignored.
         span: characters of the text.
         limit: in quarters of a token.
     """
@@ -171,17 +177,24 @@ def units_at(text: str, cuts: Iterable[tuple[int, int]], span: Span, limit: int)
 
 
 def sentence_ends(text: str, span: Span) -> Iterator[int]:
-    """Where sentences of a span end, in order: after their marks and the blanks or the line's end that follows."""
+    """Yield the ends of a span's sentences, after their marks and the following blanks or line end.
+
+    `list(sentence_ends("One. Two! Three", (0, 15)))` is `[5, 10]`.
+    """
     return (match.end() for match in _SENTENCE_END_OR_LINE.finditer(text, *span) if match.end() < span[1])
 
 
 def overlap_before(text: str, start: int, begins: Sequence[int], budget: int) -> int:
-    """How many characters before a place to repeat after it: as many as the budget holds, from a good beginning on.
+    """Return the number of characters to repeat before a position.
+
+    The repeated part starts at the earliest allowed beginning within the budget.
+
+        overlap_before("One. Two. Three.", 10, [0, 5], budget=6)  # 5
 
     Parameters:
         text: the whole text.
-        start: where what repeats begins.
-        begins: where the repeated part may begin, in order.
+        start: of the repeating part.
+        begins: allowed beginnings of the repeated part, in order.
         budget: in quarters of a token.
     """
     first, end = bisect_left(begins, start - budget), bisect_left(begins, start)
@@ -190,7 +203,7 @@ def overlap_before(text: str, start: int, begins: Sequence[int], budget: int) ->
 
 
 def line_strength(line: str, following: str) -> int:
-    """Best after a blank line, and before a line that is not indented; see `cutting.LineStrength`."""
+    """Rate cuts after a blank line best, then cuts before an unindented line; see `LineStrength`."""
     if following.isspace():
         return 0
     indented = following[:1].isspace()

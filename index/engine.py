@@ -1,4 +1,4 @@
-"""The index of one root: the one object that the server and the command line talk to."""
+"""The index of one root: the object behind the server, the command line and the Python API."""
 
 import math
 import threading
@@ -42,7 +42,7 @@ from cqm.index.workers.forking import Source
 
 _USE_NOTED_EVERY_SECONDS = 60.0
 _READERS_SECONDS = 30.0
-"""How long closing waits for those who read. Whoever takes longer meets an error."""
+"""Time closing waits for readers, in seconds. A slower reader meets an error."""
 
 
 class Index:
@@ -74,7 +74,7 @@ class Index:
         Parameters:
             root: the folder or file.
             options: of the index.
-            source: what gives the workers that parse, if that was started already; closed with the index.
+            source: a started source of parsing workers; closed with the index.
 
         Raises:
             ScanError: the root does not exist.
@@ -92,7 +92,7 @@ class Index:
             serving = index._lineage.open()
             use_order(index._services.routes, serving)
             if not serving.manifest.fact(COMPLETE_FACT):
-                # Files will be parsed: what forks workers loads meanwhile.
+                # Files will be parsed: the fork server loads meanwhile.
                 index._workers.warm()
         except BaseException:
             index._workers.close()
@@ -112,7 +112,7 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Flush and release everything; harmless when it is closed already. Waits for what goes on."""
+        """Flush and release everything; may be called twice. Waits for running calls."""
         with self._closing:
             with self._updating:
                 opened, has_obsolete = self._lineage.end()
@@ -128,11 +128,11 @@ class Index:
                     closing.callback(generation.close if is_ours else generation.abandon)
 
     def warm(self) -> None:
-        """Have ready what parses files: for whoever expects changes, whose next update is quicker by .8 s."""
+        """Start the parsing workers ahead of an update, which is then .8 s quicker."""
         self._workers.warm()
 
     def retry_models(self) -> None:
-        """Let models that failed, and are left alone for a while, be tried by the next update: they may be mended."""
+        """Let the next update try failed models again at once."""
         self._services.retry_models()
 
     def update(
@@ -149,8 +149,8 @@ class Index:
         is indexed into a new generation, while the old one serves until the new one is complete.
 
         Parameters:
-            paths: files or folders that changed, relative to the root or absolute, also vanished ones; None compares
-                the whole tree.
+            paths: changed or vanished files or folders, relative to the root or absolute; None compares the whole
+                tree.
             anew: read and embed everything again, into a generation of its own. The old one stays, and the new one is
                 dropped, when that fails, is cancelled, or would lose files or vectors that the old one has.
             report: called as the update goes on.
@@ -184,7 +184,7 @@ class Index:
         return summary
 
     def compact(self) -> None:
-        """Write what the index holds anew, without the room of what was deleted; searches go on meanwhile.
+        """Rewrite the index without the space of deleted chunks; searches go on meanwhile.
 
         Meanwhile it takes up to twice its room on disk.
 
@@ -206,14 +206,14 @@ class Index:
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Improved:
-        """Get what an update left for later: vectors of the preferred model, contexts that a model writes.
+        """Backfill: get vectors of the preferred model and written contexts which an update left for later.
 
         Updates and searches go on meanwhile. It ends early when a model that is needed fails, and when the index is
         closed; a later call goes on from there.
 
         Parameters:
             report: called after each file.
-            cancelled: asked after each file, and while a service works; it stops when that answers true.
+            cancelled: asked after each file, and while a service works; true stops the backfill.
 
         Raises:
             StoreError, ManifestError: the index cannot be written.
@@ -242,15 +242,15 @@ class Index:
         return Improved(done, embedded, waiting, self._services.used_since(before), time.monotonic() - started)
 
     def estimate(self) -> Estimate:
-        """What an update of the whole tree would ask models for, without asking any.
+        """Estimate the model calls of an update of the whole tree. Asks no model.
 
         Raises:
             ScanError: the root cannot be walked.
         """
         with self._updating:
             serving = self._lineage.serving
-            # What a model has become since could only be told by asking it.
-            if serving.recipe == generations.generation_name(self.options):
+            # Only asking a model would show a change of it since.
+            if serving.recipe in generations.recipe_names(self.options):
                 return self._updates.estimate(serving)
             # Another generation would be built: nothing of it is there, and nothing is begun by asking.
             with TemporaryDirectory() as nowhere:
@@ -262,7 +262,7 @@ class Index:
                     empty.close()
 
     def search(self, query: Query) -> Answer:
-        """Answer a query from what the index holds now.
+        """Answer a query from the index as it is now.
 
         Raises:
             QueryError: a parameter of the query is not valid.
@@ -299,7 +299,7 @@ class Index:
         )
 
     def usages(self, name: str, limit: int = 20) -> SymbolUses:
-        """Tell of a symbol: where it is defined, where it is called, what it calls; see `usages.find_usages`.
+        """Return definitions, callers and calls of a symbol; see `usages.find_usages`.
 
         Raises:
             QueryError: the name is no symbol's, or the limit is out of range.
@@ -310,7 +310,7 @@ class Index:
             return find_usages(serving, self._workers, name, limit)
 
     def status(self, *, look: bool = False) -> IndexStatus:
-        """What the index holds.
+        """Return the state of the index: files, chunks, freshness, models, running work.
 
         Parameters:
             look: compare with the files on disk, which costs a scan.
@@ -319,7 +319,7 @@ class Index:
             return self._status(serving, look=look)
 
     def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
-        # First: what ends while the counting goes on is told of beside old counts, never missing beside them.
+        # First: work which ends during the counting then shows beside old counts, instead of missing beside them.
         running, stopped = self._runs.running(), self._runs.stopped()
         pending = None
         if look:
@@ -330,14 +330,14 @@ class Index:
         noted = {state.name: state.problem for state in found.models} if found.lacking else {}
         routes = self._services.routes
         states = routes.states() if routes else ()
-        # What another process met is worth knowing as long as something waits for it.
+        # Problems other processes met matter as long as something waits for that model.
         models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
         waiting = lacking(serving.manifest, dict.fromkeys(routes.routes if routes else (), ""))
         found = replace(found, models=models, lacking=waiting, cache=self._services.cache.layers())
         return going_on(found, running, stopped, self._built(serving, running))
 
     def _built(self, serving: Generation, running: Sequence[Running]) -> Building | None:
-        """What is built beside the generation that serves."""
+        """Return the generation built beside the serving one."""
         building = self._lineage.building
         if building is None:
             return read_building(self.folder, serving.name, running, self.options)
@@ -353,12 +353,12 @@ class Index:
             return serving.manifest.secrets()
 
     def skipped(self) -> tuple[FileProblem, ...]:
-        """The files and folders that are left out, with their reasons."""
+        """Return skipped files and folders with their reasons."""
         with self._lineage.reading() as serving:
             return serving.manifest.problems(FileState.SKIPPED)
 
     def _note_use(self) -> None:
-        """Note that the index is used, for `make_room`: now and then, since it costs a write."""
+        """Note the use of the index for `make_room`, at most once a minute: it costs a write."""
         now = time.monotonic()
         if now - self._used_at > _USE_NOTED_EVERY_SECONDS:
             self._used_at = now

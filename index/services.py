@@ -1,4 +1,4 @@
-"""What an open index asks beside its own files: the models, the cache of what they gave, and the reranker."""
+"""The services of an open index: models, their cache, the reranker."""
 
 from collections.abc import Mapping
 
@@ -30,30 +30,30 @@ class Services:
         self.reranker = open_reranker(options.rerank)
 
     def refresh(self) -> None:
-        """Notice models that have become others under the same name."""
+        """Notice models replaced under the same name."""
         if self.routes:
             self.routes.refresh()
 
     def retry_models(self) -> None:
-        """Let models that failed, and are left alone for a while, be tried by the next call."""
+        """Let the next call try failed models again at once."""
         if self.routes:
             self.routes.retry_models()
         if self.writer:
             self.writer.health.half_open()
 
     def usage(self) -> dict[str, Usage]:
-        """What each model was used for since the index was opened."""
+        """Return the usage of each model since the index was opened."""
         usage = (self.routes.usage() if self.routes else {}) | self.questions.usage()
         return usage | ({self.writer.name: self.writer.usage()} if self.writer else {})
 
     def used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
-        """What each was used for since an earlier `usage`; those are left out that were not used."""
+        """Return the usage of each model since an earlier `usage`, without unused ones."""
         none = Usage()
         now = self.usage().items()
         return {name: used - before.get(name, none) for name, used in now if used != before.get(name, none)}
 
     def cached(self) -> int:
-        """How many texts got their vector from the cache."""
+        """Count the texts whose vector came from the cache."""
         return self.routes.cached() if self.routes else 0
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""What people and agents touch: the MCP server, the command line, settings and the file watcher."""
+"""Surfaces of CQM: the MCP server, the command line, settings and the file watcher."""

@@ -1,4 +1,4 @@
-"""The standard streams: UTF-8 on every system, and no text of a file drives a terminal or forges a line of ours."""
+"""Standard streams: UTF-8 on every system; text of files can neither drive a terminal nor forge CQM's lines."""
 
 import io
 import json
@@ -10,19 +10,19 @@ from dataclasses import fields, is_dataclass
 
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _JOINED_SCRIPTS = "\u0600-\u07bf\u0840-\u0dff"
-"""Arabic to Thaana and the scripts of India, whose spelling needs joiners."""
+"""Arabic to Thaana and the scripts of India: their spelling needs joiners."""
 _UNSEEN = re.compile(
     # Control characters but newline and tab, and lone surrogates.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
-    # What reorders text (CVE-2021-42574) or ends a line.
+    # Characters reordering text (CVE-2021-42574) or ending a line.
     "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-    # What shows nothing, and can hide a text within a text; see Default_Ignorable_Code_Point of Unicode.
+    # Invisible characters, which can hide a text within a text; see Default_Ignorable_Code_Point of Unicode.
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    # Joiners, but a single one within an emoji or a word that is spelled with it.
+    # Joiners, except a single one within an emoji or a word spelled with it.
     rf"|\u200d(?!(?<=[{_EMOJI}]\u200d)[{_EMOJI}]|(?<=[{_JOINED_SCRIPTS}]\u200d)[{_JOINED_SCRIPTS}])"
     rf"|\u200c(?!(?<=[{_JOINED_SCRIPTS}]\u200c)[{_JOINED_SCRIPTS}])"
-    # The choice between an emoji and a sign, but after one that has both forms.
+    # Variation selectors, except after a character with both an emoji and a text form.
     rf"|(?<![#*0-9{_EMOJI.replace(chr(0xFE0F), '')}])[\ufe0e\ufe0f]"
 )
 _IN_A_LINE = re.compile(f"[\t\n]|{_UNSEEN.pattern}")
@@ -30,21 +30,21 @@ _FIRST_PICTURE, _FIRST_WIDE = 0x2400, 0x10000
 
 
 class LineFormatter(logging.Formatter):
-    """Escapes what messages name, such as files; only a traceback has lines of its own."""
+    """Escape names in messages, such as those of files; only tracebacks have several lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as logging has it
-        """Fill the format, and keep it in its line."""
+        """Fill the format and escape line ends."""
         return one_line(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record, with its traceback if it has one."""
+        """Format a record, with its traceback if it has one."""
         return visible(super().format(record))
 
 
 def prepare_streams() -> None:
-    """Write UTF-8 whatever the locale is; what UTF-8 cannot hold (names of files that are not text) is escaped.
+    """Write UTF-8 whatever the locale; escape what UTF-8 can't hold, such as file names which are no text.
 
-    Warnings that are logged come the same way, a line each.
+    Logged warnings are formatted alike, a line each.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -54,7 +54,7 @@ def prepare_streams() -> None:
 
 
 def visible(text: str) -> str:
-    """Show what a reader would not see: control characters as pictures, characters without a shape as escapes.
+    """Make invisible text visible: control characters as pictures, characters without a shape as escapes.
 
     Lines and tabs stay. So do joiners and variation selectors where an emoji or the spelling of a language needs one.
     """
@@ -62,7 +62,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`visible` for a name or a message: line ends and tabs are shown too, so that it stays in its line."""
+    """Make a name or message visible in one line: as `visible`, with line ends and tabs shown too."""
     return _IN_A_LINE.sub(_picture, text)
 
 
@@ -79,13 +79,13 @@ def show(lines: Iterable[str]) -> None:
 
 
 def emit(value: object) -> None:
-    """A value as one line of JSON on standard output; dataclasses become objects, enumerations their values."""
+    """Print a value as one line of JSON; dataclasses become objects, enumerations their values."""
     sys.stdout.write(f"{json.dumps(plain(value), ensure_ascii=False)}\n")
     sys.stdout.flush()
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it, through any depth of dataclasses, mappings and sequences."""
+    """Convert a value to JSON types, through any depth of dataclasses, mappings and sequences."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

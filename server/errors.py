@@ -1,10 +1,10 @@
-"""What the surface can raise, beside the errors of the index and of chunking."""
+"""Errors of the server, beside those of the index and of chunking."""
 
 from cqm.chunkers.errors import CqmError
 
 
 class SettingsError(CqmError):
-    """The configuration is refused: an unknown option, a bad value, a file that cannot be read, a project not trusted.
+    """The configuration is refused: an unknown option, a bad value, an unreadable file, an untrusted project.
 
     The message has one line for each problem, beginning with the file and line, or the environment variable.
     """
@@ -15,12 +15,12 @@ class WhenError(CqmError):
 
 
 class PathRefusedError(CqmError):
-    """A client named a path that this server may not read, or that it cannot find."""
+    """A client named a path outside the allowed roots, or one the server can't find."""
 
 
 class ServeError(CqmError):
-    """The server cannot start as asked: an address in use, or one that other machines reach without a token."""
+    """The server can't start: the address is in use, or other machines could reach it without a token."""
 
 
 class SharingError(CqmError):
-    """The process that owns an index cannot be started or reached, does not answer, or died again and again."""
+    """The process owning an index can't be started or reached, doesn't answer, or died again and again."""

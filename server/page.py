@@ -1,4 +1,4 @@
-"""What the pages that CQM writes have in common: colours for light and dark, cards, and text that is safe in them."""
+"""Shared parts of the pages CQM writes: colours for light and dark, cards, and escaped text."""
 
 from html import escape
 
@@ -14,5 +14,5 @@ COLOURS = """
 
 
 def safe(text: str) -> str:
-    """Foreign text, fit to stand in an element or an attribute."""
+    """Escape foreign text for an element or an attribute."""
     return escape(visible(text))

@@ -1,4 +1,4 @@
-"""Shared by all tests: the profile of hypothesis, and the tables whose rows tests prove."""
+"""Shared by all tests: the profile of hypothesis, plugins, and the tables whose rows tests prove."""
 
 import json
 import math
@@ -14,13 +14,15 @@ import pytest
 from filelock import FileLock, Timeout
 from hypothesis import settings
 
-pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips"]
+pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips", "tiers"]
 
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+OF_USER = f"-{os.getuid()}" if hasattr(os, "getuid") else ""  # Windows has a temporary folder for each user
+
 # Rules that find secrets are compiled once, for all tests: each test has a home of its own.
-os.environ.setdefault("KF_RULE_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"cqm-test-rules-{os.getuid()}"))
+os.environ.setdefault("KF_RULE_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"cqm-test-rules{OF_USER}"))
 
 # A busy machine is slow, not wrong: no test fails by the clock. 40 examples in place of 100: the whole suite has to
 # stay under 15 minutes.

@@ -1,1 +1,3 @@
-"""Programs to chunks: a symbol a piece, from the syntax tree of their language."""
+"""Cut programs into chunks, one symbol a piece, by their syntax trees."""
+
+__all__ = ["enclosing", "outline", "packages", "pieces", "program", "signature", "source", "syntax"]

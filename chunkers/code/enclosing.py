@@ -1,4 +1,4 @@
-"""What a chunk tells of the type that its symbols are in, and the chunk of a type's head of the type's methods."""
+"""Write the context of chunks: a member's enclosing type, and the methods of a type's head."""
 
 import re
 from itertools import islice
@@ -16,24 +16,21 @@ if TYPE_CHECKING:
 _METHODS = frozenset({"method", "constructor", "function"})
 _FIELDS = frozenset({"property", "constant", "variable"})
 
-# Kinds of what is taken apart when members are to be chunks of their own.
+# Kinds taken apart when members become chunks of their own.
 _WITH_MEMBERS = TYPES | {"component", "module", "namespace"}
 
-_VALUES_OF_ENUMS = frozenset(
-    {"enum_assignment", "enum_case", "enum_constant", "enum_entry", "enum_member_declaration", "property_identifier"}
-)
 _VALUE = re.compile(r"\s*(?<![<>=!])=(?![=>])")
 
-# Context is to be shorter than what it explains.
+# Context is shorter than the text it explains.
 CLASS_NOTE, FIELDS_NOTE = "// Class: ", "// Fields: "
-"""How the lines of a context begin that repeat what other lines and chunks say, for whoever reads the chunk alone."""
+"""Prefixes of context lines with facts also found elsewhere, for readers of the chunk alone."""
 
 _MAX_FIELDS = 24
 _MAX_METHODS = 200
 
 
 def ungrouped(marks: "Iterable[Mark]") -> "Iterator[Mark]":
-    """Marks in order, those inside of groups in place of the groups."""
+    """Yield marks in order, replacing groups by their members."""
     waiting = list(marks)[::-1]
     while waiting:
         mark = waiting.pop()
@@ -44,18 +41,18 @@ def ungrouped(marks: "Iterable[Mark]") -> "Iterator[Mark]":
 
 
 def has_members(mark: Mark) -> bool:
-    """Whether it is a type, a module or a namespace with members that call for chunks of their own."""
+    """Tell if a type, module or namespace has members worth chunks of their own."""
     return mark.kind in _WITH_MEMBERS and any(
         member.name and not is_loose(member) for member in ungrouped(mark.members)
     )
 
 
 def class_line(mark: Mark, package: str) -> str:
-    """A comment that tells a type's own name and its fully qualified name; empty for what is no type.
+    """Return a comment with a type's name and its fully qualified name; empty for other symbols.
 
     Parameters:
         mark: the symbol.
-        package: that the document is in, parts joined by "."; empty for none.
+        package: of the document, parts joined by "."; empty for none.
     """
     if mark.kind not in TYPES:
         return ""
@@ -65,26 +62,26 @@ def class_line(mark: Mark, package: str) -> str:
 
 
 def fields_line(mark: Mark) -> str:
-    """A comment that names the fields of a type, of very many the first; empty when it has none."""
+    """Return a comment naming the fields of a type, the first ones of very many; empty without fields."""
     names = [field.name.rpartition(".")[2] for field in _fields(mark)]
     shown = names if len(names) <= _MAX_FIELDS else [*names[:_MAX_FIELDS], "..."]
     return FIELDS_NOTE + ", ".join(shown) if shown else ""
 
 
 def field_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:
-    """How a type declares its fields, a line each, without their values; of very many the first."""
+    """Return a type's field declarations without values, a line each; the first ones of very many."""
     lines = (" ".join(signature(field, source).split()) for field in islice(_fields(mark), _MAX_FIELDS))
     return tuple(dict.fromkeys(_VALUE.split(line)[0].rstrip(";, ") for line in lines))
 
 
 def _fields(mark: Mark) -> "Iterator[Mark]":
     for member in ungrouped(mark.members if mark.kind in TYPES else ()):
-        if member.kind in _FIELDS and member.name and member.node.type not in _VALUES_OF_ENUMS:
+        if member.kind in _FIELDS and member.name and member.node.type not in member.nodes.enum_values:
             yield member
 
 
 def method_signatures(mark: Mark, source: "Source") -> tuple[str, ...]:
-    """How a type declares its methods, a line each; of very many the first."""
+    """Return a type's method declarations, a line each; the first ones of very many."""
     methods = (member for member in ungrouped(mark.members) if member.kind in _METHODS)
     lines = (" ".join(signature(method, source).split()) for method in islice(methods, _MAX_METHODS))
     return tuple(dict.fromkeys(line for line in lines if line))

@@ -1,9 +1,9 @@
-"""What is where in a syntax tree: a walk that goes into containers only and marks symbols, comments and statements."""
+"""Outline a syntax tree: enter containers only and mark symbols, comments and statements."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,35 +13,36 @@ if TYPE_CHECKING:
     from cqm.chunkers.code.source import Source
 
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
-"""Kinds whose functions are methods."""
+"""Kinds of symbols whose functions are methods."""
 
-# Kinds of marks that call for no piece of their own.
+# Kinds of marks which need no piece of their own.
 _LOOSE = frozenset(
     {"statement", COMMENT, LEADING, GROUP, "variable", "constant", "property", "imports", "key", "rule", "element"}
 )
 
-# Kinds of what has no name and is the same wherever it stands.
+# Kinds without a name, the same in every place.
 _PLAIN = frozenset({COMMENT, LEADING, GAP, GROUP})
 
 _VALUES = frozenset({"variable", "constant", "property", "imports"})
 
-# Deeper containers are statements of their parent: no real code nests so deep, and names stay short.
+# Deeper containers are statements of their parent: real code does not nest deeper, and names stay short.
 _MAX_DEPTH = 24
 
 _STATEMENT = Found("statement")
 
 
-# Not frozen: there are many, one for every comment line, and frozen ones take four times as long to make.
+# Not frozen: there is one for every comment line, and frozen ones take four times as long to make.
 @dataclass(slots=True, eq=False)
 class Mark:
-    """A node that counts: a symbol, a comment, an attribute, a group of them, or a plain statement.
+    """A marked node: a symbol, a comment, an attribute, a group of them, or a plain statement.
 
     Attributes:
         node: of the syntax tree.
-        first, last: its rows, inclusive, without what belongs to the symbol after it.
+        first, last: its rows, inclusive, without those of the next symbol.
         kind: COMMENT, LEADING, GROUP or the kind of a piece.
-        name: qualified, empty for what is no symbol.
+        name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
+        nodes: types of its language's nodes with a meaning.
     """
 
     node: "Node"
@@ -50,9 +51,10 @@ class Mark:
     kind: str
     name: str
     members: "Sequence[Mark]"
+    nodes: NodeTypes
 
     def names(self) -> list[str]:
-        """The qualified names of it and everything in it, in order."""
+        """Return the qualified names of this mark and of its members, in order."""
         if not self.members:
             return [self.name] if self.name else []
         names: list[str] = []
@@ -67,13 +69,13 @@ class Mark:
 
 
 class Place(NamedTuple):
-    """Where the walk is.
+    """The position of the walk.
 
     Attributes:
         name, kind: of the enclosing symbol; the name is qualified.
         local: whether it is inside a function.
-        depth: how many containers and groups are around it.
-        row: where the enclosing body begins; what stands there, such as a condition or a docstring, is no statement.
+        depth: number of containers and groups around it.
+        row: start of the enclosing body; anything there, such as a condition or a docstring, is not a statement.
     """
 
     name: str = ""
@@ -84,17 +86,17 @@ class Place(NamedTuple):
 
     @property
     def is_type(self) -> bool:
-        """Whether functions in the enclosing symbol are methods."""
+        """Tell if functions in the enclosing symbol are methods."""
         return self.kind in TYPES or (self.kind == COMPONENT and not self.local)
 
 
 def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: "Source") -> list[Mark]:
-    """The marks of all children of some nodes, those of containers and groups with their members; in order.
+    """Return the marks of all children of some nodes in order, with members of containers and groups.
 
     Parameters:
-        bodies: nodes whose children are looked at.
-        place: the symbol that they are in.
-        language: whose rules say what a node is.
+        bodies: the nodes whose children are marked.
+        place: the symbol around them.
+        language: the language whose rules classify nodes.
         source: the text's rows.
     """
     rules, data, offsets = language.rules, source.data, source.offsets
@@ -110,18 +112,18 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             kind, name, inside, _ = found
             if found is not _STATEMENT and kind not in _PLAIN:
                 kind, name = _identity(found, where, constructors)
-            # Points take four times as long to ask for as bytes.
+            # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while offsets[row + 1] <= start:
                 row += 1
             if kind == GAP or (row == opening and kind == "statement"):
                 continue
             first = last = row
-            # Many grammars end a comment behind its line end.
+            # Many grammars end a comment after its line end.
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, ())
+            mark = Mark(node, first, last, kind, name, (), language.nodes)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
@@ -138,7 +140,7 @@ def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
 
 
 def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
-    """The kind and the qualified name of what was found; `constructors` is None where functions are no methods."""
+    """Return kind and qualified name of a found symbol; `constructors` is None where functions are not methods."""
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:
         return "statement", ""
@@ -153,7 +155,7 @@ _MEMBER_KINDS = {"function": "method", "variable": "property"}
 
 
 def _last(first: int, last: int, column: int, line_comment: str, source: "Source") -> int:
-    # And some a node behind the white space after it.
+    # Some grammars end a node after the following white space.
     if column == 0 or not source.lines[last][:column].strip():
         last -= 1
         while last > first and source.is_blank(last):
@@ -162,7 +164,7 @@ def _last(first: int, last: int, column: int, line_comment: str, source: "Source
 
 
 def _without_comments(first: int, last: int, sign: str, source: "Source") -> int:
-    # A comment that is not indented more than the node, at its end, is about what follows.
+    # A comment at the end of a node, indented no more than the node, is about the following code.
     indentation = _indentation(source.lines[first])
     row = last
     while row > first and (source.is_blank(row) or _is_outer_comment(source.lines[row], sign, indentation)):
@@ -179,10 +181,5 @@ def _indentation(line: str) -> int:
 
 
 def is_loose(mark: Mark) -> bool:
-    """Whether it calls for no piece of its own: a statement, a value, a key, a declaration, a comment, a group."""
-    return mark.kind in _LOOSE or mark.node.type in _DECLARATIONS
-
-
-_DECLARATIONS = frozenset(
-    {"declaration", "field_declaration", "function_signature_item", "method_signature", "protocol_function_declaration"}
-)
+    """Tell if the mark needs no piece of its own: a statement, value, key, declaration, comment or group."""
+    return mark.kind in _LOOSE or mark.node.type in mark.nodes.loose

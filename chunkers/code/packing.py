@@ -1,4 +1,4 @@
-"""Packing small units with their neighbours, and naming what a group of units is."""
+"""Pack small units with their neighbours, and name each group of units."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Draft(NamedTuple):
-    """A piece of whole rows, or a part of a row that is over the limit: `start` and `end` are characters.
+    """A piece of whole rows, or a part of a row over the limit; `start` and `end` are characters.
 
-    `methods` are the signatures of the methods of a type whose head it is, when they are elsewhere.
+    For a type's head, `methods` are the signatures of its methods if they are in other pieces.
     """
 
     start: int
@@ -33,13 +33,13 @@ class Draft(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What a sequence of units is in.
+    """The surroundings of a sequence of units.
 
     Attributes:
         place: the enclosing symbol.
-        outer: the context of that symbol itself.
-        context: of what is in the symbol: the lines declared, and what the language tells of the symbol beside them.
-        declared: the lines that declare the symbol and what is around it.
+        outer: the context of the enclosing symbol itself.
+        context: for members of the symbol: its declaring lines, and its other facts in the language.
+        declared: the lines declaring the symbol and the symbols around it.
     """
 
     place: Place
@@ -50,7 +50,7 @@ class Scope(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Pack:
-    """Units that make one piece: their rows and size in quarters of a token, and whether all is loose, an import ...
+    """Units of one piece: their rows, size in quarters of a token, and flags for loose units, imports ...
 
     It grows while units are packed. Comments count as imports too.
     """
@@ -65,7 +65,7 @@ class Pack:
 
 
 def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
-    """Group units of one scope: small ones with their neighbours, never over the limit; others stand alone."""
+    """Group units of one scope: small ones with their neighbours within the limit; others stand alone."""
     packs: list[Pack] = []
     for unit in units:
         pack = _pack(unit, source)
@@ -113,7 +113,7 @@ def _belong_together(before: Pack, after: Pack, size: int, source: "Source") -> 
         return after.size < source.least or (before.imports and after.imports)
     if not (before.loose and after.loose) or before.imports != after.imports:
         return False
-    # Statements, values and keys without a blank row between them go on together; others up to half of the limit.
+    # Statements, values and keys without a blank row between them stay together; others only up to half the limit.
     small = after.size < source.least or before.end == after.first
     return small and (before.end == after.first or size <= source.limit // 2)
 
@@ -151,9 +151,9 @@ def _prefers_before(before: Pack, pack: Pack, after: Pack) -> bool:
 
 
 def draft_of(pack: Pack, scope: Scope, source: "Source") -> Draft:
-    """The piece that a pack makes: it is called after its largest symbol, or else after what it is in."""
+    """Make a pack's piece, named after its largest symbol or else after the symbol around it."""
     end = source.trimmed(pack.first, pack.end)
-    # A header is the first unit of what it opens.
+    # A header is the first unit of the container it opens.
     header = pack.units[0].marks[0] if pack.units[0].header else None
     kind, symbol = _identity(pack, header, scope, source)
     context = scope.outer if header else scope.context
@@ -208,7 +208,7 @@ _PLAIN_KINDS = {COMMENT: "code", LEADING: "code", GROUP: "statement"}
 
 
 def _symbols(waiting: list[Mark]) -> list[Mark]:
-    # From the last on. A group has no name; what is in it may have.
+    # From the last one on. A group has no name, but its members may have one.
     found: list[Mark] = []
     while waiting:
         mark = waiting.pop()
@@ -220,7 +220,7 @@ def _symbols(waiting: list[Mark]) -> list[Mark]:
 
 
 def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
-    """Join drafts of less than half the least size with a neighbour of another scope, where both are within the limit.
+    """Join drafts under half the least size with a neighbour of another scope, if both fit the limit.
 
     A line between two classes and the opening line of a namespace have no neighbour in their own scope.
     """
@@ -230,7 +230,7 @@ def without_tiny(drafts: "Sequence[Draft]", source: "Source") -> list[Draft]:
         draft = waiting.pop()
         after = waiting[-1] if waiting else None
         is_tiny = 2 * (draft.end - draft.start) < source.least and _is_tiny(draft, source)
-        # The line that opens a namespace is of no use alone.
+        # The opening line of a namespace is useless alone.
         if not is_tiny and not (source.apart and draft.kind == "namespace"):
             result.append(draft)
             continue
@@ -253,7 +253,7 @@ def _is_tiny(draft: Draft, source: "Source") -> bool:
 
 
 def _is_of(draft: Draft, after: Draft) -> bool:
-    # The comment of a function that fills a chunk by itself.
+    # The comment of a function so long as to fill a chunk by itself.
     return bool(draft.symbol) and draft.symbol == after.symbol and not draft.defines
 
 

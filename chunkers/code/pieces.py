@@ -1,4 +1,4 @@
-"""Chunks of source code: a symbol a piece, from the syntax tree of its language."""
+"""Cut source code by its syntax tree, one symbol a piece."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Language
 
     FactsOf = Callable[[Node, list[Mark], Language, Source], Iterable[tuple[int, SymbolFacts]]]
-    """From a tree and its outline to the facts of symbols, each with the character where it begins, in order."""
+    """Returns the facts of symbols, each with its first character, in order, from a tree and its outline."""
 
 
 def pieces_of_code(
@@ -33,18 +33,18 @@ def pieces_of_code(
         text: the whole text.
         language: a name of `languages.LANGUAGES`.
         options: the limits.
-        facts_of: gives the facts of symbols; None for pieces without them.
+        facts_of: returns the facts of symbols; None for pieces without them.
 
     Returns:
-        Pieces in order that hold every character that is not blank, and warnings for people; no pieces and the reason
-        when the text could not be parsed; None when there is no grammar for the language.
+        Pieces in order with every non-blank character, and warnings for people; no pieces and the reason if the text
+            could not be parsed; None without a grammar for the language.
     """
     program = program_of(text, language, options)
     if not isinstance(program, Program):
         return ([], [program]) if program else None
     row, root, marks, source = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
-    packages = packages_of(marks, row.name, source)
+    packages = packages_of(marks, row, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
     if facts_of:
         pieces = _with_symbols(pieces, facts_of(root, marks, row, source))
@@ -68,7 +68,7 @@ def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
 
 
 def _with_symbols(pieces: list[Piece], located: Iterable[tuple[int, SymbolFacts]]) -> list[Piece]:
-    """Give each symbol to the last piece that begins before it, so that none is lost or told twice."""
+    """Give each symbol to the last piece beginning before it, so none is lost or repeated."""
     starts = [piece.start for piece in pieces]
     symbols: defaultdict[int, list[SymbolFacts]] = defaultdict(list)
     for start, facts in located:

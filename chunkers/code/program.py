@@ -1,4 +1,4 @@
-"""A program that was read: its syntax tree, and what is where in it."""
+"""Parse a program into its syntax tree and outline."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ class Program(NamedTuple):
     """A text with its syntax tree.
 
     Attributes:
-        language: whose grammar read it.
+        language: the language of the grammar.
         root: of the tree.
         marks: of the outermost symbols and statements, in order.
         source: the text's rows.
@@ -32,7 +32,7 @@ class Program(NamedTuple):
 
 
 def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
-    """Parse a text; the reason why not when it cannot be parsed, None when there is no grammar for the language.
+    """Parse a text; return the reason if it cannot be parsed, None without a grammar for the language.
 
     Parameters:
         text: the whole text.

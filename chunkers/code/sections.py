@@ -1,4 +1,4 @@
-"""From marks to drafts: what fits is packed, a larger container is cut into members, a larger symbol is split."""
+"""Turn marks into drafts: pack units within the limit, cut larger containers into members, split larger symbols."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +24,7 @@ _LONG_COMMENT = 128
 
 
 class Walk(NamedTuple):
-    """What all sections of a text share; the package is that of the text, if its language's context tells it."""
+    """Data shared by all sections of a text; it has a package if the language's context shows one."""
 
     language: Language
     source: "Source"
@@ -35,10 +35,10 @@ class Section(NamedTuple):
     """Rows to cut.
 
     Attributes:
-        marks: what is in the rows.
+        marks: the marks in the rows.
         first, end: the rows, half-open.
-        opening: the container that begins with them and whose members the marks are.
-        scope: what they are in.
+        opening: the container at the beginning of the rows, with the marks as members.
+        scope: the surroundings of the rows.
     """
 
     marks: "Sequence[Mark]"
@@ -49,9 +49,9 @@ class Section(NamedTuple):
 
 
 def drafts_of(section: Section, walk: Walk) -> list[Draft]:
-    """The drafts of a section, in order; every character that is not blank is in one of them."""
+    """Cut a section into drafts, in order; together they hold every non-blank character."""
     if walk.language.full_names:
-        walk = walk._replace(package=packages_of(section.marks, walk.language.name, walk.source).at(0))
+        walk = walk._replace(package=packages_of(section.marks, walk.language, walk.source).at(0))
     drafts: list[Draft] = []
     waiting: list[Section | Draft] = [section]
     while waiting:
@@ -114,8 +114,8 @@ def _lines(context: str, line: str) -> str:
 
 
 def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
-    """The statements of a function with functions in it that are worth pieces of their own; else nothing."""
-    body = body_of(mark.node)
+    """Return a function's statements if functions inside it are worth pieces of their own; else nothing."""
+    body = body_of(mark)
     if body is None or not any(_may_stand_alone(child, walk) for child in body.named_children):
         return []
     members = outline([body], place, walk.language, walk.source)
@@ -123,7 +123,7 @@ def _nested(mark: Mark, place: Place, walk: Walk) -> list[Mark]:
 
 
 def _may_stand_alone(node: "Node", walk: Walk) -> bool:
-    # What no rule is about is a plain statement, as most nodes in a function are; to ask for points takes longer.
+    # Nodes without a rule are plain statements, as most nodes in a function are; reading points takes longer.
     if node.type not in walk.language.rules:
         return False
     return walk.source.size(node.start_point[0], node.end_point[0] + 1) >= walk.source.least
@@ -147,7 +147,7 @@ def _parts(unit: Unit, scope: Scope, walk: Walk) -> "Iterator[Draft]":
 
 
 def _begins(unit: Unit, source: "Source") -> "Iterator[tuple[int, Mark]]":
-    # The column counts bytes; where that matters, inside of a long line, it is near enough.
+    # The column counts bytes; a difference only matters inside a long line, and is small.
     waiting = list(reversed(unit.marks))
     while waiting:
         mark = waiting.pop()
@@ -158,7 +158,7 @@ def _begins(unit: Unit, source: "Source") -> "Iterator[tuple[int, Mark]]":
 
 
 def _kept(unit: Unit, source: "Source") -> int:
-    """The row where a symbol begins that fits only without its long comment; the unit's end when there is none."""
+    """Return the first row of a symbol which only fits without its long comment; else the unit's end."""
     is_long = source.size(unit.first, unit.core) >= _LONG_COMMENT
     return unit.core if is_long and source.size(unit.core, unit.end) <= source.limit else unit.end
 

@@ -1,4 +1,4 @@
-"""The lines that declare a symbol, and where its body begins."""
+"""Find a symbol's declaring lines and its body."""
 
 import re
 from typing import TYPE_CHECKING
@@ -9,26 +9,6 @@ if TYPE_CHECKING:
     from cqm.chunkers.code.outline import Mark
     from cqm.chunkers.code.source import Source
 
-# Bodies that are no field of their node.
-_BODIES = frozenset(
-    {"block", "do_block", "function_body", "class_body", "enum_class_body", "content", "script_block", "lambda_literal"}
-)
-
-# What declares a function without a body, on any number of rows.
-_BODILESS = frozenset(
-    {
-        "abstract_method_signature",
-        "annotation_type_element_declaration",
-        "declaration",
-        "field_declaration",
-        "function_signature",
-        "function_signature_item",
-        "method_declaration",
-        "method_signature",
-        "protocol_function_declaration",
-    }
-)
-
 _SEARCHED_NODES = 40
 _MAX_CHARACTERS = 300
 
@@ -36,16 +16,16 @@ _MAX_CHARACTERS = 300
 _ABOVE = re.compile(r"\s*(?:[@\[*/]|#\[|--|#(?!define)|template\b)")
 
 
-def body_of(node: "Node") -> "Node | None":
-    """The node with a symbol's statements or members; None when it has none."""
+def body_of(mark: "Mark") -> "Node | None":
+    """Find the node with a symbol's statements or members; None without one."""
     # "const f = memo(() => {...})" has its body further in.
-    waiting = [node]
+    waiting, types = [mark.node], mark.nodes.bodies
     for searched in waiting:
         body = searched.child_by_field_name("body")
         if body is not None:
             return body
         children = searched.named_children
-        body = next((child for child in children if child.type in _BODIES), None)
+        body = next((child for child in children if child.type in types), None)
         if body is not None:
             return body
         if len(waiting) < _SEARCHED_NODES:
@@ -54,13 +34,13 @@ def body_of(node: "Node") -> "Node | None":
 
 
 def signature(mark: "Mark", source: "Source") -> str:
-    """The lines that declare a symbol, without its decorators, comments and body; at most 300 characters."""
-    body = body_of(mark.node)
+    """Return a symbol's declaring lines without decorators, comments and body; at most 300 characters."""
+    body = body_of(mark)
     first, last = mark.first, body.start_point[0] if body is not None else mark.last
     while first < min(last, mark.last) and _ABOVE.match(source.lines[first]):
         first += 1
     if body is None:
-        lines = source.lines[first : last + 1 if mark.node.type in _BODILESS else first + 1]
+        lines = source.lines[first : last + 1 if mark.node.type in mark.nodes.bodiless else first + 1]
     else:
         lines = source.lines[first : last + 1]
         lines[-1:] = [line[: body.start_point[1]] for line in lines[-1:]]

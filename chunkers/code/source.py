@@ -1,4 +1,4 @@
-"""A text as lines: where each begins, how long it is, and which are blank. The code chunker counts in rows."""
+"""Count a text's lines, their sizes and blanks; the code chunker works in rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ class Source:
 
     Attributes:
         text: the whole text.
-        data: what was parsed: the text as UTF-8, with what its grammar does not know blanked.
+        data: the parsed bytes: the text as UTF-8, with anything unknown to its grammar blanked.
         lines: without their ends.
-        starts: the character where each row begins, and the length of the text at the end.
-        offsets: the byte of the data where each row begins, and a place behind all of them at the end.
-        sizes: quarters of a token before each row, and of the whole text at the end.
+        starts: the first character of each row, then the length of the text.
+        offsets: the first byte of each row in the data, then a position after all of them.
+        sizes: quarters of a token before each row, then of the whole text.
         limit, least: `ChunkOptions.max_tokens` and `min_tokens` in quarters of a token.
         apart: see `ChunkOptions`; nothing is too small then.
     """
@@ -34,33 +34,33 @@ class Source:
     apart: bool = False
 
     def size(self, first: int, end: int) -> int:
-        """Quarters of a token of the rows from first to before end."""
+        """Return the quarters of a token in the rows from first to before end."""
         return self.sizes[end] - self.sizes[first]
 
     def is_blank(self, row: int) -> bool:
-        """Whether nothing but white space is in the row."""
+        """Tell if the row has nothing but white space."""
         line = self.lines[row]
         return not line or line.isspace()
 
     def trimmed(self, first: int, end: int) -> int:
-        """The end of rows without the blank ones at their end; first when all are blank."""
+        """Return the end of the rows without trailing blank rows; first if all are blank."""
         while end > first and self.is_blank(end - 1):
             end -= 1
         return end
 
 
 def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
-    """Count the lines of a text that was parsed as the data."""
+    """Count the lines of a text parsed as the given data."""
     lines = text.split("\n")
     offsets = _begins(map(len, lines if text.isascii() else data.split(b"\n")))
     starts = offsets.copy() if text.isascii() else _begins(map(len, lines))
     starts[-1] = len(text)
-    # The estimate is additive, so that a sum over rows is that of their text.
+    # The estimate is additive: a sum over rows is the size of their text.
     sizes = starts if text.isascii() else _begins(len(line) if line.isascii() else quarters(line) for line in lines)
     least = 0 if options.apart else options.min_tokens * QUARTERS
     return Source(text, data, lines, starts, offsets, sizes, options.max_tokens * QUARTERS, least, options.apart)
 
 
 def _begins(lengths: Iterable[int]) -> list[int]:
-    """Where each line begins, and the place behind the last one's end; lengths are without the line ends."""
+    """Return the start of each line, then the end of the last one; lengths are without line ends."""
     return list(accumulate([length + 1 for length in lengths], initial=0))

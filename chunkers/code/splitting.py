@@ -1,4 +1,4 @@
-"""Where to take a symbol over the limit apart: at rows where few and small parts of the syntax are open."""
+"""Split a symbol over the limit at rows where few and small parts of the syntax are open."""
 
 import functools
 from bisect import bisect_right
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.code.source import Source
 
-# A cut costs more the deeper it is; an unfinished string or comment costs like this many levels.
+# A cut costs more the deeper it is; an unfinished string or comment counts as this many levels.
 _TEXT_LEVELS = 8
 _TEXTS = ("string", "comment", "raw_text", "heredoc", "quoted")
 
-# A blank row, or one of a comment without words.
+# A blank row, or a comment row without words.
 _EMPTY = frozenset({"", "//", "///", "//!", "#", "--", "*", ";"})
 
 _LEVEL = 4
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
     Attributes:
         first, end: the rows, half-open.
-        core: where the symbol itself begins, below its comments.
+        core: the symbol's own first row, below its comments.
         kept: rows from here on stay together; end for none.
     """
 
@@ -42,11 +42,11 @@ class Rows(NamedTuple):
 
 
 def spans_of_rows(nodes: "list[Node]", rows: Rows, source: "Source") -> list[Span]:
-    """Cut rows into spans of characters within the limit, of about the same size.
+    """Cut rows into spans of characters within the limit, of similar size.
 
     Parameters:
-        nodes: of the syntax tree, that the rows show; in order.
-        rows: what to cut.
+        nodes: the syntax nodes shown in the rows, in order.
+        rows: the rows to cut.
         source: the text.
     """
     first, core, kept, end = rows
@@ -79,17 +79,18 @@ def _add(units: "Iterable[Unit]", columns: Columns) -> None:
 
 
 def _costs(nodes: "list[Node]", first: int, end: int, offsets: list[int]) -> list[int]:
-    """The cost of a cut before each row: how much of the syntax is open there."""
+    """Return the cost of a cut before each row: the amount of syntax open there."""
     changes = [0] * (end - first + 2)
     begins = bytearray(end - first + 1)
     waiting = [(nodes, nodes[0].start_point[0] if nodes else first)]
     while waiting:
         siblings, above = waiting.pop()
         for node in siblings:
-            # Most nodes are in one row, and points take four times as long to ask for as bytes.
+            # Most nodes are in one row, and reading points takes four times as long as reading bytes.
             start = node.start_byte
             if offsets[above + 1] <= start:
-                # Nested selectors and calls in a chain begin in one row and go on over thousands: no step for each.
+                # Nested selectors and chained calls begin in one row and continue over thousands: avoid a step for
+                # each.
                 above = bisect_right(offsets, start, above + 1) - 1
             if above >= end:
                 break

@@ -1,4 +1,4 @@
-"""Parsing with tree-sitter: grammars loaded when first used, and a bound on the work that a parse may take."""
+"""Parse with tree-sitter, loading grammars on first use and limiting the work of a parse."""
 
 import functools
 import importlib
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
 
-# Real code takes 0.1 to 0.2 seconds a megabyte; some input that is no code takes hours. It is the time of this thread's
-# own work, so that a busy machine gives the same chunks.
+# Real code takes 0.1 to 0.2 seconds a megabyte; some non-code takes hours. Only this thread's own work counts, so a
+# busy machine gives the same chunks.
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 2.0
 
 _READ_BYTES = 1 << 13
 _FIRST_BITS, _CONTINUES = 0xC0, 0x80
-"""A byte whose first two bits are 10 goes on with a character of UTF-8."""
+"""A byte with the first two bits 10 continues a character of UTF-8."""
 _STRAY = re.compile("[\udc80-\udcff]")
-"""Bytes that are no UTF-8, as "surrogateescape" decodes them."""
+"""Bytes outside UTF-8, as decoded by "surrogateescape"."""
 
 
 class _Lent(threading.local):
-    """What the parser reads from: a buffer, and views of its beginning by their length.
+    """A parser's input: a buffer, and views of its beginning by their length.
 
     Each thread has its own, since a parse holds no lock while it asks for the next part.
     """
@@ -39,11 +39,11 @@ _lent = _Lent()
 
 @functools.cache
 def grammar(module: str, function: str) -> "Grammar":
-    """The tree-sitter language of a grammar's wheel.
+    """Return the tree-sitter language of a grammar's wheel.
 
     Parameters:
         module: the wheel's module, such as "tree_sitter_python".
-        function: its function that gives the language.
+        function: the module's function for this language.
     """
     from tree_sitter import Language
 
@@ -51,19 +51,19 @@ def grammar(module: str, function: str) -> "Grammar":
 
 
 def parse(source: bytes, language: "Grammar") -> "Tree | None":
-    """The syntax tree of UTF-8 text; None when parsing takes far more work than real files of the size do."""
+    """Parse UTF-8 text; return None if it takes far more work than real files of its size."""
     from tree_sitter import Parser
 
     source = _well_formed(source)
     allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
-    # A thread works no longer than the time that goes by, and asking for that takes a tenth of the time.
+    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long.
     earliest, deadline = monotonic() + allowed, thread_time() + allowed
 
     def is_late(_offset: int, _has_error: object) -> bool:
         return monotonic() > earliest and thread_time() > deadline
 
     def read(offset: int, point: object) -> bytes | memoryview:
-        # A scanner that looks ahead to the end again and again must find an end, since only `is_late` can end a parse.
+        # A scanner looking ahead to the end again and again must find an end, since only `is_late` can stop a parse.
         if is_late(offset, point):
             return b""
         end = offset + _READ_BYTES
@@ -71,20 +71,20 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
             end -= 1
         return _view(source[offset:end])
 
-    # Only the form that reads through a function honours `progress_callback`. Never ask such a tree for `Node.text`.
+    # Only parsing through a read function honours `progress_callback`. Never use `Node.text` with such a tree.
     try:
         tree = Parser(language).parse(read, progress_callback=is_late)
     except ValueError:
         return None
-    # What was read when it was late is not the whole source.
+    # A late parse has not read the whole source.
     return None if is_late(0, None) else tree
 
 
 def _well_formed(source: bytes) -> bytes:
-    """The source with a "?" for each byte that is no UTF-8, such as those of a lone surrogate.
+    """Replace bytes outside UTF-8, such as those of a lone surrogate, by "?".
 
-    Where a part that was read ends within a character, or with such a byte, tree-sitter 0.26 reads again from there.
-    When that read gives nothing, because it is late, it decodes from a null pointer and crashes. So no part may end so.
+    If a part read ends within a character or with such a byte, tree-sitter 0.26 reads again from there. If that read is
+    late and gives nothing, tree-sitter decodes from a null pointer and crashes. So no part may end like this.
     """
     try:
         source.decode()
@@ -94,9 +94,9 @@ def _well_formed(source: bytes) -> bytes:
 
 
 def _view(part: bytes) -> memoryview:
-    """A part of the source as a view that this thread lends, good until the next call.
+    """Return a part of the source as a view lent by this thread, valid until the next call.
 
-    The parser of tree-sitter 0.26.1 never releases what a read function returns: it would keep every source for good.
+    The parser of tree-sitter 0.26.1 never releases results of a read function: it would keep every source forever.
     """
     length = len(part)
     _lent.buffer[:length] = part
@@ -107,7 +107,7 @@ def _view(part: bytes) -> memoryview:
 
 
 def lost_rows(root: "Node") -> list[tuple[int, int]]:
-    """The first and last rows of the outermost regions that the grammar could not make sense of."""
+    """Return first and last rows of the outermost regions with syntax errors."""
     if not root.has_error:
         return []
     lost: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""From marks to units: whole rows that are never taken apart, each symbol with its comments and attributes."""
+"""Group marks into units: indivisible rows, each symbol with its comments and attributes."""
 
 import re
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ _ATTACHED = frozenset({COMMENT, LEADING})
 
 _DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
 
-# A row that only closes what stands above it.
+# A row which only closes code above it.
 _CLOSING = re.compile(r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end|fi|done|esac)\b)")
 
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """Rows that stay together; it grows while units are found.
+    """Rows kept together; a unit grows while units are found.
 
     Attributes:
-        first, end: its rows, half-open; blank rows around it belong to none.
-        core: the row where the symbol itself begins, with its attributes, below its comments.
-        marks: what is in it, in order.
-        header: it is the beginning of a container, up to its first member; `marks` is the container alone.
+        first, end: its rows, half-open; surrounding blank rows belong to no unit.
+        core: the symbol's own first row, with its attributes, below its comments.
+        marks: the marks in it, in order.
+        header: whether it is the beginning of a container, up to its first member; `marks` is then the container alone.
     """
 
     first: int
@@ -39,17 +39,17 @@ class Unit:
 
     @property
     def loose(self) -> bool:
-        """Whether nothing in it calls for a piece of its own."""
+        """Tell if nothing in the unit needs a piece of its own."""
         return self.header or all(map(is_loose, self.marks))
 
 
 def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
-    """Divide rows into units that hold every row that is not blank, in order.
+    """Divide rows into units with every non-blank row, in order.
 
     Parameters:
-        marks: what is in the rows.
+        marks: the marks in the rows.
         first, end: the rows, half-open.
-        opening: the container whose members the marks are; the rows before them are its header.
+        opening: the container of the marks; the rows before them are its header.
         source: the text.
     """
     units: list[Unit] = []
@@ -73,7 +73,7 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
 
 def _ungrouped(marks: "Sequence[Mark]", source: "Source") -> list[Mark]:
     # A small group stays whole, such as a guarded import; in a larger one each symbol counts by itself. The outline
-    # bounds how deep groups nest.
+    # limits the depth of groups.
     result: list[Mark] = []
     for mark in marks:
         if mark.kind == GROUP and _must_ungroup(mark, source):
@@ -103,7 +103,7 @@ def _is_trailing(mark: Mark, source: "Source") -> bool:
 
 
 def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:
-    """How many of the last pending comments and attributes belong to the mark."""
+    """Count the last pending comments and attributes belonging to the mark."""
     following = mark.first
     count = 0
     for above in reversed(pending):
@@ -126,7 +126,7 @@ def _unit(mark: Mark, attached: list[Mark]) -> Unit:
 
 
 def _add_comments(units: list[Unit], comments: list[Mark], source: "Source") -> None:
-    # Comments that belong to no symbol; those without a blank row between them stay together.
+    # Comments of no symbol; those without a blank row between them stay together.
     last = -1
     for comment in comments:
         if last >= 0 and comment.first <= last + 1:
@@ -155,18 +155,20 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
 
 
 def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
-    # Clauses of a function, its signature where that stands apart, and the overloads that only declare it.
+    # Clauses of a function, its separate signature, and its declaring overloads.
     mark = _declared(unit.marks[0])
     if not mark.name:
         return False
     above = _declared(before.marks[-1])
     if above.name != mark.name:
         return False
-    return mark.node.type in _CLAUSES or above.node.type in _OVERLOADS or _is_overload(before, source)
+    return (
+        mark.node.type in mark.nodes.clauses or above.node.type in above.nodes.overloads or _is_overload(before, source)
+    )
 
 
 def _declared(mark: Mark) -> Mark:
-    # "export function f(a: string): void;" and what is under a decorator.
+    # "export function f(a: string): void;" and decorated declarations.
     while mark.kind == GROUP and mark.members and mark.members[-1].kind not in (COMMENT, LEADING):
         mark = mark.members[-1]
     return mark
@@ -178,8 +180,6 @@ def _is_overload(unit: Unit, source: "Source") -> bool:
     return any(_OVERLOAD.match(source.lines[row]) for row in range(first, last.first))
 
 
-_CLAUSES = frozenset({"call", "function", "signature", "bind", "function_signature", "function_declaration"})
-_OVERLOADS = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
 _OVERLOAD = re.compile(r"\s*@(?:\w+\.)*overload\b")
 
 

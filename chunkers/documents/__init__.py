@@ -1,1 +1,16 @@
-"""Documents, records and tables to chunks."""
+"""Cut documents, logs and tables into chunks."""
+
+__all__ = [
+    "asciidoc",
+    "headed",
+    "logs",
+    "markdown",
+    "markup",
+    "notebook",
+    "pdf",
+    "pdf_text",
+    "prose",
+    "rst",
+    "sectioning",
+    "tabular",
+]

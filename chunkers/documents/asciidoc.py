@@ -1,6 +1,6 @@
-"""AsciiDoc cut at its section titles, by a light reading of its blocks.
+"""Cut AsciiDoc at its section titles, reading its blocks only lightly.
 
-Source: the AsciiDoc Language Documentation (docs.asciidoctor.org/asciidoc/latest), with the two-line titles of before.
+Source: the AsciiDoc Language Documentation (docs.asciidoctor.org/asciidoc/latest), plus the older two-line titles.
 """
 
 import re
@@ -35,7 +35,7 @@ class _Line(NamedTuple):
 
 
 class _Found(NamedTuple):
-    # The line after a block, and what it is.
+    # The line after a block, and its kind.
     end: int
     is_prose: bool = False
     heading: Heading | None = None
@@ -45,8 +45,8 @@ class _Found(NamedTuple):
 def pieces_of_asciidoc(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut AsciiDoc into sections; a symbol is the path of section titles.
 
-    Delimited blocks, lists and tables are kept whole as the blocks of Markdown are, together with the attributes and
-    the title above them. The pieces are gapless.
+    Delimited blocks, lists and tables stay whole as in Markdown, together with the attributes and the title above them.
+    The pieces are gapless.
     """
     return pieces_of_sections(text, list(_blocks(text)), options), []
 
@@ -68,7 +68,7 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _is_above(line: str) -> bool:
-    """Whether a line belongs to the block below it: attributes, an anchor, a block's title."""
+    """Tell if a line belongs to the block below it: attributes, an anchor, a block's title."""
     return bool(_ATTRIBUTES.match(line) or _BLOCK_TITLE.match(line))
 
 
@@ -78,7 +78,7 @@ def _found(lines: list[_Line], number: int, attributes: list[str]) -> _Found:
         return _Found(_end_of_delimited(lines, number), code=_code(opening, attributes))
     if heading := _heading(lines, number):
         count = 1 if _TITLE.match(line) else 2
-        # A discrete title is no section.
+        # A discrete title starts no section.
         is_discrete = any(attribute.startswith(("[discrete", "[float")) for attribute in attributes)
         return _Found(number + count, is_discrete, None if is_discrete else heading)
     if _ITEM.match(line):
@@ -106,7 +106,7 @@ def _plain(title: str) -> str:
 
 
 def _end_of_delimited(lines: list[_Line], number: int) -> int:
-    """The line after the closing delimiter, or the end of the text."""
+    """Return the line after the closing delimiter, or the end of the text."""
     opening = _DELIMITER.match(lines[number].text)
     closing = opening["fence"] if opening and opening["fence"] else lines[number].text
     for position in range(number + 1, len(lines)):
@@ -116,7 +116,7 @@ def _end_of_delimited(lines: list[_Line], number: int) -> int:
 
 
 def _end_of_list(lines: list[_Line], number: int) -> int:
-    """The line after a list: items go on over blank lines, and blocks are attached to them with a plus sign."""
+    """Return the line after a list: items continue over blank lines, and a plus sign attaches blocks."""
     end = position = number
     while position < len(lines):
         line = lines[position].text
@@ -142,7 +142,7 @@ def _code(opening: re.Match[str], attributes: list[str]) -> str | None:
 
 
 def _language(attributes: list[str]) -> str | None:
-    """The language of "[source,java]"; empty where it names none, None where the block is no source."""
+    """Return the language of "[source,java]"; empty if it names none, None for other blocks."""
     sources = [attribute for attribute in attributes if attribute.startswith(("[source", "[,"))]
     found = _SOURCE.match(sources[-1]) if sources else None
     return (found[1] or "") if found else None

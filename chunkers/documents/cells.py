@@ -1,4 +1,4 @@
-"""The cells of a notebook's JSON (nbformat 3 and 4), as lines that each have their place in the file."""
+"""Read the cells of a notebook's JSON (nbformat 3 and 4) as lines with their positions in the file."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ CODE = "code"
 MARKDOWN = "markdown"
 OUTPUT = "output"
 
-# nbformat 3 names the texts of an output by short keys of its own.
+# nbformat 3 has its own short keys for the texts of an output.
 _TEXT_KEYS = ("text/plain", "text")
 _OLD_TYPES = {
     "png": "image/png",
@@ -27,7 +27,7 @@ _ESCAPED_LINE = re.compile(r"(?:[^\\]|\\[^n])*+(?:\\n|$)")
 
 
 class Line(NamedTuple):
-    """A line of a cell: where it begins in the file, what is read of it, and as what: CODE, OUTPUT, or "" for prose."""
+    """A line of a cell: its start in the file, its text, and its role: CODE, OUTPUT, or "" for prose."""
 
     start: int
     content: str
@@ -39,10 +39,10 @@ class Cell:
     """A cell.
 
     Attributes:
-        start, end: characters of the file; cells are without gaps between them, the first begins with the file.
+        start, end: characters of the file; cells have no gaps between them, and the first begins with the file.
         number: from 0.
         type: "code", "markdown", "raw" or "heading".
-        source: what its author wrote.
+        source: its text as written by the author.
         lines: its source and outputs, in order; the first begins with the cell.
         execution_count: 0 for none.
     """
@@ -57,7 +57,7 @@ class Cell:
 
 
 def cells_of(text: str, root: Node) -> list[Cell]:
-    """The cells of a notebook in the order of the file; none if it has no list of them."""
+    """Return the cells of a notebook in file order; none without a list of cells."""
     sheets = member(root, "worksheets")
     lists = [member(sheet, "cells") for sheet in sheets.children] if sheets else [member(root, "cells")]
     nodes = [node for cells in lists if cells and cells.kind == ARRAY for node in cells.children if node.kind == OBJECT]
@@ -68,7 +68,7 @@ def cells_of(text: str, root: Node) -> list[Cell]:
 
 
 def language_of(text: str, root: Node) -> str:
-    """The language of a notebook's code, in lower case; empty when it does not say."""
+    """Return the language of a notebook's code, in lower case; empty if missing."""
     paths = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
     found = (string_of(text, member(root, "metadata", *path)) for path in paths)
     return next((name.lower() for name in found if name), "")

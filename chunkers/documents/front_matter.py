@@ -1,12 +1,12 @@
-"""The front matter of a Markdown document: what a static site's generator is told about the page."""
+"""Read the front matter of a Markdown document, written for static site generators."""
 
 import re
 from collections.abc import Iterator
 
 from cqm.chunkers.model import Fact
 
-# Only plain pairs and lists are read, without a parser of YAML: it takes 100 times as long, and aliases in it can make
-# a small text large.
+# Only plain pairs and lists are read, without a YAML parser: it takes 100 times as long, and its aliases can make a
+# small text large.
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _PAIR = re.compile(r"(\w[\w-]{0,50}+)[ \t]*+:(.*+)")
 _ITEM = re.compile(r"[ \t]*+-[ \t](.*+)")
@@ -20,7 +20,7 @@ _MOST_TAGS = 20
 
 
 def front_matter_of(text: str) -> dict[str, Fact]:
-    """The title, date, url and tags that the front matter tells, those of them that are there.
+    """Return the front matter's title, date, url and tags, as far as present.
 
     Parameters:
         text: of the document, front matter first.

@@ -1,4 +1,4 @@
-"""Logs cut between records: a line with a time or level, and the lines that go on from it, such as a stack trace."""
+"""Cut logs between records: a line with a time or level, and its continuation such as a stack trace."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ WHOLE_RECORD_LIMITS = 4
 _LEVELS = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|ALERT|EMERG|PANIC"
 _SAME = {"WARNING": "WARN", "ERR": "ERROR", "CRIT": "CRITICAL"}
 
-# ISO 8601 and its kin; the access logs of Apache; syslog (RFC 3164); a time of day; klog; seconds since 1970.
+# ISO 8601 and similar; Apache's access logs; syslog (RFC 3164); a time of day; klog; seconds since 1970.
 _TIME = r"""(?:
     \d{4}[-/.]\d\d[-/.]\d\d[T\ ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|\ ?[+-]\d\d:?\d\d)?
   | \d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:\ [+-]\d{4})?
@@ -62,7 +62,7 @@ class _Record(NamedTuple):
 
 
 def is_log(text: str) -> bool:
-    """Whether the first lines of a text are records: at least three, and half of those that are not indented."""
+    """Tell if a text begins with records: at least three, and half of the unindented lines."""
     lines = [line for line in text[:_HEAD].split("\n")[:_SAMPLE_LINES] if line.strip()]
     heads = sum(1 for line in lines if _RECORD.match(line))
     others = sum(1 for line in lines if not line[0].isspace() and not _RECORD.match(line))
@@ -70,9 +70,9 @@ def is_log(text: str) -> bool:
 
 
 def pieces_of_log(text: str, _language: str, options: ChunkOptions) -> Cut:
-    """Cut a log between its records; one is cut, at lines, only beyond `WHOLE_RECORD_LIMITS`.
+    """Cut a log between its records; cut inside a record, at lines, only beyond `WHOLE_RECORD_LIMITS`.
 
-    A piece knows the times of its first and last record as they are written, the levels in it, and the exceptions.
+    The facts of a piece hold the times of its first and last record as written, its levels, and its exceptions.
 
     Parameters:
         text: the whole text.
@@ -120,7 +120,7 @@ def _level_of(text: str, start: int) -> str:
 def _pieces(text: str, records: list[_Record], spans: list[Span]) -> Iterator[Piece]:
     following = 0
     for start, end in spans:
-        # A span that begins inside of a record is about that one.
+        # A span beginning inside a record is about this record.
         first = following if following < len(records) and records[following].start < end else following - 1
         while following < len(records) and records[following].start < end:
             following += 1

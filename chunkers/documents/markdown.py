@@ -1,4 +1,4 @@
-"""Markdown cut at its headings, by block structure: what looks like a heading inside a fence or a list is none."""
+"""Cut Markdown at its headings by block structure: lines like a heading in a fence or list don't count."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-# The parser's own idea of a line end (CommonMark 2.1), which its line numbers count.
+# The parser's own definition of a line end (CommonMark 2.1), used for its line numbers.
 _LINE_END = re.compile(r"\r\n?|\n")
 _HTML_HEADING = re.compile(r"<h([1-6])\b[^>]{0,500}>(.{1,1000}?)</h\1>", re.IGNORECASE | re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])")
@@ -29,7 +29,7 @@ _TARGET = re.compile(
     re.MULTILINE,
 )
 
-# Short lines take the parser 30 microseconds each, however many; 40,000 of them are over a second.
+# Short lines take the parser 30 microseconds each, however many: over a second for 40,000.
 _MOST_SHORT_LINES = 20_000
 _SHORT_LINE = 16
 _FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})")
@@ -67,7 +67,7 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _blocks_of_lines(text: str) -> Iterator[Block]:
-    """The blocks of a text that would keep the parser busy for long: headings, code between fences, and paragraphs."""
+    """Yield the blocks of a text too slow for the parser: headings, code between fences, and paragraphs."""
     position, fence, is_new = 0, "", True
     for line in text.splitlines(keepends=True):
         opening = _FENCE.match(line)
@@ -116,7 +116,7 @@ def _piece(text: str, section: Section[Block], shared: Mapping[str, Fact]) -> Pi
 
 
 def _facts(text: str, section: Section[Block]) -> Iterator[tuple[str, Fact]]:
-    """What is known of a part of a document alone."""
+    """Yield the facts of one part of a document."""
     ends = [*(block.start for block in section.blocks[1:]), section.end]
     blocks = zip(section.blocks, ends, strict=True)
     codes = [
@@ -133,7 +133,7 @@ def _facts(text: str, section: Section[Block]) -> Iterator[tuple[str, Fact]]:
 
 
 def _document_facts(text: str, blocks: list[Block]) -> dict[str, Fact]:
-    """What is known of the whole document: its title, and what its front matter says of it."""
+    """Return the facts of the whole document: its title, and its front matter."""
     facts = front_matter_of(text) if text.startswith("---") else {}
     title = title_of(blocks)
     return {"title": title, **facts} if title else facts

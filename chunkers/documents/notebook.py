@@ -1,4 +1,4 @@
-"""Jupyter notebooks: cells as people read them, with their outputs' text, each where it stands in the file's JSON."""
+"""Cut Jupyter notebooks into cells as people read them, with text outputs, at their positions in the file's JSON."""
 
 import re
 from bisect import bisect_left
@@ -17,21 +17,21 @@ from cqm.chunkers.tokens import QUARTERS, quarters
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
 
-# Names that a cell defines at its left edge, in the languages of the common kernels.
+# Names defined by a cell at its left edge, in the languages of the common kernels.
 _DEFINITION = re.compile(
     r"^(?:(?:async[ ]+)?def|class|function|struct|fn|fun|data[ ]class|object|trait)[ ]+([A-Za-z_]\w*)"
     r"|^([A-Za-z_.]\w*)[ ]*<-[ ]*function\b",
     re.MULTILINE,
 )
 
-# JSON writes a line a little longer than it is, and a cell has some hundred characters around its lines.
+# JSON makes a line a little longer, and adds some hundred characters for each cell.
 _MOST_ENCODING = 4
 _MOST_AROUND = 400
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    # Cells that make a piece, or some lines of one; `opens` says whether its path's last heading stands at its start.
+    # The cells of a piece, or some lines of one; `opens` tells if the last heading of the path is at its start.
     start: int
     end: int
     size: int
@@ -44,8 +44,8 @@ class _Part:
 def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut a notebook between its cells; cells under one heading are packed, a long one is divided at its lines.
 
-    The span of a piece is the JSON of its cells in the file, its content what people read: Markdown, code in a fence,
-    and the text of outputs; of a picture only its type is said. What encodes pictures does not count as size.
+    A piece spans the JSON of its cells in the file. Its content is the text as people read it: Markdown, code in a
+    fence, and the text of outputs; a picture is only named by its type. Encoded pictures do not count as size.
 
     Parameters:
         text: the whole text, of nbformat 3 or 4.
@@ -90,7 +90,7 @@ def _headings(source: str) -> Iterator[Heading]:
 
 
 def _line_sizes(text: str, lines: Sequence[Line], end: int) -> Iterator[int]:
-    """How much a line counts: its JSON, but for what is far longer than what is read of it, such as pictures."""
+    """Yield the size of each line: its JSON, unless it is far longer than its readable text, as pictures are."""
     ends = [*(line.start for line in lines[1:]), end]
     for line, line_end in zip(lines, ends, strict=True):
         read = quarters(line.content)
@@ -122,7 +122,7 @@ def _joined(parts: Iterable[_Part], limit: int, least: int, may_join: Callable[[
 
 
 def _is_related(before: _Part, part: _Part, least: int) -> bool:
-    # A heading goes with what is below it rather than with what is above.
+    # A heading goes with the text below rather than above.
     is_below = part.path[: len(before.path)] == before.path
     return is_below and not (part.opens and before.size >= least)
 
@@ -171,7 +171,7 @@ def _piece(part: _Part, language: str) -> Piece:
 
 def _content(cell: Cell, language: str) -> str:
     parts = []
-    # In the file outputs stand before the source.
+    # In the file, outputs come before the source.
     read = sorted(cell.lines, key=lambda line: line.role == OUTPUT)
     for role, lines in groupby(read, key=lambda line: line.role):
         body = "".join(line.content for line in lines).strip("\n")

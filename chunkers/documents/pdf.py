@@ -1,4 +1,4 @@
-"""The text of a PDF cut at its pages, and within long ones at paragraphs and sentences."""
+"""Cut the text of a PDF at its pages, and long pages at paragraphs and sentences."""
 
 import re
 from itertools import pairwise
@@ -11,10 +11,10 @@ from cqm.chunkers.tokens import QUARTERS, quarters
 
 
 def pieces_of_pdf(text: str, _language: str, options: ChunkOptions) -> Cut:
-    """Cut the text of a PDF, as `pdf_text.text_of_pdf` gives it: spans and lines are of that text.
+    """Cut the text of a PDF made by `pdf_text.text_of_pdf`; spans and lines refer to this text.
 
-    A piece is a page, several small ones, or a part of one; the fact "page" is the page that it begins on, from 1, and
-    "title" is the title that the file's metadata name. The pieces are gapless.
+    A piece is a page, several small ones, or a part of one. The fact "page" is its first page, from 1; "title" is the
+    title in the file's metadata. The pieces are gapless.
     """
     title = text.partition(PAGE_BREAK)[0].strip() if PAGE_BREAK in text else ""
     breaks = [found.start() for found in re.finditer(PAGE_BREAK, text)]
@@ -33,7 +33,7 @@ def pieces_of_pdf(text: str, _language: str, options: ChunkOptions) -> Cut:
 
 
 def _packed(text: str, spans: list[Span], options: ChunkOptions) -> list[Span]:
-    """The spans, those under the minimum joined with the one before where both fit."""
+    """Join spans under the minimum with the previous one if both fit."""
     packed: list[Span] = []
     sizes: list[int] = []
     for start, end in spans:

@@ -1,6 +1,6 @@
-"""The text of PDF files, through PDFium, the library of Chrome: six to eleven times as fast as pypdf on three files.
+"""Extract the text of PDF files with PDFium, Chrome's library: six to eleven times as fast as pypdf on three files.
 
-PDFium is fuzzed well but written in C++: a page that it is busy with cannot be stopped, only the pages after it.
+PDFium is fuzzed well but written in C++: a deadline cannot stop it inside a page, only before the next one.
 """
 
 import functools
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PDF_SIGNATURE = b"%PDF-"
 PAGE_BREAK = "\f"
-"""Stands before each page."""
+"""Precedes each page."""
 
 _MOST_PAGES = 5_000
 _MOST_CHARACTERS = 10_000_000
@@ -30,21 +30,21 @@ _MOST_SECONDS = 30.0
 # PDFium has no locks of its own.
 _lock = threading.Lock()
 
-# What PDFium writes for a hyphen at the end of a line, and what would be taken for a page break.
+# PDFium's marks for a hyphen at the end of a line, and characters which look like a page break.
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\x00": "", PAGE_BREAK: "\n"})
 
 
 @functools.cache
 def can_read_pdf() -> bool:
-    """Whether the extra "pdf" is installed."""
+    """Tell if the extra "pdf" is installed."""
     return importlib.util.find_spec("pypdfium2") is not None
 
 
 def text_of_pdf(name: str, data: bytes) -> Decoded:
-    """The text of a PDF: the title that its metadata name, on a line of its own, and its pages.
+    """Return the text of a PDF: the title in its metadata, on a line of its own, and its pages.
 
-    Before each page stands a form feed, so that the number of those before a character is its page, from 1. Lines are
-    those of the page and end with a line feed. Offsets and lines of chunks are of this text.
+    A form feed precedes each page, so counting those before a character gives its page, from 1. Lines are the page's
+    lines and end with a line feed. Offsets and lines of chunks refer to this text.
 
     Parameters:
         name: of the file, for messages.
@@ -52,7 +52,7 @@ def text_of_pdf(name: str, data: bytes) -> Decoded:
 
     Raises:
         MissingPackageError: the extra is not installed.
-        EncryptedError: it opens with a password only.
+        EncryptedError: the file needs a password to open.
         DamagedError: PDFium cannot open it.
         NoTextError: its pages are images, or empty.
     """
@@ -85,7 +85,7 @@ def _opened(name: str, data: bytes) -> "PdfDocument":
 
 
 def _pages(document: "PdfDocument") -> Iterator[str]:
-    """The texts of the pages within the limits; of one that cannot be read, nothing."""
+    """Yield the texts of the pages within the limits; nothing for an unreadable one."""
     began, characters = thread_time(), 0
     for number in islice(range(len(document)), _MOST_PAGES):
         if thread_time() - began > _MOST_SECONDS or characters > _MOST_CHARACTERS:
@@ -105,7 +105,7 @@ def _page(document: "PdfDocument", number: int) -> str:
         text_page.close()
         page.close()
     except pypdfium2.PdfiumError:
-        # One damaged page of many: the others are worth having, and the page keeps its number.
+        # One damaged page of many: keep the others, and keep page numbers right.
         return "\n"
     return f"{_clean(text).rstrip()}\n"
 

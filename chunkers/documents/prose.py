@@ -1,4 +1,4 @@
-"""Text without a grammar: cut at paragraphs, then sentences; anything else at blank lines, then lines."""
+"""Cut text without a grammar: prose at paragraphs, then sentences; anything else at blank lines, then lines."""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ _SENTENCE_MARKS = (".", "!", "?", ":", "。", "！", "？", '."', ".)", "。」"
 def pieces_of_prose(text: str, options: ChunkOptions) -> list[Piece]:
     """Cut prose between paragraphs; a paragraph over the limit at the ends of sentences.
 
-    The pieces are gapless and about equally long, so that no small rest remains at the end. A part of a divided
-    paragraph repeats the last sentences of the part before it, see `ChunkOptions.overlap_percent`.
+    The pieces are gapless and of similar length, so no small rest remains at the end. A part of a divided paragraph
+    repeats the last sentences of the previous part, see `ChunkOptions.overlap_percent`.
     """
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     core = limit - limit * options.overlap_percent // 100
@@ -36,12 +36,12 @@ def pieces_of_prose(text: str, options: ChunkOptions) -> list[Piece]:
 
 
 class _Region(NamedTuple):
-    """Paragraphs that are cut together: all within the limit, or one that is over it and small ones beside it.
+    """Paragraphs cut together: all within the limit, or one over it with small ones beside it.
 
     Attributes:
         start, end: characters, half-open.
-        paragraphs: where they end, with the blank lines after them.
-        first, last: the characters of the one over the limit; equal when there is none.
+        paragraphs: their ends, including the following blank lines.
+        first, last: characters of the paragraph over the limit; equal without one.
     """
 
     start: int
@@ -60,7 +60,7 @@ def _regions(text: str, limit: int, least: int) -> Iterator[_Region]:
     ends: list[int] = []
     for end in (*(match.end() for match in _BLANK_LINES.finditer(text)), len(text)):
         if end > position and quarters(text[position:end]) > limit:
-            # What is small before it goes with it, such as its title.
+            # A small paragraph before it goes with it, such as its title.
             if ends and quarters(text[start:position]) >= least:
                 kept = ends[:-1] if len(ends) > 1 and _is_small(text, ends[-2], position, least) else ends
                 yield _Region(start, kept[-1], kept, start, start)
@@ -97,25 +97,25 @@ def _overlap(text: str, span: Span, budget: int) -> int:
 
 
 def pieces_of_lines(text: str, options: ChunkOptions, kind: str = "code") -> list[Piece]:
-    """Cut any text at lines, best after a blank line and before one that is not indented; gapless and even."""
+    """Cut any text at lines, best after a blank line and before an unindented one; gapless and even."""
     spans = spans_of_lines(text, (0, len(text)), options.max_tokens)
     return [Piece(start, end, kind) for start, end in spans]
 
 
 def spans_of_prose(text: str, span: Span, max_tokens: int) -> list[Span]:
-    """A part of a text cut as `pieces_of_prose` does."""
+    """Cut a part of a text as `pieces_of_prose` does."""
     limit = max_tokens * QUARTERS
     return even_spans(span[0], line_units(text, span, limit, prose_strength), limit)
 
 
 def spans_of_lines(text: str, span: Span, max_tokens: int) -> list[Span]:
-    """A part of a text cut as `pieces_of_lines` does."""
+    """Cut a part of a text as `pieces_of_lines` does."""
     limit = max_tokens * QUARTERS
     return even_spans(span[0], line_units(text, span, limit, line_strength), limit)
 
 
 def prose_strength(line: str, following: str) -> int:
-    """Best after a blank line, then after a line that ends a sentence; see `cutting.LineStrength`."""
+    """Rate cuts after a blank line best, then cuts after a sentence; see `splitting.LineStrength`."""
     if not line.strip():
         return 2 if following.strip() else 0
     return 1 if line.rstrip().endswith(_SENTENCE_MARKS) else 0

@@ -1,4 +1,4 @@
-"""reStructuredText cut at its titles, by a light reading of its blocks: docutils is heavy and loses positions.
+"""Cut reStructuredText at its titles, reading its blocks only lightly: docutils is heavy and loses positions.
 
 Source: the reStructuredText Markup Specification (docutils.sourceforge.io/docs/ref/rst/restructuredtext.html).
 """
@@ -17,11 +17,11 @@ _CODE = re.compile(r"\.\. +(?:code-block|sourcecode|code|parsed-literal|literali
 _LITERAL_INCLUDE = ".. literalinclude"
 _EXPLICIT = re.compile(r"\.\.(?:\s|$)|__ ")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]{1,100}\| +)?([\w:.+-]{1,100})::(?:\s|$)")
-# Of what stands above a title these say something of its section: targets, and directives without a text of their own.
+# Lines above a title about its section: targets, and directives without a text of their own.
 _ABOVE_TITLE = re.compile(
     r"\.\. +(?:_[^\n]*:\s|(?:py:)?(?:current)?module::|index::|meta::|highlight::|role::|default-role::|contents::)"
 )
-# Directives whose content is one thing; that of others (classes, notes) is paragraphs and blocks like all others.
+# Directives with indivisible content; others (classes, notes) hold ordinary paragraphs and blocks.
 _WHOLE = frozenset(
     {
         "autosummary",
@@ -76,10 +76,10 @@ class _Line(NamedTuple):
 
 
 def pieces_of_rst(text: str, _language: str, options: ChunkOptions) -> Cut:
-    """Cut reStructuredText into sections; titles have their levels by the order in which adornments appear.
+    """Cut reStructuredText into sections; adornments set the levels of titles in order of appearance.
 
-    Directives, literal blocks, lists, field lists, tables, doctests and comments are kept whole as the blocks of
-    Markdown are. The pieces are gapless; a symbol is the path of titles.
+    Directives, literal blocks, lists, field lists, tables, doctests and comments stay whole as in Markdown. The pieces
+    are gapless; a symbol is the path of titles.
     """
     return pieces_of_sections(text, list(_blocks(text)), options), []
 
@@ -113,7 +113,7 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _title(lines: list[_Line], number: int, levels: dict[str, int]) -> tuple[tuple[int, str], int] | None:
-    """The heading that begins with a line, and how many lines it has; None when there is none."""
+    """Return the heading beginning with a line, and its number of lines; None without one."""
     first = lines[number].text.rstrip()
     second = lines[number + 1].text.rstrip() if number + 1 < len(lines) else ""
     third = lines[number + 2].text.rstrip() if number + 2 < len(lines) else ""
@@ -132,7 +132,7 @@ def _is_adornment(line: str) -> bool:
 
 
 def _underlines(line: str, title: str) -> bool:
-    # A shorter underline is a warning to docutils from four characters on, and a title all the same.
+    # docutils only warns of a shorter underline from four characters on, and still reads a title.
     return bool(_ADORNMENT.match(line)) and len(line) >= min(len(title), 4) and not _SIMPLE_TABLE.match(title)
 
 
@@ -141,7 +141,7 @@ def _plain(title: str) -> str:
 
 
 def _is_prose(line: _Line) -> bool:
-    """Whether a block is a paragraph, or the first line of a directive that has paragraphs in it."""
+    """Tell if a block is a paragraph, or the first line of a directive with paragraphs in it."""
     text = line.text.lstrip()
     if directive := _DIRECTIVE.match(text):
         return directive[1] not in _WHOLE
@@ -158,7 +158,7 @@ def _code(line: _Line, *, is_literal: bool) -> str | None:
 
 
 def _end(lines: list[_Line], number: int, *, is_literal: bool) -> int:
-    """The line after a block: paragraphs, tables and doctests end at a blank line, others where less is indented."""
+    """Return the line after a block: a blank line ends paragraphs, tables and doctests, less indentation the others."""
     first = lines[number]
     text = first.text.lstrip()
     if _SIMPLE_TABLE.match(text):
@@ -191,7 +191,7 @@ def _end_of_paragraph(lines: list[_Line], number: int) -> int:
 
 
 def _end_of_simple_table(lines: list[_Line], number: int) -> int:
-    """After the border that ends the table: the second, or the third where the second stands below the header."""
+    """Return the line after a table's last border: the second, or the third if the second is below the header."""
     borders = 0
     for position in range(number + 1, len(lines)):
         if not _SIMPLE_TABLE.match(lines[position].text.lstrip()):

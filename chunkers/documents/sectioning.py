@@ -1,4 +1,4 @@
-"""From the blocks of a document to sections at its headings, whatever markup says what a block and a heading is."""
+"""Turn the blocks of a document in any markup into sections at its headings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ _BLOCK_STRENGTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list, table, literal block or heading of a document; it reaches to the next one.
+    """A paragraph, list, table, literal block or heading of a document; it extends to the next block.
 
     Attributes:
         start: in characters.
-        is_prose: whether it may be cut at sentences; other blocks are kept whole up to `WHOLE_BLOCK_LIMITS`.
-        heading: when it is one.
-        code: the language of a block of code as written, empty where it names none; None for other blocks.
+        is_prose: whether it may be cut at sentences; other blocks stay whole up to `WHOLE_BLOCK_LIMITS`.
+        heading: level and title, for a heading.
+        code: the written language of a block of code, empty if it names none; None for other blocks.
     """
 
     start: int
@@ -56,25 +56,25 @@ def pieces_of_sections(text: str, blocks: Sequence[Block], options: ChunkOptions
 def sections_of(text: str, blocks: Sequence[Block], options: ChunkOptions) -> list[Section[Block]]:
     """Divide a document into sections within the limit, without gaps.
 
-    Blocks that are no prose are cut only beyond `WHOLE_BLOCK_LIMITS`. A section over the limit is divided between its
-    blocks, a paragraph over the limit at sentences. Sections under the minimum are packed with their neighbours under
-    the same parent; tiny ones with any neighbour.
+    Blocks other than prose are cut only beyond `WHOLE_BLOCK_LIMITS`. A section over the limit is divided between its
+    blocks, a paragraph over the limit at sentences. Sections under the minimum are packed with neighbours under the
+    same parent; tiny ones with any neighbour.
 
     Parameters:
         text: of the document.
-        blocks: in order of their starts; what stands before the first belongs to it.
+        blocks: in order of their starts; text before the first belongs to it.
         options: sizes.
     """
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     every = _sections(text, blocks or [Block(0, is_prose=True)])
-    # Who asks for no packing wants the bare headings too.
+    # Without packing, bare headings are wanted too.
     sections = joined(_led(every) if least else every, limit, least, is_related)
     parts = [part for section in sections for part in _divided(text, section, limit)]
     return joined(parts, limit, least // 2, lambda _before, _part: True)
 
 
 def title_of(blocks: Sequence[Block]) -> str:
-    """The title of a document: its first heading of the highest level; empty without headings."""
+    """Return the title of a document: its first heading of the highest level; empty without headings."""
     headings = [block.heading for block in blocks if block.heading]
     return min(headings, key=lambda heading: heading[0], default=(0, ""))[1]
 
@@ -92,13 +92,13 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
 
 
 def _led(sections: Iterator[Section[Block]]) -> Iterator[Section[Block]]:
-    """The sections, a heading with nothing of its own together with the first section below it."""
+    """Yield the sections, joining a bare heading with the first section below it."""
     leading: Section[Block] | None = None
     above: tuple[Heading, ...] = ()
     for section in sections:
         own = section
         if leading:
-            # Deeper each time, so that no run of bare headings is joined one by one.
+            # Deeper each time, so no run of bare headings is joined one by one.
             if len(section.path) > len(above) and section.path[: len(above)] == above:
                 own = merged(leading, section)
             else:

@@ -1,4 +1,4 @@
-"""CSV, TSV and their kin: whole records, with the header in the context of every piece but the first."""
+"""Cut CSV, TSV and similar into whole records, with the header as context of all pieces but the first."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE_RECORDS = 50
 _LONGEST_SAMPLE = 20_000
 
-# In characters: no cell is so long; a quote that nobody closed is.
+# In characters: a longer cell is an unclosed quote.
 _LONGEST_RECORD = 100_000
 _LONGEST_HEADER = 1_000
 _MOST_COLUMNS = 100
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\s*[-+]?(?=[.,:/%$€-]*+\d)[\d.,:/%$€-]++\s*(?:[eE][-+
 
 
 class _Table(NamedTuple):
-    # `header` is empty where the first record is none; `loose` is the line where quotes stopped to count, or 0.
+    # `header` is empty if the first record is none; `loose` is the line from which quotes no longer count, or 0.
     records: list[Span]
     delimiter: str
     header: str
@@ -30,10 +30,10 @@ class _Table(NamedTuple):
 
 
 def pieces_of_table(text: str, _language: str, options: ChunkOptions) -> Cut:
-    """Cut a table between its records; a record over the limit is cut inside, the only one that is.
+    """Cut a table between its records, and inside a record only if it is over the limit.
 
-    The delimiter is the one that gives the first records the same number of fields. Quoted line ends are respected. The
-    first record is a header if all its fields have a text that is no number, and no two the same.
+    The delimiter is the one which splits the first records into equal numbers of fields. Quoted line ends are
+    respected. The first record is a header if all its fields are different non-numeric texts.
 
     Parameters:
         text: the whole text.
@@ -95,11 +95,11 @@ def _sample(text: str, delimiter: str) -> list[int]:
 
 
 def _consistency(counts: list[int]) -> float:
-    """How sure it is that a delimiter is one: the share of records with the commonest number of fields, if over 1."""
+    """Rate a delimiter: the share of records with the commonest number of fields, if over 1."""
     if not counts:
         return 0.0
     fields, times = Counter(counts).most_common(1)[0]
-    # Among delimiters that are equally regular, that which gives more fields.
+    # Among equally regular delimiters, prefer more fields.
     return times / len(counts) + min(fields, 100) / 1_000 if fields > 1 else 0.0
 
 
@@ -125,7 +125,7 @@ def _records(text: str, delimiter: str) -> tuple[list[Span], int]:
 
 
 def _fields(record: str, delimiter: str) -> list[str]:
-    """The fields of a record, without quotes."""
+    """Return the fields of a record, without quotes."""
     if not delimiter:
         return [record.strip().strip('"')]
     pattern = re.compile(rf'[ ]*"((?:[^"]|"")*+)"[^{re.escape(delimiter)}]*+|([^{re.escape(delimiter)}]*+)')

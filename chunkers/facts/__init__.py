@@ -1,1 +1,3 @@
-"""The metadata of symbols: parameters, result, documentation, visibility, complexity, calls, imports, members."""
+"""Collect facts of symbols: parameters, result, docs, visibility, complexity, calls, imports, members."""
+
+__all__ = ["collecting"]

@@ -1,4 +1,4 @@
-"""From a syntax tree to the facts of its symbols."""
+"""Collect the facts of symbols from a syntax tree."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _LONGEST_CHARACTER = 4
 
 _NEVER_EXECUTED = TYPES | {"module", "namespace", "type"}
 
-# A row above the declaration itself, inside of its node: a decorator, an attribute, a template's parameters.
+# A row above the declaration but inside its node: a decorator, an attribute, a template's parameters.
 _ABOVE = re.compile(
     r"(?:[ \t]*(?:@(?!interface)[\w.]+(?:\([^()\n]*\))?|\[[^\]\n]*\]|#\[.*\]|template\b.*)[ \t]*\r?\n)+"
 )
@@ -37,14 +37,14 @@ _NAME = re.compile(r"\w+")
 
 
 class Located(NamedTuple):
-    """The facts of a symbol and the character where the symbol begins, below its comments and attributes."""
+    """The facts of a symbol, and its first character below its comments and attributes."""
 
     start: int
     facts: SymbolFacts
 
 
 class _Seen(NamedTuple):
-    """What the facts of one symbol are made from."""
+    """Material for the facts of one symbol."""
 
     symbol: Symbol
     uses: Uses
@@ -54,12 +54,12 @@ class _Seen(NamedTuple):
 
 
 def facts_of(root: "Node", marks: "list[Mark]", language: "Language", source: "Source") -> list[Located]:
-    """The facts of all symbols of a document, in order; time is linear in the size of its tree.
+    """Return the facts of all symbols of a document in order; time is linear in the size of its tree.
 
     Parameters:
         root: of the syntax tree.
         marks: its outline.
-        language: whose rules made the outline.
+        language: the language with the outline's rules.
         source: the text.
     """
     syntax = SYNTAXES.get(language.name, GENERAL)
@@ -74,7 +74,7 @@ def facts_of(root: "Node", marks: "list[Mark]", language: "Language", source: "S
 
 
 def _start(mark: "Mark", source: "Source") -> int:
-    # The column counts bytes; where that matters, inside of a long line, it is near enough.
+    # The column counts bytes; a difference only matters inside a long line, and is small.
     return min(source.starts[mark.first] + mark.node.start_point[1], source.starts[mark.first + 1] - 1)
 
 
@@ -105,7 +105,7 @@ def _facts(seen: _Seen, imported: set[bytes], syntax: Syntax, source: "Source") 
 
 
 def _head(mark: "Mark", syntax: Syntax) -> "Node | None":
-    """The node that has the parameters: the declaration itself, or the function that a name is bound to."""
+    """Find the node with the parameters: the declaration itself, or the function bound to a name."""
     if mark.node.type in syntax.heads:
         return mark.node
     waiting = [mark.node] if is_callable(mark) else []
@@ -119,7 +119,7 @@ def _head(mark: "Mark", syntax: Syntax) -> "Node | None":
 
 def _signature(symbol: Symbol, source: bytes) -> str:
     node = symbol.mark.node
-    body = body_of(node)
+    body = body_of(symbol.mark)
     line_end = source.find(b"\n", node.start_byte)
     end = body.start_byte if body else line_end if line_end >= 0 else node.end_byte
     outer = next((group for group in symbol.groups if group.start_point[0] == node.start_point[0]), node)
@@ -149,7 +149,7 @@ def _decorators(symbol: Symbol, syntax: Syntax, source: bytes) -> Iterator[str]:
 
 
 def _imports_used(seen: _Seen, imported: set[bytes], parameters: Iterable[Parameter]) -> Iterator[str]:
-    # A parameter hides what is imported under its name.
+    # A parameter hides an import of the same name.
     own = {found[0].encode() for parameter in parameters if (found := _NAME.search(parameter.name))}
     own.add(own_name(seen.symbol).encode("utf-8", "replace"))
     return (name.decode("utf-8", "replace") for name in seen.uses.names if name in imported and name not in own)
@@ -163,12 +163,12 @@ def _visibilities(found: Found, syntax: Syntax, source: bytes) -> list[tuple[str
         name = symbol.mark.name
         told = found.told.get(name, "")
         visibility = told if told not in ("", "exported") else syntax.visibility(symbol, source)
-        # What stands outside of its type is as visible as its declaration there.
+        # A declaration outside its type is as visible as its declaration inside.
         visibility = declared.get(name, visibility) if is_elsewhere(symbol) else visibility
         declared.setdefault(name, visibility)
         parent = exported.get(scope_name(symbol))
         can_be_named = not symbol.local and syntax.exported(symbol, visibility, found.told, parent)
-        # A namespace or a block of methods is not visible by itself; what is in it may be.
+        # A namespace or a block of methods is not visible by itself, but its members may be.
         exported.setdefault(name, can_be_named or not visibility)
         result.append(("local" if symbol.local and visibility else visibility, can_be_named))
     return result

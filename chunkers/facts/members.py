@@ -1,4 +1,4 @@
-"""The fields and methods of types."""
+"""Collect the fields and methods of types."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ _SPACES = frozenset({"namespace"})
 
 
 class Members(NamedTuple):
-    """Names without the type's, in order; each is a key."""
+    """Names of members without the type's, in order, as keys."""
 
     fields: dict[str, None]
     methods: dict[str, None]
 
 
 def members_of(symbols: Sequence[Symbol], uses: Sequence[Uses]) -> list[Members]:
-    """The members of each symbol: those in it, or else those that name it as theirs, as methods of Go and Rust do.
+    """Return each symbol's members: those inside it, or else those which name it, as methods of Go and Rust do.
 
     Parameters:
-        symbols: all of a document.
-        uses: of each symbol, with the fields and methods that it declares for a type.
+        symbols: all symbols of a document.
+        uses: of each symbol, with the fields and methods it declares for a type.
     """
     inside: defaultdict[int, Members] = defaultdict(_none)
     by_name: defaultdict[str, Members] = defaultdict(_none)
@@ -38,7 +38,7 @@ def members_of(symbols: Sequence[Symbol], uses: Sequence[Uses]) -> list[Members]
         if owner is not None:
             inside[id(owner)].fields.update(used.fields)
             inside[id(owner)].methods.update(used.methods)
-    # Only the first of a name declares the type; others are blocks of methods.
+    # Only the first symbol of a name declares the type; the others are blocks of methods.
     return [_chosen(symbol, inside[id(symbol)], by_name.pop(symbol.mark.name, _none())) for symbol in symbols]
 
 

@@ -1,4 +1,4 @@
-"""The symbols of a document in order, local ones included, each with what stands above and around it."""
+"""List a document's symbols in order, local ones included, each with its comments and enclosing nodes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.code.source import Source
 
-# Keys and elements of data are no symbols.
+# Keys and elements of data are not symbols.
 _NO_SYMBOLS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "key", "rule", "element"})
 _VALUES = frozenset({"variable", "constant", "property"})
 
-# As deep as the outline goes: no real code nests so deep, and names stay short.
+# As deep as the outline goes: real code does not nest deeper, and names stay short.
 _MAX_DEPTH = 24
 
-# What is the only child of a function's body in some grammars.
+# The only child of a function's body in some grammars.
 _BLOCKS = frozenset({"block", "statement_list", "statement_block", "compound_statement"})
 
 
 class Found(NamedTuple):
-    """The symbols in order, and what statements tell of them (see `model.Told`)."""
+    """The symbols in order, and statements about other symbols (see `model.Told`)."""
 
     symbols: list[Symbol]
     told: dict[str, str]
@@ -38,11 +38,11 @@ class _Scope(NamedTuple):
 
 
 def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "Source") -> Found:
-    """All symbols of an outline.
+    """Find all symbols of an outline.
 
     Parameters:
         marks: the outline of the whole document.
-        language: whose rules made it; they find local symbols too.
+        language: the language with the outline's rules, used for local symbols too.
         syntax: the language's row.
         source: the text.
     """
@@ -62,7 +62,7 @@ def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "S
 
 
 def _is_local_value(symbol: Symbol) -> bool:
-    # An object with functions in it is worth a symbol, inside of a function too.
+    # An object with functions in it is worth a symbol, even inside a function.
     mark = symbol.mark
     return symbol.local and mark.kind in _VALUES and not any(inner.names() for inner in mark.members)
 
@@ -78,7 +78,7 @@ def _once(symbols: list[Symbol]) -> Iterator[Symbol]:
 
 
 def _joined(symbols: list[Symbol]) -> Iterator[Symbol]:
-    """Clauses of a function, one after another, are one symbol."""
+    """Join successive clauses of a function into one symbol."""
     before: Symbol | None = None
     for symbol in symbols:
         if before is not None and before.mark.name == symbol.mark.name and before.parent is symbol.parent:
@@ -97,7 +97,7 @@ def _inside(symbol: Symbol, language: Language, source: "Source") -> _Scope:
         return _Scope(mark.members, symbol.parent)
     if mark.members or not is_callable(mark) or symbol.depth >= _MAX_DEPTH:
         return _Scope(mark.members, symbol)
-    body = body_of(mark.node)
+    body = body_of(mark)
     while body is not None and body.named_child_count == 1 and body.named_children[0].type in _BLOCKS:
         body = body.named_children[0]
     place = Place(mark.name, mark.kind, local=True, depth=symbol.depth)
@@ -115,7 +115,7 @@ def _tell(scope: _Scope, syntax: Syntax, source: "Source", told: dict[str, str])
 
 
 def _symbols_in(scope: _Scope, syntax: Syntax, source: "Source") -> Iterator[Symbol]:
-    """The symbols directly in a scope; those without a name only for what is in them."""
+    """Yield a scope's direct symbols; nameless ones only serve to reach their members."""
     parent = scope.parent
     local = parent is not None and (parent.local or is_callable(parent.mark))
     pending: list[Mark] = []
@@ -140,7 +140,7 @@ def _section(node: "Node", source: bytes) -> str:
 
 
 def _ungrouped(marks: Iterable[Mark]) -> Iterator[tuple[Mark, tuple["Node", ...]]]:
-    """All marks of a scope, each after the groups that it is in; the outline bounds how deep those nest."""
+    """Yield all marks of a scope, each with its surrounding groups; the outline limits their depth."""
     waiting: list[tuple[Mark, tuple[Node, ...]]] = [(mark, ()) for mark in reversed(list(marks))]
     while waiting:
         mark, groups = waiting.pop()
@@ -150,7 +150,7 @@ def _ungrouped(marks: Iterable[Mark]) -> Iterator[tuple[Mark, tuple["Node", ...]
 
 
 def _attached(pending: list[Mark], mark: Mark, source: "Source") -> tuple[Mark, ...]:
-    """The comments and attributes right above a symbol; one blank row may part a block comment from it."""
+    """Return the comments and attributes right above a symbol; one blank row may follow a block comment."""
     following = mark.first
     count = 0
     for above in reversed(pending):

@@ -1,1 +1,3 @@
-"""GitHub's issues and pull requests: JSON as `gh ... --json` and the REST API write it, to pieces in Markdown."""
+"""Cut GitHub issues and pull requests, JSON of `gh ... --json` or the REST API, into pieces in Markdown."""
+
+__all__ = ["pieces", "records"]

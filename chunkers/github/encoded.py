@@ -1,4 +1,4 @@
-"""The text of a JSON string and where each of its characters stands in the JSON."""
+"""Decode a JSON string and map its characters to positions in the JSON."""
 
 import json
 import re
@@ -14,9 +14,9 @@ class Encoded(NamedTuple):
 
     Attributes:
         text: the string's value.
-        start: where its first character stands in the source, after the quote.
-        after: for each escape the index in `text` of the character after it, in order.
-        shifts: for each escape how much longer the source is than the text, up to and with it.
+        start: position of its first character in the source, after the quote.
+        after: for each escape the index in `text` of the next character, in order.
+        shifts: for each escape the extra length of the source over the text, including this escape.
     """
 
     text: str
@@ -25,13 +25,13 @@ class Encoded(NamedTuple):
     shifts: tuple[int, ...] = ()
 
     def source_of(self, index: int) -> int:
-        """Where a character of `text` begins in the source; for the length of `text`, where the closing quote is."""
+        """Return the position of a character of `text` in the source; of the closing quote for the length of `text`."""
         escapes = bisect_right(self.after, index)
         return self.start + index + (self.shifts[escapes - 1] if escapes else 0)
 
 
 def encoded(source: str, start: int, end: int) -> Encoded:
-    """The string that is written from start to end, quotes included; an empty one where it is no JSON string.
+    """Decode the string written from start to end, quotes included; an empty one if it is not a JSON string.
 
     Parameters:
         source: the JSON text.

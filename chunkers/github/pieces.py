@@ -1,4 +1,4 @@
-"""Issues and pull requests cut into pieces: one for each, one for each comment that says something, none lost."""
+"""Cut issues and pull requests into pieces, one for each and for each substantial comment, losing none."""
 
 import re
 from collections.abc import Iterator
@@ -16,20 +16,20 @@ from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 _LONG_COMMENT = 100
 _SOLUTION = re.compile(r"solution|\bsolved\b|\bfixed (?:in|by|with)\b|workaround|解決|回避策|対処法", re.IGNORECASE)
 _LEAST_BODY_TOKENS = 64
-"""What a body is given of the limit however long its heading is; no chunk may be asked for with less."""
+"""Minimum for a body, however long its heading is; no smaller chunk limit is allowed."""
 
 
 def pieces_of_github(text: str, _language: str, options: ChunkOptions) -> Cut | None:
-    """Cut the JSON of issues and pull requests, as `gh ... --json` and the REST API write it.
+    """Cut the JSON of issues and pull requests, as written by `gh ... --json` and the REST API.
 
-    An issue or pull request is a piece, and so is each comment that is longer than 100 characters, has a code block, is
-    by the author of the issue or tells of a solution; other comments and reviews stay with what stands before them. A
-    review comment is always one, unless it is a short reply at the same place. A text over the limit is divided as
-    Markdown is. `Piece.content` is Markdown; the spans are of the JSON and gapless.
+    An issue or pull request is a piece. So is each comment longer than 100 characters, with a code block, by the author
+    of the issue, or with words of a solution; other comments and reviews stay with the preceding text. A review comment
+    is always one, unless it is a short reply at the same place. A text over the limit is divided like Markdown.
+    `Piece.content` is Markdown; the spans are of the JSON and gapless.
 
     Parameters:
         text: JSON, or JSON lines.
-        options: `max_tokens` bounds the content; the JSON around it may be many times as long.
+        options: `max_tokens` limits the content; the JSON around it may be many times as long.
     """
     pieces: list[Piece] = []
     before: Record | None = None
@@ -48,7 +48,7 @@ def pieces_of_github(text: str, _language: str, options: ChunkOptions) -> Cut | 
 
 
 def _start(record: Record) -> int:
-    # What stands between an issue's comments and its text, where the comments come first, is the comments'.
+    # If the comments come first, the JSON between them and the issue's text belongs to them.
     return record.body_entry if record.kind in (ISSUE, PULL_REQUEST) and record.body_follows else record.start
 
 

@@ -1,4 +1,4 @@
-"""What GitHub's JSON says of an issue, a pull request, a comment or a review, whichever tool wrote it."""
+"""Read issues, pull requests, comments and reviews from GitHub's JSON, from any tool."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ REVIEW_COMMENT = "review comment"
 
 _HEAD = 1 << 16
 _MOST_DEPTH = 4
-"""Records lie no deeper in what people combine: pages of pages, or an object with a list."""
+"""Deepest level of records in combined files: pages of pages, or an object with a list."""
 
 _TEXTS = re.compile(r'"(?:title|body)"\s*:')
 _SIGNS = re.compile(r'"login"\s*:|/(?:issues|pulls?)/\d|"state"\s*:\s*"(?:OPEN|CLOSED|MERGED|open|closed)"')
 _LEAST_SHARE = 3
-"""Records fill at least so many-th of a file that is about them."""
+"""Records fill at least one part in so many of a file about them."""
 
-# "latestReviews" repeats some of "reviews". The last three are what people call what the REST API lists apart.
+# "latestReviews" repeats some of "reviews". The last three are common names for the REST API's separate lists.
 _LISTS = frozenset({"comments", "reviews", "review_comments", "reviewComments", "pull_request_comments"})
 
 _NUMBER = re.compile(r"/(?:issues|pulls?)/(\d{1,18})\b")
@@ -62,17 +62,17 @@ class Record:
     Attributes:
         kind: one of the constants above.
         start: of its object, in characters.
-        body: the span of its text with the quotes; None when it has none.
-        body_entry: where the member with the text begins.
-        body_follows: whether that member comes after comments in the same object.
-        number, title: of the issue or pull request that it is or belongs to; 0 and empty when that is not told.
-        issue_author: who opened that.
-        state: in lower case; of a review what it decided.
-        file, line, hunk: of a review comment: the place, in the version before where the reviewed one lacks it, and
-            the diff.
+        body: the span of its text with the quotes; None without text.
+        body_entry: start of the member with the text.
+        body_follows: whether this member comes after comments in the same object.
+        number, title: of its issue or pull request; 0 and empty if unknown.
+        issue_author: the author of this issue or pull request.
+        state: in lower case; of a review, its decision.
+        file, line, hunk: of a review comment: the place, in the older version if the reviewed one lacks it, and the
+            diff.
         branches: of a pull request: from and to; empty otherwise.
-        files: paths that a pull request changes.
-        within: whether it lies in the object of its issue.
+        files: paths changed by a pull request.
+        within: whether it is inside the object of its issue.
     """
 
     kind: str
@@ -100,9 +100,9 @@ class Record:
 
 
 def is_about_issues(text: str) -> bool:
-    """Whether a JSON text consists of issues, pull requests or what people said of them.
+    """Tell if a JSON text consists of issues, pull requests or comments on them.
 
-    Only a text whose beginning has the words of GitHub's JSON is looked at as a whole.
+    Only a text with words of GitHub's JSON at its beginning is read as a whole.
     """
     head = text[:_HEAD]
     if not (_TEXTS.search(head) and _SIGNS.search(head)):
@@ -113,7 +113,7 @@ def is_about_issues(text: str) -> bool:
 
 
 def records_of(text: str) -> list[Record]:
-    """All records of a JSON text, in order; comments know the issue that they lie in or whose number they name."""
+    """Return all records of a JSON text, in order; comments take the issue around them or the one with their number."""
     found: list[Record] = []
     around: Record | None = None
     for node, kind, within in _walk(text, parse(text).values):
@@ -125,7 +125,7 @@ def records_of(text: str) -> list[Record]:
 
 
 def _walk(text: str, values: Sequence[Node]) -> Iterator[tuple[Node, str, bool]]:
-    """The objects that are records, with their kinds and whether they lie in an issue's object."""
+    """Yield the record objects, with their kinds and whether they are inside an issue's object."""
     waiting = [(node, 0, False) for node in reversed(values)]
     while waiting:
         node, depth, within = waiting.pop()
@@ -196,13 +196,13 @@ def _record(text: str, node: Node, kind: str, issue: Record | None) -> Record:
 
 
 def _follows(node: Node, body: Node | None) -> bool:
-    """Whether other members with records come before the text of an issue."""
+    """Tell if members with other records precede the text of an issue."""
     lists = (child for child in node.children if child.kind == ARRAY and child.key in _LISTS)
     return body is not None and any(child.children and child.start < body.start for child in lists)
 
 
 def _related(records: Sequence[Record]) -> list[Record]:
-    """The records, with the titles of their issues where only a number, or nothing, says which that is."""
+    """Add the titles of their issues to records which only have a number, or nothing."""
     issues = [record for record in records if record.kind in (ISSUE, PULL_REQUEST)]
     by_number = {record.number: record for record in issues}
     related = []
@@ -215,7 +215,7 @@ def _related(records: Sequence[Record]) -> list[Record]:
 
 
 def _text(text: str, fields: Fields, *keys: str) -> str:
-    """The first of the members that is a string with something in it."""
+    """Return the first of the members with a non-empty string."""
     found = (string_of(text, fields[key]) for key in keys if key in fields)
     return next(filter(None, found), "")
 

@@ -1,4 +1,4 @@
-"""Records of GitHub as Markdown: what people read on the page, and what is searched."""
+"""Write records of GitHub as Markdown, for reading and search."""
 
 from collections.abc import Iterator
 
@@ -6,39 +6,39 @@ from cqm.chunkers.github.records import ISSUE, PULL_REQUEST, REVIEW_COMMENT, Rec
 from cqm.chunkers.model import Fact
 
 _MOST_FILES = 30
-"""That a pull request's head names; more of them say what it is about no better."""
+"""Files named in a pull request's head; more would add nothing about its subject."""
 
 _HUNK_LINES = 16
-"""The end of a diff hunk, which a review comment is about."""
+"""Lines from the end of a diff hunk, the subject of a review comment."""
 
 
 def name_of(record: Record) -> str:
-    """The issue or pull request that a record is or belongs to, as people refer to it: "#12 Title"."""
+    """Return a record's issue or pull request as people refer to it: "#12 Title"."""
     number = f"#{record.number}" if record.number else ""
     return " ".join(filter(None, (number, " ".join(record.title.split()))))
 
 
 def symbol_of(record: Record) -> str:
-    """The issue, and below it who said something or where in the code."""
+    """Return the issue, followed by the comment's author or place in the code."""
     if record.kind in (ISSUE, PULL_REQUEST):
         return name_of(record)
     return " > ".join(filter(None, (name_of(record), place_of(record) or f"{record.kind} by {_at(record.author)}")))
 
 
 def place_of(record: Record) -> str:
-    """File and line of a review comment, "src/a.py:42"; empty for other records."""
+    """Return file and line of a review comment, "src/a.py:42"; empty for other records."""
     return f"{record.file}:{record.line}" if record.line and record.file else record.file
 
 
 def heading_of(record: Record) -> str:
-    """The Markdown above a record's own text, with a blank line at its end."""
+    """Return the Markdown above a record's own text, with a blank line at its end."""
     if record.kind in (ISSUE, PULL_REQUEST):
         return _joined(f"# {' '.join(record.title.split())}", _about(record), *_lists(record))
     return _joined(place_of(record), _said(record), _diff(record))
 
 
 def facts_of(record: Record) -> dict[str, Fact]:
-    """What is known of a record beside its text; nothing that GitHub did not tell."""
+    """Return the facts of a record beside its text, as far as GitHub names them."""
     facts: dict[str, Fact] = {
         "number": record.number,
         "title": record.title,
@@ -94,7 +94,7 @@ def _diff(record: Record) -> str:
 
 
 def _at(login: str) -> str:
-    # An account that was deleted is "ghost" on GitHub.
+    # GitHub shows a deleted account as "ghost".
     return f"@{login or 'ghost'}"
 
 

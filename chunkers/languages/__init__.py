@@ -1,4 +1,4 @@
-"""The table of languages that have a grammar: one row each. To add a language, add its row to a file of its family."""
+"""List the languages with a grammar, one row each; to add a language, add its row to a file of its family."""
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cqm.chunkers.languages.model import Language
+
+__all__ = ["BY_NAME", "LANGUAGES", "dialect_of", "hazards", "model"]
 
 LANGUAGES = (
     *scripting.ROWS,
@@ -24,7 +26,7 @@ BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in L
 
 
 def dialect_of(language: str, text: str) -> str:
-    """The language whose grammar reads a text best: headers of C++ and Objective-C have the suffix of C's."""
+    """Choose the language whose grammar reads a text best: headers of C++ and Objective-C share C's suffix."""
     row = BY_NAME.get(language)
     if row is None or not row.dialects:
         return language

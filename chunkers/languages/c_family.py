@@ -1,4 +1,4 @@
-"""Rows: C, C++, Objective-C."""
+"""Define the rows of C, C++ and Objective-C."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     blanked,
     by_child,
     by_field,
@@ -59,7 +60,7 @@ def _spelled(node: "Node | None", source: bytes) -> str:
 
 
 def declarator_name(node: "Node", source: bytes) -> str:
-    """The name that a C declaration declares, `Class.method` for a member defined outside of its class."""
+    """Return the name declared by a C declaration; `Class.method` for a member defined outside its class."""
     return _spelled(_innermost(node.child_by_field_name("declarator")), source)
 
 
@@ -69,7 +70,7 @@ def _c_function(node: "Node", source: bytes) -> Found | None:
         return None
     if _TEST_MACRO.fullmatch(name):
         return Found("test", _test_title(node, source) or name)
-    # "double Shape::area() const {...}" outside of its class.
+    # "double Shape::area() const {...}" outside its class.
     return Found("method" if "." in name else "function", name)
 
 
@@ -185,7 +186,7 @@ _OBJC_ENUM = re.compile(r"typedef\s+NS_\w+\s*\([^,()]*,\s*(\w+)\s*\)")
 
 
 def _objc_typedef(node: "Node", source: bytes) -> Found:
-    # The grammar does not know "typedef NS_ENUM(NSInteger, Name) {...}".
+    # "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
     enum = _OBJC_ENUM.match(text_of(node, source))
     return Found("enum", enum[1]) if enum else _c_typedef(node, source)
 
@@ -202,7 +203,7 @@ _OBJC_RULES = {
     **groups("implementation_definition"),
 }
 
-# Headers of the three languages have the same suffix.
+# Headers of the three languages share a suffix.
 _OBJC_TEXT = re.compile(r"\n@(?:interface|protocol|implementation|class|import)\b")
 _CPP_TEXT = re.compile(
     r"\n[ \t]*+(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
@@ -210,8 +211,8 @@ _CPP_TEXT = re.compile(
     re.MULTILINE,
 )
 
-# Macros that stand alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
-# Patterns that begin with a character are found four times as fast as those that begin with a place.
+# Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer"). Patterns
+# beginning with a character match four times as fast as those beginning with a position.
 _MACRO = re.compile(
     rb"\n(?P<macro>[A-Z][A-Z0-9_]{3,})"
     rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
@@ -234,6 +235,9 @@ C = Language(
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+    ),
 )
 CPP = Language(
     name="cpp",
@@ -242,6 +246,9 @@ CPP = Language(
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+    ),
 )
 OBJC = Language(
     name="objc",
@@ -250,6 +257,10 @@ OBJC = Language(
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
     removed=(_without_macros,),
+    nodes=NodeTypes(
+        bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
+        loose=frozenset({"declaration", "field_declaration"}),
+    ),
 )
 
 ROWS = (C, CPP, OBJC)

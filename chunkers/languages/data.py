@@ -1,4 +1,4 @@
-"""Rows: SQL, CSS."""
+"""Define the rows of SQL and CSS."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from cqm.chunkers.languages.model import (
     IMPORTS,
     Found,
     Language,
+    NodeTypes,
     child_of_type,
     groups,
     role,
@@ -49,6 +50,7 @@ SQL = Language(
         **role(COMMENT, "comment", "marginalia"),
         **groups("transaction", "block", "ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"block", "function_body"}), clauses=frozenset({"function_declaration"})),
 )
 
 
@@ -75,6 +77,7 @@ CSS = Language(
         **role(IMPORTS, "import_statement", "charset_statement"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"block"}), bodiless=frozenset({"declaration"}), loose=frozenset({"declaration"})),
 )
 
 ROWS = (SQL, CSS)

@@ -1,4 +1,4 @@
-"""Rows: JavaScript with JSX, TypeScript, TSX."""
+"""Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     Rule,
     containers,
     groups,
@@ -36,11 +37,11 @@ _MODULES = frozenset({"internal_module", "module"})
 _OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
 
-# Functions that give back the function that they are given, which need not be their last argument.
+# Functions which return one of their arguments, a function, not always the last one.
 _WRAPPERS = LOADERS | {"cache", "debounce", "forwardRef", "memo", "observer", "once", "throttle", "useCallback"}
 _MAX_WRAPPERS = 4
 
-# Methods that call the function that they are given, and give back what comes of it.
+# Methods which call the function given to them and return its result.
 _CONSUMERS = frozenset(
     {
         *("catch", "every", "filter", "finally", "find", "findIndex", "findLast", "flatMap", "forEach", "from", "map"),
@@ -50,7 +51,7 @@ _CONSUMERS = frozenset(
 
 
 def _value(kind: str, name: str, value: "Node | None", source: bytes) -> Found:
-    # What a name is bound to decides what it is: "const f = () => ..." is a function.
+    # The value bound to a name decides its kind: "const f = () => ..." is a function.
     form = ""
     while value is not None and (form := value.type) in _TYPED:
         value = value.named_children[0] if value.named_children else None
@@ -66,7 +67,7 @@ def _value(kind: str, name: str, value: "Node | None", source: bytes) -> Found:
 
 
 def _has_members(value: "Node") -> bool:
-    # An object of mere data is one value.
+    # An object with nothing but data is one value.
     for member in value.named_children:
         bound = member.child_by_field_name("value") if member.type == "pair" else None
         if member.type == "method_definition" or (bound is not None and bound.type in _MEMBERS):
@@ -95,7 +96,7 @@ def _called_with_function(kind: str, name: str, call: "Node", source: bytes) -> 
 
 
 def _wrapped(call: "Node", arguments: "list[Node]", source: bytes) -> "Node | None":
-    """The function that a call makes another one of: "memo(forwardRef(() => ...))", "guarded(async () => {...})"."""
+    """Find the function wrapped by a call: "memo(forwardRef(() => ...))", "guarded(async () => {...})"."""
     for _ in range(_MAX_WRAPPERS):
         if not arguments or (arguments[0].type not in _WRAPPED and arguments[-1].type not in _FUNCTIONS):
             return None
@@ -112,7 +113,7 @@ def _wrapped(call: "Node", arguments: "list[Node]", source: bytes) -> "Node | No
 
 
 def _callee(call: "Node", source: bytes) -> str:
-    """The last word of what is called: "memo" of "React.memo(...)"."""
+    """Return the callee's last word: "memo" for "React.memo(...)"."""
     callee = call.child_by_field_name("function")
     member = callee.child_by_field_name("property") if callee is not None else None
     name = member or callee
@@ -231,7 +232,7 @@ def _is_require(call: "Node", source: bytes) -> bool:
 
 
 def _holds(sign: bytes, node: "Node", source: bytes) -> bool:
-    # Far cheaper than a look at the nodes inside.
+    # Far cheaper than a look at the inner nodes.
     return source.find(sign, node.start_byte, node.end_byte) >= 0
 
 
@@ -327,6 +328,11 @@ JAVASCRIPT = Language(
     filenames=("jakefile",),
     rules=_JAVASCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"property_identifier"}),
+    ),
 )
 
 TYPESCRIPT = Language(
@@ -335,6 +341,14 @@ TYPESCRIPT = Language(
     suffixes=(".ts", ".mts", ".cts"),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        bodiless=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        loose=frozenset({"method_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        enum_values=frozenset({"enum_assignment", "property_identifier"}),
+    ),
 )
 
 TSX = Language(
@@ -343,6 +357,14 @@ TSX = Language(
     suffixes=(".tsx",),
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body"}),
+        bodiless=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        loose=frozenset({"method_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
+        enum_values=frozenset({"enum_assignment", "property_identifier"}),
+    ),
 )
 
 ROWS = (JAVASCRIPT, TYPESCRIPT, TSX)

@@ -1,4 +1,4 @@
-"""Rows: Elixir, Haskell."""
+"""Define the rows of Elixir and Haskell."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     by_field,
     child_of_type,
     containers,
@@ -105,6 +106,7 @@ ELIXIR = Language(
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"block", "do_block"}), clauses=frozenset({"call"})),
 )
 
 
@@ -139,6 +141,7 @@ HASKELL = Language(
         **groups("imports", "declarations", "ERROR"),
     },
     line_comment="--",
+    nodes=NodeTypes(clauses=frozenset({"bind", "function", "signature"})),
 )
 
 ROWS = (ELIXIR, HASKELL)

@@ -1,4 +1,4 @@
-"""Rows: Java, Kotlin, Scala, C#, Swift."""
+"""Define the rows of Java, Kotlin, Scala, C# and Swift."""
 
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     by_child,
     by_field,
     child_of_type,
@@ -63,6 +64,13 @@ JAVA = Language(
         **role(IMPORTS, "import_declaration", "package_declaration"),
         **groups("enum_body_declarations", "ERROR"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_declaration"}),
+        bodies=frozenset({"block", "class_body"}),
+        bodiless=frozenset({"annotation_type_element_declaration", "field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        enum_values=frozenset({"enum_constant"}),
+    ),
 )
 
 
@@ -80,7 +88,7 @@ def _kotlin_object(node: "Node", source: bytes) -> Found:
 
 
 def _kotlin_function(node: "Node", source: bytes) -> Found:
-    # An extension function is known by its receiver: "Router.handle".
+    # An extension function is named with its receiver: "Router.handle".
     receiver = ""
     for child in node.named_children:
         if child.type == "identifier":
@@ -97,7 +105,7 @@ def _kotlin_property(node: "Node", source: bytes) -> Found:
 
 
 def _without_last_annotations(source: bytes) -> bytes:
-    # Where no line end follows, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation for ever.
+    # Without a following line end, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation forever.
     start = source.rfind(b"\n") + 1
     return source[:start] + source[start:].replace(b"@", b" ")
 
@@ -119,11 +127,17 @@ KOTLIN = Language(
         **symbols("constant", "enum_entry", name=by_child("identifier")),
         **role("block", "anonymous_initializer"),
         **role(COMMENT, "line_comment", "block_comment"),
-        # What the grammar makes of "@OptIn(X::class)" above a function.
+        # The grammar's node for "@OptIn(X::class)" above a function.
         **role(LEADING, "annotated_expression"),
         **role(IMPORTS, "import", "package_header", "file_annotation", "import_list"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_header"}),
+        bodies=frozenset({"block", "class_body", "enum_class_body", "function_body", "lambda_literal"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"enum_entry"}),
+    ),
 )
 
 
@@ -147,7 +161,7 @@ def _scala_given(node: "Node", source: bytes) -> Found:
 
 
 def _scala_call(node: "Node", source: bytes) -> Found | None:
-    # "test("adds") {...}" is a call of what a call gives.
+    # "test("adds") {...}" calls the result of a call.
     callee, body = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if callee is None or callee.type != "call_expression" or body is None or body.type != "block":
         return None
@@ -182,6 +196,10 @@ SCALA = Language(
         **groups("template_body", "ERROR"),
     },
     line_comment="//",
+    joins_packages=True,
+    nodes=NodeTypes(
+        packages=frozenset({"package_clause"}), bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})
+    ),
 )
 
 
@@ -228,6 +246,13 @@ CSHARP = Language(
         **role(LEADING, "preproc_region"),
         **role(GAP, "preproc_endregion"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"file_scoped_namespace_declaration", "namespace_declaration"}),
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        enum_values=frozenset({"enum_member_declaration"}),
+    ),
 )
 
 _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
@@ -281,6 +306,13 @@ SWIFT = Language(
         **role(IMPORTS, "import_declaration"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        bodies=frozenset({"class_body", "enum_class_body", "function_body", "lambda_literal"}),
+        bodiless=frozenset({"protocol_function_declaration"}),
+        loose=frozenset({"protocol_function_declaration"}),
+        clauses=frozenset({"function_declaration"}),
+        enum_values=frozenset({"enum_entry"}),
+    ),
 )
 
 ROWS = (JAVA, KOTLIN, SCALA, CSHARP, SWIFT)

@@ -1,4 +1,4 @@
-"""Rows: Go, Rust, Zig."""
+"""Define the rows of Go, Rust and Zig."""
 
 import re
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     blanked,
     child_of_type,
     containers,
@@ -41,7 +42,7 @@ def _go_type(node: "Node", source: bytes) -> Found:
 
 
 def _go_values(node: "Node", _source: bytes) -> Found:
-    # One block of constants is one symbol of the first one's name, unless it is large.
+    # A block of constants is one symbol, named after the first one, unless it is large.
     return Found(GROUP, "", (node,))
 
 
@@ -63,6 +64,13 @@ GO = Language(
         **role(COMMENT, "comment"),
         **role(IMPORTS, "import_declaration", "package_clause"),
     },
+    nodes=NodeTypes(
+        packages=frozenset({"package_clause"}),
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "method_declaration"}),
+        loose=frozenset({"field_declaration"}),
+        clauses=frozenset({"function_declaration"}),
+    ),
 )
 
 
@@ -72,7 +80,7 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
     return Found("class", name, (body,) if body else ())
 
 
-# To the grammar the items in "cfg_net! {...}" are mere tokens.
+# The grammar reads the items in "cfg_net! {...}" as mere tokens.
 _CFG_BEGIN = re.compile(rb"cfg_\w+! ?\{[ \t]*\r?\n")
 _CFG_BLOCK = re.compile(
     rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n"
@@ -83,7 +91,7 @@ _CFG_BLOCK = re.compile(
 
 
 def _without_cfg(source: bytes) -> bytes:
-    # A pattern that begins with a word is found ten times as fast as one that begins with the start of a line.
+    # A pattern beginning with a word matches ten times as fast as one beginning at the start of a line.
     parts: list[bytes] = []
     done = 0
     for begin in _CFG_BEGIN.finditer(source) if b"cfg_" in source else ():
@@ -115,8 +123,13 @@ RUST = Language(
         **role("macro", "macro_invocation"),
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
-    # Twice, since one block may stand in another.
+    # Twice, since blocks may be nested.
     removed=(_without_cfg, _without_cfg),
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"field_declaration", "function_signature_item"}),
+        loose=frozenset({"field_declaration", "function_signature_item"}),
+    ),
 )
 
 _ZIG_TYPES = {
@@ -153,6 +166,12 @@ ZIG = Language(
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"function_signature"}),
+        clauses=frozenset({"function_declaration", "function_signature"}),
+        overloads=frozenset({"function_signature"}),
+    ),
 )
 
 ROWS = (GO, RUST, ZIG)

@@ -1,4 +1,4 @@
-"""Which functions and classes are components of React: the name is capitalised, and what they return is JSX."""
+"""Recognise React components: functions and classes with a capitalised name which return JSX."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LOADERS = frozenset({"lazy", "dynamic", "loadable"})
-"""Functions that make a component of a function that imports one."""
+"""Functions which make a component from a function with an import."""
 
 _JSX = frozenset({"jsx_element", "jsx_self_closing_element", "jsx_fragment"})
 
-# Where a returned value may stand; what is in other nodes, such as an inner function, is not what a function returns.
+# Nodes on the way to a returned value; other nodes, such as inner functions, hold no value the function returns.
 _TOWARDS_VALUES = frozenset(
     {
         "binary_expression",
@@ -34,12 +34,12 @@ _TOWARDS_VALUES = frozenset(
 
 
 def kind_of_function(name: str, function: "Node") -> str:
-    """The kind of a function of any form that has the name: a component, or else a function."""
+    """Return the kind of a named function of any form: a component, or else a function."""
     return COMPONENT if name[:1].isupper() and _returns_jsx(function) else "function"
 
 
 def kind_of_class(name: str, body: "Node | None", source: bytes) -> str:
-    """The kind of a class with the body: a component, whose method `render` returns JSX, or else a class."""
+    """Return the kind of a class: a component if its method `render` returns JSX, or else a class."""
     if not name[:1].isupper() or child_of_type(body, "method_definition") is None:
         return "class"
     return COMPONENT if any(_returns_jsx(method) for method in _renderers(body, source)) else "class"

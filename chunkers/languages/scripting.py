@@ -1,4 +1,4 @@
-"""Rows: Python, Ruby, PHP, Lua, Bash, PowerShell."""
+"""Define the rows of Python, Ruby, PHP, Lua, Bash and PowerShell."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from cqm.chunkers.languages.model import (
     LEADING,
     Found,
     Language,
+    NodeTypes,
     by_child,
     by_field,
     child_of_type,
@@ -29,7 +30,7 @@ _TEST_CALLS = TESTS | {"shared_examples"}
 
 
 def variable_kind(name: str) -> str:
-    """By the custom of most languages, names in capitals are constants."""
+    """Return "constant" for names in capitals, the custom of most languages; else "variable"."""
     return "constant" if name.isupper() else "variable"
 
 
@@ -62,6 +63,7 @@ PYTHON = Language(
     },
     line_comment="#",
     constructors=frozenset({"__init__", "__new__"}),
+    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"call"})),
 )
 
 
@@ -117,6 +119,7 @@ RUBY = Language(
     },
     line_comment="#",
     constructors=frozenset({"initialize"}),
+    nodes=NodeTypes(bodies=frozenset({"block", "do_block"}), clauses=frozenset({"call"})),
 )
 
 
@@ -180,6 +183,11 @@ PHP = Language(
         **groups("compound_statement", "if_statement", "else_clause", "colon_block", "ERROR"),
     },
     constructors=frozenset({"__construct"}),
+    nodes=NodeTypes(
+        packages=frozenset({"namespace_definition"}),
+        bodiless=frozenset({"method_declaration"}),
+        enum_values=frozenset({"enum_case"}),
+    ),
 )
 
 
@@ -238,6 +246,7 @@ LUA = Language(
         **role(COMMENT, "comment"),
         **groups("if_statement", "else_statement", "elseif_statement", "do_statement", "block", "ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})),
 )
 
 
@@ -247,7 +256,7 @@ def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name else None
 
 
-# Bash's grammar looks such characters up in the C library's table of the first 256, and reads far beyond its end.
+# Bash's grammar looks such characters up in the C library's table of the first 256, reading far beyond its end.
 _BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xff][\x80-\xbf]*")
 
 
@@ -276,7 +285,7 @@ def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_expression")
     left = child_of_type(assignment, "left_assignment_expression")
     name = text_of(left, source).lstrip("$").strip() if left else ""
-    # "[string]$Name" and "$this.Name" are no plain variables.
+    # "[string]$Name" and "$this.Name" are not plain variables.
     return Found("variable", name) if name.replace("_", "").replace(":", "").isalnum() else None
 
 
@@ -299,6 +308,7 @@ POWERSHELL = Language(
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
+    nodes=NodeTypes(bodies=frozenset({"script_block"})),
 )
 
 ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)

@@ -1,4 +1,4 @@
-"""What is a test in languages whose test frameworks are functions: "describe('cart', () => {...})"."""
+"""Recognise tests written as calls: "describe('cart', () => {...})"."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ _MAX_CALLEE = 200
 
 
 def test_name(callee: "Node", arguments: "Sequence[Node]", source: bytes) -> str:
-    """The title of a test or of a group of tests in JavaScript, or the name of a hook; empty for any other call.
+    """Return the title of a JavaScript test or test group, or the name of a hook; empty for any other call.
 
     Parameters:
-        callee: what is called: "it", "describe.each(...)", "test.skip", "Deno.test", "beforeEach".
+        callee: the called expression: "it", "describe.each(...)", "test.skip", "Deno.test", "beforeEach".
         arguments: of the call.
         source: of the program.
     """
@@ -32,13 +32,13 @@ def test_name(callee: "Node", arguments: "Sequence[Node]", source: bytes) -> str
         return title_of(first, source) or words[0]
     if words[0] in HOOKS:
         return words[0]
-    # "/x/.test(...)" has no title that is a literal together with a function; its callers look for the function.
+    # "/x/.test(...)" has no literal title together with a function; the callers look for the function.
     is_member = words[-1] in TESTS and first is not None and first.type in _TITLES
     return title_of(first, source) if is_member and first is not None else ""
 
 
 def title_of(node: "Node", source: bytes) -> str:
-    """The first line of a title without its quotes."""
+    """Return the first line of a title without its quotes."""
     text = text_of(node, source)
     is_quoted = text[:1] in _QUOTES and text[-1:] == text[:1]
     return (text[1:-1] if is_quoted else text).split("\n")[0].strip()

@@ -1,4 +1,4 @@
-"""HTML cut at its headings, by the tags as they come: nesting, wrappers and broken markup do not matter."""
+"""Cut HTML at its headings, reading tags in their order: nesting, wrappers and broken markup do not matter."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -46,19 +46,19 @@ from cqm.chunkers.splitting import (
 )
 from cqm.chunkers.tokens import QUARTERS, quarters
 
-# Always cut at these headings; at deeper ones when what is between two of these is over the limit.
+# Always cut at these headings; at deeper ones if the text between two of these is over the limit.
 _ALWAYS_CUT = 2
 
 _BLOCK_STRENGTH = 3
 
-# Before these what is far over the limit is cut, by kind of block.
+# Places for cutting blocks far over the limit, by kind of block.
 _ROWS = {TABLE: ("tr",), LIST: ("li", "dt", "option")}
 
 
 def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
-    """Cut a page at its headings of the first and second level, and at deeper ones where that is over the limit.
+    """Cut a page at first- and second-level headings, and at deeper ones if a section is over the limit.
 
-    A section over the limit is divided between its blocks, its parts repeat the end of the part before them. Code,
+    A section over the limit is divided between its blocks, and its parts repeat the end of the previous part. Code,
     tables and lists are cut only beyond `WHOLE_BLOCK_LIMITS`. A piece's content is its text as people read it.
 
     Parameters:
@@ -79,7 +79,7 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
         least // 2,
         lambda _one, _other: True,
     )
-    # The head of a page that goes with the first section is called after that.
+    # A page's head joined with the first section takes its name.
     parts = [replace(part, path=paths[part.defines[0]]) if part.defines and not part.path else part for part in parts]
     pieces = [_piece(part, before, ground) for before, part in pairwise([None, *parts]) if part]
     return pieces, list(_warnings(page, text, limit))
@@ -106,7 +106,7 @@ def _level(section: Section[Block]) -> int:
 
 
 def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Section[Block]]:
-    """Put the sections of deeper levels together as long as all that is below one heading is within the limit."""
+    """Join the sections of deeper levels while everything below one heading is within the limit."""
     sums = [0, *accumulate(section.size for section in sections)]
     top = min((level for section in sections if (level := _level(section))), default=0)
     waiting = [(0, len(sections), max(top, _ALWAYS_CUT))]
@@ -124,7 +124,7 @@ def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Sectio
 
 
 class _Ground(NamedTuple):
-    # What dividing a page needs: limits in quarters of a token, and where its tags begin.
+    # Data for dividing a page: limits in quarters of a token, and the starts of its tags.
     text: str
     page: Page
     limit: int
@@ -164,13 +164,13 @@ def _tokens(span: Span, ground: _Ground) -> Sequence[Token]:
 
 
 def _rows(kind: str, span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
-    """Where a table or list may be cut: before its rows or items."""
+    """Yield allowed cuts of a table or list: before its rows or items."""
     tokens = _tokens(span, ground)
     return ((token.start, 1) for token in tokens if token.name in _ROWS[kind] and token.kind == OPEN)
 
 
 def _seams(span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
-    """Where running text may be cut: after its sentences, else between its tags."""
+    """Yield allowed cuts of running text: after its sentences, else between its tags."""
     number = bisect_left(ground.tags, span[0])
     position = max(span[0], ground.page.tokens[number - 1].end if number else 0)
     for token in _tokens(span, ground):
@@ -181,9 +181,9 @@ def _seams(span: Span, ground: _Ground) -> Iterator[tuple[int, int]]:
 
 
 def _overlap(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> int:
-    """How many characters a part repeats of the part before it: whole blocks, or the last sentences of running text.
+    """Return the number of characters repeated from the previous part: whole blocks, or the last sentences.
 
-    Never all of it, which would leave the part before it with nothing of its own.
+    It is never all of the previous part, which would have nothing of its own left.
     """
     if not part.is_rest or before is None:
         return 0

@@ -1,4 +1,4 @@
-"""A page of HTML as a flat sequence of blocks: what counts is where headings and blocks begin, not how they nest."""
+"""Read an HTML page as a flat sequence of headings and blocks, whatever their nesting."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from cqm.chunkers.pages.html_text import Reading, fragments_of, read
 from cqm.chunkers.splitting import line_start
 
 PROSE = "prose"
-"""The kind of a block that may be divided at its sentences."""
+"""Kind of a block which may be divided at its sentences."""
 
 NAVIGATION = "navigation"
-"""The kind of blocks in menus, sidebars and footers."""
+"""Kind of blocks in menus, sidebars and footers."""
 
 CODE, TABLE, LIST, SCRIPT, STYLE = "code", "table", "list", "script", "style"
 
@@ -26,7 +26,7 @@ _WHOLE = {
     "style": STYLE,
 }
 WHOLE_KINDS = (CODE, TABLE, LIST)
-"""The kinds of blocks that are not cut unless they are far over the limit."""
+"""Kinds of blocks which are only cut far over the limit."""
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _DEEPEST = 9
@@ -44,14 +44,14 @@ _NAVIGATION_KINDS = (PROSE, LIST)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of a page from where one may cut to where one may cut next.
+    """A stretch of a page between two allowed cuts.
 
     Attributes:
-        start: the character where it begins; it ends where the next begins.
+        start: its first character; it ends at the start of the next block.
         kind: PROSE, CODE, TABLE, LIST, SCRIPT, STYLE or NAVIGATION.
-        heading: level and title, when it begins with one.
-        anchor: the id of that heading or of what encloses it.
-        ends: sections of this level and deeper are over; 0 for none.
+        heading: level and title, if it begins with a heading.
+        anchor: the id of this heading or of the element around it.
+        ends: sections of this level and deeper end here; 0 for none.
     """
 
     start: int
@@ -63,12 +63,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page of HTML is made of.
+    """The contents of an HTML page.
 
     Attributes:
         tokens: all tags, in order.
         blocks: in order; the first begins at 0.
-        reading: how its text is read.
+        reading: the page's readable text.
         title: of its head; empty without.
         language: of its root; empty without.
     """
@@ -100,7 +100,7 @@ def page_of(text: str) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    # An element that is not cut: its tokens from first to last, and its characters.
+    # An indivisible element: its tokens from first to last, and its characters.
     first: int
     last: int
     start: int
@@ -109,9 +109,10 @@ class _Whole:
 
 
 def _level(text: str, token: Token, lists: int) -> int:
-    """The level of a heading's opening tag; 0 for any other tag.
+    """Return the level of a heading's opening tag; 0 for any other tag.
 
-    What Sphinx documents is a definition list whose terms are signatures; they are the headings of their definitions.
+    Sphinx writes documented objects as a definition list with signatures as terms; these are the headings of their
+    definitions.
     """
     if token.kind != OPEN:
         return 0
@@ -122,11 +123,11 @@ def _level(text: str, token: Token, lists: int) -> int:
 
 
 def _wholes(text: str, tokens: Sequence[Token]) -> list[_Whole]:
-    """The outermost elements that are not cut: lists, tables and code without a heading in them."""
+    """Find the outermost indivisible elements: lists, tables and code without a heading in them."""
     found: list[_Whole] = []
     opened: list[tuple[int, str]] = []
     counts: Counter[str] = Counter()
-    headed = 0  # so many of the opened elements hold a heading
+    headed = 0  # number of opened elements with a heading
     for number, token in enumerate(tokens):
         if token.name in _WHOLE and token.kind == OPEN:
             opened.append((number, token.name))
@@ -153,7 +154,7 @@ def _outermost(found: list[_Whole]) -> Iterator[_Whole]:
 
 
 def _text_of_heading(text: str, tokens: Sequence[Token], reading: Reading, number: int) -> str:
-    """The title that an opening tag begins: to its closing tag, or to the next block when that is missing."""
+    """Return the title from an opening tag to its closing tag, or to the next block if this is missing."""
     name = tokens[number].name
     following = tokens[number + 1 : number + 1 + _LONGEST_HEADING]
     ends = (token.start for token in following if token.name in _BLOCKS and (token.kind == OPEN or token.name == name))
@@ -172,10 +173,10 @@ _FRESH, _FILLED, _CLOSED = range(3)
 
 @dataclass(slots=True)
 class _Cuts:
-    """Walks over the tags of a page and finds the blocks that they begin.
+    """Walk over the tags of a page and find the blocks they begin.
 
-    A cut is between what closes or a text, and what opens: opening tags and comments stay with what follows, closing
-    tags with what precedes.
+    A cut is between a closing tag or text, and an opening tag: opening tags and comments stay with the following text,
+    closing tags with the preceding text.
     """
 
     text: str
@@ -184,7 +185,7 @@ class _Cuts:
     wholes: Sequence[_Whole]
     found: list[Block] = field(default_factory=list)
     state: int = _CLOSED
-    waiting: int = 0  # where tags and comments begin that go with what follows; -1 for none
+    waiting: int = 0  # first tag or comment waiting for the following text; -1 for none
     lists: int = 0
     navigation: Counter[str] = field(default_factory=Counter)
     ends: int = 0
@@ -221,7 +222,7 @@ class _Cuts:
         if self.state != _FRESH or whole.kind in (SCRIPT, STYLE):
             self._begin(whole.start, whole.kind)
         else:
-            # The block that its wrappers began is what they wrap.
+            # The block begun by its wrappers is the wrapped one.
             self.found[-1] = replace(self.found[-1], kind=self._kind(whole.kind))
         self.state, self.waiting = _CLOSED, -1
 
@@ -286,7 +287,7 @@ class _Cuts:
 
 
 def _is_menu(text: str, tokens: Sequence[Token], kind: str) -> bool:
-    """Whether a list is little but links."""
+    """Tell if a list consists almost only of links."""
     items = sum(1 for token in tokens if token.name == "li" and token.kind == OPEN)
     if kind != LIST or items < _LEAST_ITEMS:
         return False
@@ -298,6 +299,6 @@ def _is_menu(text: str, tokens: Sequence[Token], kind: str) -> bool:
     return linked > _MENU_SHARE * (linked + other)
 
 
-# A list of links in a text explains them; a menu, a table of contents or an index does not.
+# A list of links within a text explains them; a menu, a table of contents or an index does not.
 _LEAST_ITEMS = 4
 _MENU_SHARE = 0.9

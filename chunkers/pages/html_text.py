@@ -1,4 +1,4 @@
-"""The text of HTML as people read it: words instead of tags, as Markdown where the markup says more than words."""
+"""Turn HTML into text as people read it: words instead of tags, and Markdown where markup adds meaning."""
 
 import re
 from bisect import bisect_left
@@ -11,12 +11,12 @@ from cqm.chunkers.documents.markup import CDATA, CLOSE, OPEN, Token, attributes_
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The fragments that the text of a page is put together from, in order.
+    """Fragments which make up the text of a page, in order.
 
     Attributes:
-        starts: the character where each begins.
-        ends: the character where each ends; its start for what stands for a tag.
-        notes: what each is: PLAIN or CODE for text of the page, BREAKS for line ends, else the words that a tag gives.
+        starts: the first character of each.
+        ends: the end of each; its start for a replacement of a tag.
+        notes: the kind of each: PLAIN or CODE for text of the page, BREAKS for line ends, else the words for a tag.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -43,11 +43,11 @@ _LISTS = frozenset(("ul", "ol", "menu"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _UNREAD = frozenset(("script", "style"))
 
-# The sign beside a heading that links to itself, as Sphinx, Docusaurus, MkDocs and GitHub write it.
+# The sign beside a heading with a link to itself, as written by Sphinx, Docusaurus, MkDocs and GitHub.
 _ANCHOR_LINK = re.compile(r"\b(?:headerlink|hash-link|permalink|anchor-link|anchorjs-link|header-anchor)\b")
 _ANCHOR_SIGNS = frozenset(("#", "¶", "§", "\N{LINK SYMBOL}"))
 
-# "language-x" is the recommendation of HTML, "highlight-x" are the wrappers of Sphinx, "brush: x" an older library's.
+# "language-x" is HTML's recommendation, "highlight-x" are Sphinx's wrappers, "brush: x" an older library's.
 _CODE_LANGUAGE = re.compile(r"""\b(?:lang(?:uage)?-|highlight-(?:source-)?|brush:\s*)([\w+#.-]+)""")
 _UNNAMED_LANGUAGES = frozenset(("default", "none", "text", "notranslate", "plaintext"))
 
@@ -58,7 +58,7 @@ def fragments_of(text: str, tokens: Sequence[Token], tables: frozenset[int]) -> 
     Parameters:
         text: the page.
         tokens: all its tags.
-        tables: where tables begin that are no mere layout; their rows are written as rows.
+        tables: starts of tables, except mere layout; their rows are written as rows.
     """
     reader = _Reader(text, tables)
     position = 0
@@ -77,7 +77,7 @@ class _Reader:
     reading: Reading = field(default_factory=Reading)
     unread: bool = False  # the text up to the next tag is not shown
     code: int = 0
-    table: int = 0  # how many tables are open from the first that is written as rows
+    table: int = 0  # open tables, from the first one written as rows
     cells: int = 0  # of the row
     lists: int = 0
     language: str = ""
@@ -205,7 +205,7 @@ _DEEPEST_INDENT = 8
 
 
 def read(text: str, reading: Reading, start: int, end: int) -> str:
-    """The part of a page as people read it.
+    """Return a part of the page as people read it.
 
     Parameters:
         text: the page.
@@ -229,8 +229,8 @@ def _words_of(text: str, reading: Reading, numbers: range, span: tuple[int, int]
 
 
 def _joined(words: Iterator[tuple[str, str]]) -> Iterator[str]:
-    gap = previous = ""  # what separates what comes from what was: nothing, a space or line ends
-    opened = False  # what was last is the sign of a heading, an item or a row
+    gap = previous = ""  # separator before the next text: nothing, a space or line ends
+    opened = False  # the last text was the sign of a heading, an item or a row
     for note, own in words:
         if not note and (own in BREAKS or own == " "):
             gap = max(gap, own, key=lambda each: (each.count("\n"), len(each)))

@@ -1,4 +1,4 @@
-"""XML cut at its elements: one piece for each below the root, small ones together, large ones divided at theirs."""
+"""Cut XML at its elements: one piece for each below the root, small ones together, large ones divided."""
 
 import re
 from bisect import bisect_left
@@ -13,10 +13,10 @@ from cqm.chunkers.pages.xml_elements import Element, coordinates_of, elements_of
 from cqm.chunkers.splitting import even_spans, line_start, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
-# Elements deeper than this are not told apart: paths stay short, and time linear, whatever is nested in what.
+# Elements deeper than this are not distinguished: paths stay short, and time linear, for any nesting.
 _DEEPEST = 24
 
-# In elements without a name, such as Maven's "dependencies", named ones are looked for so many levels deep.
+# In nameless elements, such as Maven's "dependencies", search this many levels for named ones.
 _NAMED_LEVELS = 3
 
 _FQCN = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
@@ -35,12 +35,12 @@ class _Part:
     Attributes:
         start, end: characters, half-open.
         size: in quarters of a token.
-        main: the largest element in it, which it is called after, and its size; None for the middle of an element.
-        symbol: path of that element's labels, or of what is around it.
-        defines: paths of the elements that begin in it and have a name.
-        tags: the opening tags around all that is in it.
-        opened: elements whose opening tag is in it, but not all that they hold.
-        whole: elements that are in it entirely.
+        main: the largest element in it, which gives it its name, and its size; None for the middle of an element.
+        symbol: path of this element's labels, or of the elements around it.
+        defines: paths of the named elements beginning in it.
+        tags: the opening tags around all of it.
+        opened: elements with their opening tag in it, but only a part of their content.
+        whole: elements entirely in it.
     """
 
     start: int
@@ -75,7 +75,7 @@ def pieces_of_xml(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut XML at the elements below its root, and an element over the limit at its own elements.
 
     Comments stay with the element after them. Elements under the minimum are packed with their neighbours. A piece is
-    called by the path of its element; its context is the opening tags around it.
+    named by the path of its element; its context is the opening tags around it.
 
     Parameters:
         text: the document, or a part of one; tags without a partner are mended, with a warning.
@@ -133,7 +133,7 @@ def _is_divided(text: str, area: _Area, limits: _Limits, *, is_root: bool) -> bo
 
 
 def _begins(text: str, element: Element) -> Iterator[tuple[int, Element]]:
-    """Where one may cut before a child, at the comments that stand directly before it, and the child."""
+    """Yield each child with its allowed cut, before the comments directly above it."""
     starts = [start for start, _ in element.comments]
     before = element.tag.end if element.depth >= 0 else 0
     is_value = False
@@ -151,14 +151,14 @@ def _commented(text: str, begin: int, before: int, element: Element, starts: lis
     number = bisect_left(starts, begin) - 1
     while number >= 0 and starts[number] >= before and not text[element.comments[number][1] : begin].strip():
         if starts[number] == shown:
-            break  # on the line of the element before it, which it is about
+            break  # on the line of the previous element, and about it
         begin = starts[number]
         number -= 1
     return begin
 
 
 def _whole(text: str, area: _Area, limits: _Limits) -> Iterator[_Part]:
-    """One part, or the lines of what has no elements to divide it at and is over the limit."""
+    """Yield one part, or the lines of an area over the limit without elements to divide it at."""
     size = quarters(text[area.start : area.end])
     if size > limits.limit:
         yield from _lines(text, area, limits)
@@ -169,7 +169,7 @@ def _whole(text: str, area: _Area, limits: _Limits) -> Iterator[_Part]:
 
 
 def _lines(text: str, area: _Area, limits: _Limits) -> Iterator[_Part]:
-    """The lines of an area, of which the first belong to an opening tag; one part when they are within the limit."""
+    """Yield the lines of an area beginning with an opening tag; one part if they are within the limit."""
     element = area.element
     symbol = _symbol(area.path, label_of(text, element))
     units = line_units(text, (area.start, area.end), limits.limit, line_strength)
@@ -186,7 +186,7 @@ def _symbol(path: tuple[str, ...], label: str) -> str:
 
 
 def _names(text: str, area: _Area) -> Iterator[str]:
-    """The paths of named elements, and of all below the root; what is in a named one is its own affair."""
+    """Yield the paths of named elements, and of all elements below the root, but not from inside a named one."""
     waiting = [(area.element, area.path)]
     left = _MOST_NAMES
     while waiting and left:
@@ -201,7 +201,7 @@ def _names(text: str, area: _Area) -> Iterator[str]:
 
 
 def _packed(parts: Iterable[_Part], limits: _Limits) -> list[_Part]:
-    """Join small parts with the next until they are no longer small, what is left of them with the part before."""
+    """Join small parts with the next until they are big enough, and a small rest with the previous part."""
     forward: list[_Part] = []
     for part in parts:
         if forward and forward[-1].size < limits.least and forward[-1].size + part.size <= limits.limit:
@@ -234,7 +234,7 @@ def _joined(before: _Part, part: _Part) -> _Part:
 
 
 def _shared_symbol(larger: _Part, smaller: _Part) -> str:
-    """Equal elements without names are called after what they are in."""
+    """Name equal nameless elements after their parent."""
     around = larger.symbol.rpartition(_BELOW)[0]
     return around if around and smaller.symbol in (larger.symbol, around) and not smaller.opened else larger.symbol
 

@@ -1,4 +1,4 @@
-"""The elements of an XML text with their places and names; broken tags are mended, nothing is expanded or fetched."""
+"""Find an XML text's elements with positions and names; mend broken tags, expand and fetch nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,8 @@ from cqm.chunkers.documents.markup import CLOSE, COMMENT, EMPTY, OPEN, Token, at
 
 _LONGEST_NAME = 200
 
-# What tells one element from its siblings, best first; without prefix. "Include" and "Update" are MSBuild's.
+# Attributes which distinguish an element from its siblings, best first; without prefix. "Include" and "Update" are
+# MSBuild's.
 _NAMING_ATTRIBUTES = ("id", "name", "key", "Include", "Update", "Name", "match", "code", "ref", "test", "class", "type")
 _ID_ATTRIBUTES = frozenset(("id",))
 _FIRST_CHILDREN = 20
@@ -17,15 +18,15 @@ _NAMING_CHILDREN = ("id", "name", "key", "title", "display-name", "servlet-name"
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element and what is in it.
+    """An element and its contents.
 
     Attributes:
-        tag: that opens it.
-        end: the character where it ends.
+        tag: its opening tag.
+        end: its last character + 1.
         depth: 0 for a root.
         children: elements in it, in order.
         comments: comments and instructions directly in it, as (start, end).
-        closing: the character where its closing tag begins; its end when it has none.
+        closing: the first character of its closing tag; its end without one.
     """
 
     tag: Token
@@ -37,17 +38,17 @@ class Element:
 
     @property
     def start(self) -> int:
-        """The character where it begins."""
+        """The element's first character."""
         return self.tag.start
 
     @property
     def name(self) -> str:
-        """Its name without prefix."""
+        """The element's name without prefix."""
         return self.tag.name.rpartition(":")[2]
 
 
 class Forest(NamedTuple):
-    """The roots of a text, one when it is well-formed, with how many tags have no partner."""
+    """The roots of a text, one if it is well-formed, and the number of tags without a partner."""
 
     roots: list[Element]
     comments: list[tuple[int, int]]
@@ -80,7 +81,7 @@ def elements_of(text: str) -> Forest:
 
 
 def _close(opened: list[Element], token: Token, counts: dict[str, int]) -> int:
-    """Close the innermost element of the name and what is open in it; how many had no closing tag."""
+    """Close the innermost element of this name and those open in it; return the number of missing closing tags."""
     missing = -1
     name = ""
     while name != token.name:
@@ -93,15 +94,15 @@ def _close(opened: list[Element], token: Token, counts: dict[str, int]) -> int:
 
 
 def text_in(text: str, element: Element) -> str:
-    """The text of an element without children."""
+    """Return the text of an element without children."""
     return " ".join(text[element.tag.end : element.closing].split())[:_LONGEST_NAME] if not element.children else ""
 
 
 def label_of(text: str, element: Element) -> str:
-    """What an element is called: its name, and what tells it from its siblings when there is such.
+    """Return an element's label: its name, and its distinction from siblings, if any.
 
     "bean#dataSource" for an id, "target compile" for a name, "dependency org.slf4j:slf4j-api" for Maven's coordinates,
-    "key CFBundleName" for the entries of a property list. A root is just called by its name.
+    "key CFBundleName" for the entries of a property list. A root's label is just its name.
     """
     name = element.tag.name
     if not element.depth:
@@ -124,7 +125,7 @@ def _named_by_child(text: str, element: Element) -> str:
 
 
 def coordinates_of(text: str, element: Element) -> str:
-    """Maven's groupId:artifactId:version of an element, as far as they are there; empty without an artifactId."""
+    """Return Maven's groupId:artifactId:version of an element, as far as present; empty without an artifactId."""
     own = {child.name: child for child in element.children if child.name in ("groupId", "artifactId", "version")}
     if "artifactId" not in own:
         return ""
@@ -132,7 +133,7 @@ def coordinates_of(text: str, element: Element) -> str:
 
 
 def walk(elements: Sequence[Element]) -> Iterator[Element]:
-    """Elements and all that is in them, in the order of the text."""
+    """Yield elements and all their descendants, in the order of the text."""
     waiting = list(reversed(elements))
     while waiting:
         element = waiting.pop()

@@ -1,1 +1,3 @@
-"""The strategies of chunking beside each content type's own: the type of the options chooses one."""
+"""Cut by other strategies than a content type's own; the type of the options chooses one."""
+
+__all__ = ["options", "pooling", "recommended", "rules", "table"]

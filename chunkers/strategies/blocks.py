@@ -1,4 +1,4 @@
-"""The blocks of a text by its lines: fences, headings, list items, table rows, paragraphs."""
+"""Find the blocks of a text by its lines: fences, headings, list items, table rows, paragraphs."""
 
 import re
 from bisect import bisect_right
@@ -8,22 +8,22 @@ from itertools import pairwise
 
 from cqm.chunkers.splitting import Span
 
-# CommonMark 0.31.2 4.5, but indented as far as a list needs.
+# CommonMark 0.31.2 4.5, but with any indentation, as lists need.
 _FENCE = re.compile(r"^[ \t]*(`{3,}+(?=[^`\n]*$)|~{3,}+)([^\n]*+)\n?", re.MULTILINE)
 _NEAR = 4
 _BLANK_ABOVE = re.compile(r"(?:\A|\n\r?)\n\Z|\A\Z")
-# Longer fences are taken for fences of this length, so that few lengths have to be told apart.
+# Longer fences count as fences of this length, so there are only few lengths to distinguish.
 _LONGEST_FENCE = 8
 
 _HEADING = r"[ ]{0,3}\#{1,6}(?:[ \t]|\r?$)"
 _ITEM = r"[ \t]*(?:[-*+•・]|\d{1,9}[.)])[ \t]"
 _ROW = r"[ \t]*\|"
-# Of a conversation, and of questions and their answers.
+# In a conversation, and in questions and answers.
 _SPEAKER = r"[^\s:：][^:：\n]{0,30}[:：](?:[ \t]|(?<=：))"  # noqa: RUF001 - full-width
 _BLANK = r"[^\S\n]*(?:\n|\Z)"
 
 _NUMBERED = re.compile(r"\s*\d{1,9}[.)][ \t]+")
-# Of Markdown (setext) and reStructuredText.
+# In Markdown (setext) and reStructuredText.
 _UNDERLINED = re.compile(r"\s*\S[^\n]*\n([=\-~^\"'`#*+_.:])\1{2,}\s*")
 _LONGEST_TITLE = 300
 _BLANK_LINE = re.compile(_BLANK)
@@ -39,7 +39,7 @@ class Block:
 
     Attributes:
         start, end: characters of the text.
-        kind: "heading", "fence", "row", "start" for an item or what a speaker says, or "plain".
+        kind: "heading", "fence", "row", "start" for an item or a speaker's turn, or "plain".
         is_closed: whether a blank line or the end of the text follows.
     """
 
@@ -50,9 +50,9 @@ class Block:
 
 
 def blocks_of(text: str, span: Span) -> Iterator[Block]:
-    """The blocks of a part of a text, in order; time is linear in its length but for a binary search a fence.
+    """Yield the blocks of a part of a text; time is linear in its length, plus a binary search for each fence.
 
-    A line that reads as a heading of Markdown is one whatever the text's language is: sentences end there too.
+    A line in the form of a Markdown heading is a heading in any language: sentences end there too.
 
     Parameters:
         text: the whole text.
@@ -67,7 +67,7 @@ def blocks_of(text: str, span: Span) -> Iterator[Block]:
 
 
 def after_number(text: str, block: Block) -> int:
-    """Where the text of a block begins: after the number of an item, whose full stop ends no sentence."""
+    """Return the start of a block's text: after the number of an item, whose full stop ends no sentence."""
     numbered = _NUMBERED.match(text, block.start, block.end)
     return numbered.end() if numbered and block.kind == "start" else block.start
 
@@ -89,7 +89,7 @@ def _fences(text: str, span: Span) -> Iterator[Span]:
         after = closers.get((opener[1][0], _length(opener)), [])
         found = bisect_right(after, number)
         closer = after[found] if found < len(after) else None
-        # One that nothing closes goes on to the end.
+        # An unclosed fence continues to the end.
         yield opener.start(), span[1] if closer is None else marks[closer].end()
         number = len(marks) if closer is None else closer + 1
 

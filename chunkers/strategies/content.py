@@ -1,4 +1,4 @@
-"""The chunker of a content's own type, and what it tells of a text's sections."""
+"""Use the chunker of a content's own type, and find a text's sections with it."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _LONGEST_TITLE = 100
 _NUMBER = r"(?:\d{1,4}|[IVXLC]{1,7}|[A-Z])"
 _DIGITS = r"[\d一二三四五六七八九十百千〇0-9]{1,6}"  # noqa: RUF001 - full-width
 
-# By levels, the outermost first; a heading stands alone between blank lines or begins a paragraph with its number.
+# By levels, the outermost first; a heading stands alone between blank lines, or begins a paragraph with its number.
 _LEVELS = (
     rf"(?:PART|Part|BOOK|Book|TITLE|Title)[ ]{_NUMBER}\b|第{_DIGITS}[編部]",
     rf"(?:CHAPTER|Chapter)[ ]{_NUMBER}\b|第{_DIGITS}章",
@@ -30,9 +30,9 @@ _ENDS_SENTENCE = (".", "。", ";", ",", "、")
 
 
 def numbered_headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
-    """Where the numbered headings of a text begin, with the titles that each is under, its own last.
+    """Find the numbered headings of a text: their starts, and the titles above each, with its own last.
 
-    A line that begins with "Chapter", "Article", "第1条" or the like, or is alone and begins with a decimal number.
+    A heading begins with "Chapter", "Article", "第1条" or the like, or is a line alone with a decimal number first.
     """
     found: list[tuple[int, tuple[str, ...]]] = []
     path: list[tuple[int, str]] = []
@@ -45,7 +45,7 @@ def numbered_headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def _level(text: str, line: re.Match[str]) -> int:
-    """The level of the heading that a line is, from 1; 0 for none."""
+    """Return the level of a line which is a heading, from 1; 0 for other lines."""
     above = text[max(line.start() - _NEAR, 0) : line.start()].replace("\r", "")
     if above and not above.endswith("\n\n") and above != "\n":
         return 0
@@ -59,11 +59,11 @@ def _level(text: str, line: re.Match[str]) -> int:
 
 
 class Reading(NamedTuple):
-    """A text as its type's chunker cuts it.
+    """A text as cut by its type's chunker.
 
     Attributes:
         chunker: the name of the chunker.
-        pieces: as it gave them.
+        pieces: the chunker's pieces.
         warnings: a sentence each.
     """
 
@@ -73,11 +73,11 @@ class Reading(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What stands between a heading and the next one of any level.
+    """The text between a heading and the next one of any level.
 
     Attributes:
         start, end: characters; sections are gapless.
-        path: titles of the headings that it is under, its own last; none before the first heading.
+        path: titles of the headings above it, its own last; none before the first heading.
     """
 
     start: int
@@ -85,12 +85,12 @@ class Section(NamedTuple):
     path: tuple[str, ...]
 
 
-# With them, every section is a piece of its own, or more than one.
+# With these options, every section is a piece of its own, or more than one.
 _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 
 
 def read(text: str, language: str, options: ChunkOptions) -> Reading:
-    """Cut a text by the chunker of its language; by lines, with a warning, when that one cannot read it."""
+    """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
     chunker = chunker_of(language, text)
     if chunker.parses and byte_count(text) > options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
@@ -103,18 +103,18 @@ def read(text: str, language: str, options: ChunkOptions) -> Reading:
 
 
 def outline_by_content(text: str, language: str, options: ChunkOptions) -> Outline:
-    """What the chunker of a text's type cuts it into, gapless; see `read`."""
+    """Outline a text by the chunker of its type, gapless; see `read`."""
     chunker, pieces, warnings = read(text, language, options)
     pieces = without_small(text, trimmed(text, gapless(text, pieces)), options)
     return Outline(language, chunker, pieces, warnings, estimate)
 
 
 def sections_of(text: str, language: str, depth: int) -> list[Section]:
-    """The sections of a text; numbered headings such as of laws count where its type knows no headings.
+    """Return the sections of a text; without headings of its type, by numbered headings, such as in laws.
 
     Parameters:
         text, language: of the document.
-        depth: headings that are deeper in others begin no section.
+        depth: deeper headings begin no section.
     """
     starts = list(_starts(text, language)) or numbered_headings(text)
     sections = [Section(0, len(text), ())]

@@ -1,4 +1,4 @@
-"""Windows of a fixed number of tokens, which overlap by a fixed number of tokens."""
+"""Cut windows of a fixed number of tokens with a fixed overlap."""
 
 import re
 import unicodedata
@@ -11,13 +11,13 @@ from cqm.chunkers.model import Cut, Piece
 from cqm.chunkers.strategies.rules import TOKENIZER, Rule, Whole
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 
-# A token that ends inside a character is read together with those after it; no character has more than 4 bytes.
+# A token ending inside a character is read with the following ones; no character has more than 4 bytes.
 _MOST_AT_ONCE = 16
 
-# A run of marks is not a character, however Unicode reads it.
+# A run of marks is not a character, despite Unicode.
 _LONGEST_CHARACTER = 64
 
-# What decoders put for bytes that are no character, and what JSON can carry and no tokenizer reads.
+# Decoders' replacement for invalid bytes, and surrogates, allowed in JSON but unreadable for tokenizers.
 _UNREADABLE = re.compile("[\ufffd\ud800-\udfff]")
 
 _LONGEST_WORD = 24
@@ -29,12 +29,12 @@ _REGIONAL_INDICATORS = range(0x1F1E6, 0x1F200)
 
 
 class Positions(NamedTuple):
-    """Places where a text may be cut, ascending, from its start to its end.
+    """Possible cuts of a text, ascending, from its start to its end.
 
     Attributes:
         ends: characters of the text.
-        tokens: in the text up to there; in quarters of a token where they are estimated.
-        scale: how many units of `tokens` are a token.
+        tokens: number up to each end; in quarters of a token for estimates.
+        scale: units of `tokens` in a token.
     """
 
     ends: Sequence[int]
@@ -43,7 +43,7 @@ class Positions(NamedTuple):
 
 
 def token_positions(text: str, tokenizer: Tokenizer) -> Positions | None:
-    """The ends of a text's tokens; None when the tokenizer does not give the text back as it was."""
+    """Return the ends of a text's tokens; None if the tokenizer does not reproduce the text."""
     readable = _UNREADABLE.sub("?", text)
     tokens = tokenizer.encode(readable)
     ends, counts = [0], [0]
@@ -63,7 +63,7 @@ def token_positions(text: str, tokenizer: Tokenizer) -> Positions | None:
 
 
 def estimated_positions(text: str) -> Positions:
-    """The ends of a text's words, and places inside of words of more than 24 characters."""
+    """Return the ends of a text's words, and positions inside words of more than 24 characters."""
     ends, sizes = [0], [0]
     start, size = 0, 0
     while match := _WORD.match(text, start):
@@ -78,9 +78,9 @@ def estimated_positions(text: str) -> Positions:
 
 
 def is_boundary(text: str, position: int) -> bool:
-    """Whether a text may be cut there: not before what changes the character before it, nor between CR and LF.
+    """Tell if a text may be cut here: not before a modifier of the previous character, nor between CR and LF.
 
-    Close to the grapheme clusters of Unicode's Annex 29.
+    This is close to the grapheme clusters of Unicode's Annex 29.
     """
     if position <= 0 or position >= len(text):
         return True
@@ -115,11 +115,11 @@ class FixedOptions:
     """Windows of tokens; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
 
     Attributes:
-        size_tokens: of a window with its overlap. 128 to 8192.
-        overlap_tokens: how much of the window before it one repeats. 0 to half of size_tokens; 64 when neither this
-            nor overlap_percent is given.
-        overlap_percent: the same as a share of size_tokens, in place of overlap_tokens. 0 to 50.
-        min_tokens: a last window with less than this beside its overlap is joined to the one before it. 0 to half of
+        size_tokens: size of a window with its overlap. 128 to 8192.
+        overlap_tokens: tokens repeated from the previous window. 0 to half of size_tokens; 64 if neither this nor
+            overlap_percent is given.
+        overlap_percent: the overlap as a share of size_tokens, instead of overlap_tokens. 0 to 50.
+        min_tokens: a last window with less than this beside its overlap is joined to the previous one. 0 to half of
             size_tokens.
         tokenizer: counts exactly; None for the estimate.
     """
@@ -143,8 +143,8 @@ FIXED_RULES: Mapping[str, Rule] = {
 def cut_fixed(text: str, _language: str, options: FixedOptions) -> Cut:
     """Cut a text into windows; see `FixedOptions`.
 
-    With a tokenizer every window is a run of the tokens of the whole text, but that it never ends inside a character or
-    between characters that are read as one. Without, it ends after a word, or inside one of more than 24 characters.
+    With a tokenizer, each window is a run of the whole text's tokens, but never ends inside a character or between
+    characters read as one. Without, it ends after a word, or inside one of more than 24 characters.
     """
     exact = token_positions(text, options.tokenizer) if options.tokenizer else None
     positions = exact or estimated_positions(text)

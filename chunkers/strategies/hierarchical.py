@@ -1,4 +1,4 @@
-"""A tree of chunks by headings: parents that are read, and small children inside them that are found."""
+"""Cut a tree of chunks by headings: small children for finding, inside parents for reading."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from cqm.chunkers.strategies.sentence import even_groups, measure_of
 from cqm.chunkers.strategies.sentences import sentences_of
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 
-# A first sentence is looked for in so many characters, and is shortened to so many.
+# Characters searched for a first sentence, and its longest form.
 _REACH = 2_000
 _LONGEST = 400
 
@@ -21,12 +21,12 @@ _MARKUP_LINE = re.compile(r"[ \t]*(?:([=\-~^\"'`#*+_:.])\1{2,}[^\n]*|```[^\n]*)(
 
 
 def summary(text: str, sections: Sequence[Section], limit: int) -> str:
-    """The headings of sections, in order, each with the first sentence under it.
+    """Return the headings of sections, in order, each with the first sentence under it.
 
     Parameters:
         text: the whole text.
-        sections: one and those inside it.
-        limit: in quarters of a token; what comes after is left out.
+        sections: one section and those inside it.
+        limit: in quarters of a token; the rest is left out.
     """
     lines: list[str] = []
     size = 0
@@ -49,7 +49,7 @@ def _first_sentence(text: str, section: Section) -> str:
 
 
 def _after_heading(text: str, section: Section) -> int:
-    """Where the text of a section begins after the line that has its title, and the line under that."""
+    """Return the start of a section's text, after the line with its title and the underline."""
     position = section.start
     title = section.path[-1].split()[:1] if section.path else []
     while title and position < section.end:
@@ -63,7 +63,7 @@ def _after_heading(text: str, section: Section) -> int:
 
 
 SUMMARY = "summary"
-"""The kind of a piece whose content sums up the section that it spans."""
+"""Kind of a piece whose content summarises its section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class HierarchicalOptions:
     """A tree of sections; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
 
     Attributes:
-        max_depth: headings that lie deeper in others begin no section. 1 to 6.
-        parent_tokens: the limit of a chunk that holds its children. 128 to 8192.
-        child_tokens: of the chunks that hold no other; only a longer sentence is larger, up to parent_tokens. 64 to
+        max_depth: headings nested deeper begin no section. 1 to 6.
+        parent_tokens: the limit of a chunk with children. 128 to 8192.
+        child_tokens: the limit of chunks without children; only a longer sentence is larger, up to parent_tokens. 64 to
             parent_tokens.
-        min_tokens: a smaller child is joined to a neighbour under the same parent, as far as child_tokens lets it. 0 to
+        min_tokens: a smaller child is joined to a neighbour under the same parent, within child_tokens. 0 to
             child_tokens.
-        inherit_context: whether the headings that a chunk is under are its context.
-        summaries: whether every section of more than one chunk begins with one that spans it all, its parent, whose
+        inherit_context: whether the headings above a chunk are its context.
+        summaries: whether every section of several chunks begins with a summary spanning all of it: the parent, whose
             `content` is its headings and the first sentences under them.
         tokenizer: counts exactly; None for the estimate.
     """
@@ -106,10 +106,10 @@ HIERARCHICAL_RULES: Mapping[str, Rule] = {
 def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> Cut:
     """Cut a text into a tree, a chunk before those inside it; see `HierarchicalOptions`.
 
-    A section within child_tokens is one chunk. One within parent_tokens is a chunk that holds its children. Of a larger
-    one the text before its first section inside is the parent, or the first part of it that is within parent_tokens;
-    it holds children of that text too, a single one where it is small, if only a heading. So the chunks without
-    children tile the text, whatever the levels: who embeds them alone loses nothing.
+    A section within child_tokens is one chunk. One within parent_tokens is a chunk with children. In a larger one, the
+    text before its first inner section is the parent, or the first part of this text within parent_tokens; it also has
+    children for this text, a single one if it is small, even just a heading. So the chunks without children tile the
+    text, whatever the levels: embedding only these loses nothing.
     """
     sections = sections_of(text, language, options.max_depth)
     tree = _Tree(text, sections, options, measure_of(options.tokenizer))
@@ -117,7 +117,7 @@ def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> 
 
 
 Branch = list[Piece]
-"""A piece and those below it, in order."""
+"""A piece and its descendants, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ class _Tree:
         return [piece for branch in branches for piece in branch]
 
     def _branches(self, sections: Span, level: int) -> Iterator[Branch]:
-        """The sections of a range, those that lie in others below them."""
+        """Yield the sections of a range, with nested sections below them."""
         first, end = sections
         while first < end:
             depth = len(self.sections[first].path)
             after = first + 1
             while after < end and len(self.sections[after].path) > depth > 0:
                 after += 1
-            # What stands before the first heading is in no section.
+            # Text before the first heading is in no section.
             yield from [self._branch((first, after), level)] if depth else self._parents(first, level)
             first = after
 
@@ -165,7 +165,7 @@ class _Tree:
         return _flat([[node], *inside])
 
     def _parents(self, section: int, level: int) -> list[Branch]:
-        """The text of a section before those in it, as one or more that are within parent_tokens."""
+        """Return a section's text before its inner sections, as one or more parts within parent_tokens."""
         branches: list[Branch] = []
         for span in self._spans(self._own(section), self.options.parent_tokens):
             parent = self._piece(span, section, level)
@@ -179,12 +179,12 @@ class _Tree:
         return [[self._piece(own, section, level)] for own in spans]
 
     def _under(self, head: Branch, inside: list[Branch]) -> Branch:
-        """A section that is too large for one chunk; its heading alone is none if it fits to what is first inside."""
+        """Return a section too large for one chunk; its bare heading joins the first inner chunk if it fits."""
         children = self._packed(inside)
         first = children[0] if children else []
         if len(head) == 1 and len(first) == 1 and self._may_join(head[0], first[0]):
             head, children = [_joined(head[0], first[0])], children[1:]
-        # The parent is no leaf, so its own text is one.
+        # The parent is not a leaf, so its own text becomes one.
         own = _lowered(head) if len(head) == 1 and children else []
         return _flat([head, own, *children])
 

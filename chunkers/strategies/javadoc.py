@@ -1,4 +1,4 @@
-"""Documentation comments with the declarations that they are about, without code: for documentation indexes."""
+"""Extract documentation comments with their declarations, without code, for documentation indexes."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,15 +21,15 @@ from cqm.chunkers.tokens import estimate
 if TYPE_CHECKING:
     from cqm.chunkers.code.source import Source
 
-# Of a character; decoding would take a lone surrogate for three.
+# First byte of a character; decoding would count a lone surrogate as three.
 _FIRST_BYTE = re.compile(rb"[^\x80-\xbf]")
 
 _SIGN = re.compile(rb"/\*\*(?!/)|//[/!](?!/)")
 
-# A blank row may part a comment from what it is about.
+# One blank row may separate a comment from its declaration.
 _MAX_DISTANCE = 2
 
-# Of a value, such as a table of constants, the declaration shows so much.
+# Longest declaration of a value, such as a table of constants.
 _MAX_ROWS = 12
 
 _FIRST_SENTENCE = re.compile(r".+?(?:(?<=[.!?])(?=\s)|(?<=。)|(?=\n\s*(?:\n|@))|\Z)", re.DOTALL)
@@ -41,7 +41,7 @@ class JavadocOptions:
     """Documentation comments are never cut.
 
     Attributes:
-        max_tokens: over this, in estimated tokens, a comment with its declaration is warned of. 64 to 8192.
+        max_tokens: a larger comment with its declaration gets a warning; in estimated tokens. 64 to 8192.
     """
 
     max_tokens: int = 256
@@ -51,12 +51,12 @@ JAVADOC_RULES: Mapping[str, Rule] = {"max_tokens": Whole(64, 8192)}
 
 
 class _Owner(NamedTuple):
-    """What symbols are in.
+    """The surroundings of symbols.
 
     Attributes:
         package: of the document, joined by "."; empty for none.
-        context: tells the type that they are members of.
-        description: the first sentence about that type.
+        context: shows the enclosing type.
+        description: the first sentence about this type.
         level: of their pieces.
     """
 
@@ -67,29 +67,28 @@ class _Owner(NamedTuple):
 
 
 class _Documented(NamedTuple):
-    """A symbol, and the comments above it that are its documentation; there may be none."""
+    """A symbol, and the comments above it which document it; there may be none."""
 
     mark: Mark
     comments: Sequence[Mark]
 
 
 def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
-    """A piece for each documented type and each documented member of a program, overloads apart.
+    """Make a piece for each documented type and member of a program; overloads get their own.
 
-    A piece spans the comment and the declaration up to its body: what is not documented, and all bodies, are in none.
-    A type's fields are its context; a member's context is its type. The facts tell the package, the fully qualified
-    name of the type ("fqcn"), the first sentence about it ("class_description") and what is documented
-    ("element_type").
+    A piece spans the comment and the declaration up to its body: undocumented code and all bodies are in none. A type's
+    fields are its context; a member's context is its type. The facts are the package, the fully qualified name of the
+    type ("fqcn"), the first sentence about it ("class_description") and the documented kind ("element_type").
 
     Parameters:
         text: the whole text.
-        language: one whose documentation is in comments that begin with "/**", "///" or "//!".
+        language: a language with documentation in comments beginning with "/**", "///" or "//!".
         options: the limit.
     """
     program = program_of(text, language, ChunkOptions())
     if not isinstance(program, Program):
         return [], [program or f"not parsed: no grammar for {language}"]
-    owner = _Owner(packages_of(program.marks, program.language.name, program.source).at(0))
+    owner = _Owner(packages_of(program.marks, program.language, program.source).at(0))
     pieces = list(_pieces(program.marks, owner, program.source)) or list(_package(program, owner))
     if not pieces:
         return [], ["no documentation comments were found"]
@@ -98,7 +97,7 @@ def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
     return pieces, [f"{over}; the largest has {max(sizes)} tokens."] if sizes else []
 
 
-# The outline bounds how deep marks nest.
+# The outline limits the depth of marks.
 def _pieces(marks: Iterable[Mark], owner: _Owner, source: "Source") -> Iterator[Piece]:
     for found in _symbols(marks, (), source):
         if found.comments:
@@ -107,7 +106,7 @@ def _pieces(marks: Iterable[Mark], owner: _Owner, source: "Source") -> Iterator[
 
 
 def _package(program: Program, owner: _Owner) -> Iterator[Piece]:
-    # In a file with nothing else, package-info.java, the comment is no licence but about the package.
+    # In a file with nothing else, package-info.java, the comment is about the package, not a licence.
     comments = [mark for mark in program.marks if mark.kind == COMMENT]
     declared = next((mark for mark in program.marks if mark.node.type == "package_declaration"), None)
     documentation = _documentation(comments, declared, program.source) if declared else []
@@ -172,12 +171,12 @@ def _piece(found: _Documented, owner: _Owner, source: "Source") -> Piece:
 
 
 def _span(found: _Documented, source: "Source") -> tuple[int, int]:
-    """From the first comment, with its indentation, to the end of the declaration."""
+    """Return the span from the first comment, with its indentation, to the end of the declaration."""
     mark, first = found.mark, found.comments[0]
     start = _offset(*first.node.start_point, source)
     if not source.text[source.starts[first.first] : start].strip():
         start = source.starts[first.first]
-    body = body_of(mark.node)
+    body = body_of(mark)
     row, column = body.start_point if body else (mark.last, len(utf8(source.lines[mark.last])))
     end = _offset(row, column, source) if row < mark.first + _MAX_ROWS else source.starts[mark.first + 1]
     return start, start + len(source.text[start:end].rstrip())

@@ -1,4 +1,4 @@
-"""Late chunking: boundaries by a model's own tokens, and vectors that were pooled after the document was read whole."""
+"""Late chunking: boundaries by a model's own tokens, and vectors pooled after reading the whole document."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TOKEN_END, _WORD_END = -2, -1
-"""How good a cut inside a sentence is: worse than any that `sentences_of` tells."""
+"""Ratings of cuts inside a sentence: worse than any rating of `sentences_of`."""
 _STEPS = 1_000_000
-"""Of a likeness, since strengths are whole numbers."""
+"""Resolution of a similarity, since ratings are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class LateOptions:
     Attributes:
         encoder: the model.
         pooling: "mean", "cls" or "attention": see `pooling.POOLINGS`.
-        boundaries: "sentence" puts whole sentences together, and rather whole paragraphs; "token" cuts between words
-            wherever that makes even sizes; "semantic" cuts between the sentences that are least alike, by the cosine of
-            their late-chunked vectors, and has the encoder read the document once more for that.
+        boundaries: "sentence" groups whole sentences, and preferably whole paragraphs; "token" cuts between words for
+            even sizes; "semantic" cuts between the least similar sentences, by the cosine of their late-chunked
+            vectors, and makes the encoder read the document once more.
         target_tokens: the limit of a chunk; a longer sentence is divided between words, with a warning. 16 to 8192; the
             paper measured with 256.
-        window_overlap: tokens that neighbouring windows share, in a document that is longer than the encoder's window:
-            each token is read with at least half as many on either side. 0 to half of the window.
+        window_overlap: tokens shared by neighbouring windows in a document longer than the encoder's window: each token
+            is read with at least half as many on either side. 0 to half of the window.
     """
 
     encoder: TokenEncoder
@@ -46,7 +46,7 @@ class LateOptions:
 
 
 def cut_late(text: str, _language: str, options: LateOptions) -> Cut:
-    """Cut a text at the boundaries that the options name; see `LateOptions`. What the encoder raises passes."""
+    """Cut a text at the boundaries named by the options; see `LateOptions`. The encoder's errors pass through."""
     if not text:
         return [], []
     starts = options.encoder.tokenize(text).offsets[:, 0].tolist()
@@ -59,7 +59,7 @@ def cut_late(text: str, _language: str, options: LateOptions) -> Cut:
 
 
 def late_vectors(text: str, chunks: Sequence[Chunk], options: LateOptions) -> "NDArray[np.float32] | None":
-    """The vectors of a document's chunks, shape (chunks, dimensions); None for a document without any token."""
+    """Return the vectors of a document's chunks, shape (chunks, dimensions); None for a document without any token."""
     embeddings = embed_tokens(options.encoder, text, options.window_overlap)
     return pooled(embeddings, [(chunk.start, chunk.end) for chunk in chunks], options.pooling)
 
@@ -69,7 +69,7 @@ def _sentences(text: str, _options: LateOptions) -> list[Unit]:
 
 
 def _sentences_by_likeness(text: str, options: LateOptions) -> list[Unit]:
-    """Sentences, a cut between two being as good as they are unlike; none is good after a heading."""
+    """Return sentences, rating a cut higher the less similar its neighbours are; worst after a heading."""
     units = sentences_of(text, (0, len(text)))
     spans = list(pairwise([0, *(unit.end for unit in units)]))
     vectors = pooled(embed_tokens(options.encoder, text, options.window_overlap), spans, "mean")
@@ -91,7 +91,7 @@ BOUNDARIES: Mapping[str, Callable[[str, LateOptions], list[Unit]]] = {
     "token": _no_sentences,
     "semantic": _sentences_by_likeness,
 }
-"""What each kind of boundary keeps whole while it is within `target_tokens`, and how good the cuts between are."""
+"""For each kind of boundary, the units kept whole within `target_tokens`, with ratings of the cuts between them."""
 
 LATE_RULES: Mapping[str, Rule] = {
     "encoder": Given(("name", "window", "tokenize", "encode"), "a token encoder (chunkers.strategies.pooling)"),
@@ -100,22 +100,22 @@ LATE_RULES: Mapping[str, Rule] = {
     "target_tokens": Whole(16, 8192),
     "window_overlap": Whole(0, lambda options: options.encoder.window // 2),
 }
-"""What each option may be."""
+"""The rule of each option."""
 
 
 class _Reading(NamedTuple):
-    """A text with the characters that its tokens begin at, ascending."""
+    """A text with the first characters of its tokens, ascending."""
 
     text: str
     starts: Sequence[int]
 
     def tokens_of(self, span: Span) -> Sequence[int]:
-        """The starts of the tokens that begin in a span."""
+        """Return the starts of the tokens which begin in a span."""
         return self.starts[bisect_left(self.starts, span[0]) : bisect_left(self.starts, span[1])]
 
 
 def _measured(reading: _Reading, sentences: Sequence[Unit], limit: int) -> tuple[list[Unit], int]:
-    """The sentences with their sizes in tokens, longer ones divided at tokens; and how many those were."""
+    """Return the sentences with sizes in tokens, longer ones divided at tokens, and the number of these."""
     units: list[Unit] = []
     divided, start = 0, 0
     for end, _, strength in sentences:
@@ -130,10 +130,10 @@ def _measured(reading: _Reading, sentences: Sequence[Unit], limit: int) -> tuple
 
 
 def _token_units(text: str, tokens: Sequence[int], end: int, strength: int) -> Iterator[Unit]:
-    """A unit a token, each up to where the next one begins; the last one has the end and the strength given."""
+    """Yield one unit a token, up to the start of the next one; the last one gets the end and strength given."""
     size = 1
     for start, following in pairwise(tokens):
-        if start == following:  # Tokens that are parts of one character stay together.
+        if start == following:  # Tokens within one character stay together.
             size += 1
             continue
         yield Unit(following, size, _WORD_END if text[following - 1].isspace() else _TOKEN_END)

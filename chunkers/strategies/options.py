@@ -1,4 +1,4 @@
-"""Options by the name of their strategy, from plain values such as a command line or a tool call gives."""
+"""Build options from a strategy's name and plain values, such as from a command line or a tool call."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
@@ -12,17 +12,19 @@ from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 
 
 def options_of(strategy: str, values: Mapping[str, object] = MappingProxyType({}), **given: object) -> Options:
-    """The options of a strategy, checked.
+    """Return the options of a strategy, checked.
+
+        options_of("sentence", {"target_tokens": "512"})  # SentenceOptions(target_tokens=512, ...)
 
     Parameters:
         strategy: a name of `table.STRATEGIES`: "auto", "fixed", "sentence", "semantic", "hierarchical", "late",
             "javadoc".
-        values: by option. A string stands for the number, flag ("true", "false"), list (separated by commas) or
-            tokenizer (the name of an OpenAI model or encoding) that the option is.
-        given: what no plain value can be: `embed`, `encoder`. Those that the strategy does not have are left out.
+        values: by option. A string may stand for a number, a flag ("true", "false"), a list (separated by commas) or a
+            tokenizer (the name of an OpenAI model or encoding).
+        given: values with no plain form: `embed`, `encoder`. Those the strategy does not have are ignored.
 
     Raises:
-        ChunkOptionError: the strategy or an option is unknown, missing, or not what it must be.
+        ChunkOptionError: the strategy or an option is unknown, missing, or outside its range.
     """
     row = BY_NAME.get(strategy)
     if row is None:

@@ -1,7 +1,7 @@
-"""Token embeddings of a whole document, pooled into one vector a span: late chunking.
+"""Pool the token embeddings of a whole document into one vector a span: late chunking.
 
-Each token is embedded while the model sees the whole document, and only then are tokens gathered to chunks, so that a
-chunk's vector knows what "it" or "the city" stands for (Guenther et al. 2024, arXiv:2409.04701).
+The model sees the whole document when it embeds each token; only then are tokens grouped into chunks. So a chunk's
+vector knows the meaning of "it" or "the city" (Guenther et al. 2024, arXiv:2409.04701).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ Span = tuple[int, int]
 
 
 class Tokens(NamedTuple):
-    """A text as its model reads it, without the control tokens that the model adds.
+    """A text as tokens of its model, without the control tokens added by the model.
 
     Attributes:
         ids: the tokens' numbers.
-        offsets: the characters of the text that each stands for, half-open, shape (tokens, 2).
+        offsets: each token's characters of the text, half-open, shape (tokens, 2).
     """
 
     ids: Sequence[int]
@@ -32,31 +32,31 @@ class Tokens(NamedTuple):
 
 
 class TokenEncoder(Protocol):
-    """A model that tells the embedding of each token. Nothing is loaded or contacted before its first use."""
+    """A model with an embedding for each token. Nothing is loaded or contacted before its first use."""
 
     @property
     def name(self) -> str:
-        """The vector space: vectors may be compared only when these names are equal."""
+        """Name of the vector space: only vectors with equal names may be compared."""
 
     @property
     def window(self) -> int:
-        """How many tokens it reads at once."""
+        """Number of tokens read at once."""
 
     def tokenize(self, text: str) -> Tokens:
-        """The tokens of a text of any length; starts never go back."""
+        """Return the tokens of a text of any length; starts never decrease."""
 
     def encode(self, ids: Sequence[int]) -> "Rows":
-        """The embeddings of up to `window` tokens that are read together, shape (len(ids), dimensions).
+        """Embed up to `window` tokens read together; shape (len(ids), dimensions).
 
-        Every value is finite and no row is zero. The lengths of the rows are the model's own.
+        Every value is finite and no row is zero. The rows are not normalised.
         """
 
     def close(self) -> None:
-        """Give back connections and memory; a later call opens them again."""
+        """Close connections and free memory; a later call opens them again."""
 
 
 class Window(NamedTuple):
-    """Tokens that are read together, from start to end, and those of them whose embeddings count: first to last."""
+    """Tokens read together, from start to end; the embeddings from first to last count."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ class TokenEmbeddings:
     """The tokens of a document with their embeddings; 4 x dimensions bytes a token.
 
     Attributes:
-        starts: the character that each token begins at, ascending, shape (tokens,).
+        starts: the first character of each token, ascending, shape (tokens,).
         rows: shape (tokens, dimensions).
     """
 
@@ -77,22 +77,22 @@ class TokenEmbeddings:
     rows: "Rows"
 
     def between(self, span: Span) -> tuple[int, int]:
-        """The tokens that begin in a span of characters, as a half-open range of their positions."""
+        """Return the positions of tokens beginning in a span of characters, as a half-open range."""
         first, last = self.starts.searchsorted(span)
         return int(first), int(last)
 
 
 def windows(tokens: int, size: int, overlap: int) -> Iterator[Window]:
-    """Overlapping windows over so many tokens; each token counts in one, that where it lies most centrally.
+    """Yield overlapping windows over a number of tokens; each token counts in its most central window.
 
-    An average of a token's embeddings would blend a reading that lacks what comes next with one that lacks what came
-    before; the middle of an overlap has the same share of both sides in either window, so that is where to change over.
-    The last window reaches back over more than the overlap, rather than to be short.
+    Averaging a token's embeddings would mix one reading without the following text and one without the preceding text.
+    In the middle of an overlap either window shows as much of both sides, so the change-over is there. The last window
+    has a larger overlap instead of being short.
 
     Parameters:
-        tokens: how many there are, 0 or more.
+        tokens: their number, 0 or more.
         size: of a window.
-        overlap: tokens that neighbours share at least; at most size / 2, so that no third window reaches in.
+        overlap: least number of tokens shared by neighbours; at most size / 2, so no third window overlaps.
     """
     starts = [*range(0, tokens - size, size - overlap), max(0, tokens - size)] if tokens else []
     changes = [0, *((before + size + after) // 2 for before, after in pairwise(starts)), tokens]
@@ -101,12 +101,12 @@ def windows(tokens: int, size: int, overlap: int) -> Iterator[Window]:
 
 
 def embed_tokens(encoder: TokenEncoder, text: str, overlap: int) -> TokenEmbeddings:
-    """Embed every token of a text, each in the window where it lies most centrally.
+    """Embed every token of a text, each in its most central window.
 
     Parameters:
-        encoder: the model; what it raises passes.
+        encoder: the model; its errors pass through.
         text: of any length.
-        overlap: tokens that neighbouring windows share; at most half of the encoder's window.
+        overlap: tokens shared by neighbouring windows; at most half of the encoder's window.
     """
     import numpy as np
 
@@ -120,10 +120,10 @@ def embed_tokens(encoder: TokenEncoder, text: str, overlap: int) -> TokenEmbeddi
 
 
 def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> "Rows | None":
-    """One unit vector a span, shape (spans, dimensions); None when the document has no token.
+    """Return one unit vector a span, shape (spans, dimensions); None if the document has no token.
 
-    A token counts for the span that it begins in. A span in which no token begins (blanks, characters that the model
-    drops) takes the embedding of the token before it, or of the first one: what the model saw there.
+    A token counts for the span it begins in. A span without such a token (blanks, characters dropped by the model)
+    takes the embedding of the previous token, or of the first one.
 
     Parameters:
         embeddings: of the document.
@@ -140,14 +140,14 @@ def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> 
 
 
 def text_vector(encoder: TokenEncoder, text: str, pooling: str = "mean") -> "Rows | None":
-    """The unit vector of a whole text, such as a question; None when it has no token.
+    """Return the unit vector of a whole text, such as a question; None if it has no token.
 
-    For callers that search `ChunkReport.vectors`: the product of those rows with it is how like each chunk is to it.
+    For searching `ChunkReport.vectors`: `report.vectors @ text_vector(encoder, question)` is each chunk's similarity.
 
     Parameters:
-        encoder: the one that embedded the chunks.
-        text: one longer than the encoder's window is read in windows.
-        pooling: a key of `POOLINGS`: the one that the chunks were pooled by.
+        encoder: the encoder of the chunks.
+        text: text longer than the encoder's window is read in windows.
+        pooling: the chunks' key of `POOLINGS`.
     """
     vectors = pooled(embed_tokens(encoder, text, encoder.window // 4), [(0, len(text))], pooling)
     return None if vectors is None else vectors[0]
@@ -190,10 +190,10 @@ def _attended(rows: "Rows") -> "Rows":
 
 
 POOLINGS: Mapping[str, Callable[["Rows"], "Rows"]] = {"mean": _mean, "cls": _first, "attention": _attended}
-"""How the tokens of a chunk become its vector.
+"""Functions from a chunk's token embeddings to its vector.
 
-"mean": their mean, as in the paper and as most embedding models are trained. "cls": the chunk's own first token, in the
-place of the one token [CLS] that a document has; for models that gather a text's meaning in its first token.
-"attention": their mean by the weights of scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762, eq. 1)
-with the chunk's mean as the query, so that tokens that say what the chunk says weigh more than its outliers.
+"mean": their mean, as in the paper and in the training of most embedding models. "cls": the chunk's own first token,
+instead of the document's one token [CLS]; for models which gather a text's meaning in its first token. "attention":
+their mean, weighted by scaled dot-product attention (Vaswani et al. 2017, arXiv:1706.03762, eq. 1) with the chunk's
+mean as the query: tokens typical of the chunk weigh more than outliers.
 """

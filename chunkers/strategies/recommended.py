@@ -1,4 +1,4 @@
-"""Which strategy a document is best cut with, by what it is and how long it is."""
+"""Recommend a strategy for a document by its type and length."""
 
 import re
 from collections.abc import Callable
@@ -15,17 +15,17 @@ from cqm.chunkers.strategies.table import Options
 from cqm.chunkers.structured.openapi import is_openapi
 
 LARGE_CHARACTERS = 50_000
-"""The design documents' limit above which prose is cut as a tree."""
+"""The design documents' limit; longer prose is cut as a tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What suits a document.
+    """The recommended strategy for a document.
 
     Attributes:
         document_type: a name of `DOCUMENT_TYPES`.
-        strategy: as `options_of` knows it.
-        options: of that strategy.
+        strategy: a name for `options_of`.
+        options: of this strategy.
         reason: a sentence for people.
     """
 
@@ -41,9 +41,9 @@ class DocumentType:
 
     Attributes:
         name: of the type.
-        reads: whether a document is of it, from its language and its first characters.
-        strategy, options: that suit it.
-        reason: why.
+        reads: tells if a document has this type, from its language and its first characters.
+        strategy, options: the recommended ones.
+        reason: the reason for them.
         is_prose: whether a large one is better cut as a tree.
     """
 
@@ -55,11 +55,11 @@ class DocumentType:
     is_prose: bool = False
 
 
-# The first so many characters tell what a text is.
+# Number of first characters which decide the type of a text.
 _HEAD = 20_000
 _LEAST_MARKS = 3
 _LEAST_SHARE = 3
-"""Turns of a conversation begin at least one in so many lines that are not blank."""
+"""Turns of a conversation begin at least one in so many non-blank lines."""
 
 _PLAIN = frozenset({MARKDOWN, *(row.name for row in PROSE_FORMATS)})
 
@@ -116,7 +116,7 @@ def _is_data(language: str, _text: str) -> bool:
 _BY_CONTENT = ChunkOptions()
 _SMALL = ChunkOptions(max_tokens=256, min_tokens=64)
 
-# The first that reads a document wins.
+# The first to recognise a document wins.
 DOCUMENT_TYPES = (
     DocumentType("api-spec", _is_api, "auto", _BY_CONTENT, "an API's description is cut by operation and schema"),
     DocumentType(
@@ -186,9 +186,9 @@ _TREE = HierarchicalOptions()
 
 
 def recommended(document: Document) -> Recommendation:
-    """What suits a document by its type and length: 10 types of the design documents, and questions with answers.
+    """Recommend a strategy by a document's type and length: the design documents' 10 types, and questions with answers.
 
-    Only the first 20,000 characters are looked at, but for a paper's references.
+    Only the first 20,000 characters are read, except for a paper's references.
     """
     text = document.text
     language = document.language or dialect_of(language_of(document.path, text), text)

@@ -1,19 +1,20 @@
-"""What the options of chunking may be: one rule an option, and one check for them all."""
+"""Check the options of chunking by one rule an option."""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from cqm.chunkers.errors import ChunkOptionError
+from cqm.chunkers.model import option_of
 
 Bound = float | Callable[[Any], float]
-"""An end of a range; or from the options to it, where it depends on those before it."""
+"""An end of a range, or a function returning it from the options before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number from low to high, inclusive; None too where it is optional, or instead of another option."""
+    """A whole number from low to high, inclusive; also None if it is optional, or stands in for another option."""
 
     low: Bound
     high: Bound
@@ -21,7 +22,7 @@ class Whole:
     instead_of: str = ""
 
     def fault(self, value: object, options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         if self.optional and value is None:
             return ""
         if self.instead_of and getattr(options, self.instead_of) is not None:
@@ -40,7 +41,7 @@ class Real:
     high: Bound
 
     def fault(self, value: object, options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         expected = _range(self, options)
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
             return f"a number {expected}"
@@ -52,16 +53,16 @@ class Flag:
     """True or False."""
 
     def fault(self, value: object, _options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         return "" if isinstance(value, bool) else "true or false"
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A tuple of strings that are not blank."""
+    """A tuple of non-blank strings."""
 
     def fault(self, value: object, _options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         is_valid = isinstance(value, tuple) and all(isinstance(word, str) and word.strip() for word in value)
         return "" if is_valid else "a tuple of strings that are not blank"
 
@@ -73,20 +74,20 @@ class Choice:
     values: tuple[str, ...]
 
     def fault(self, value: object, _options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         return "" if isinstance(value, str) and value in self.values else f"one of {', '.join(self.values)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the caller makes: something with all of the attributes; None too where it is optional."""
+    """An object from the caller with all of the attributes; also None if it is optional."""
 
     attributes: tuple[str, ...]
     what: str
     optional: bool = False
 
     def fault(self, value: object, _options: object) -> str:
-        """What the value must be, where it is not; else empty."""
+        """Return the requirement if the value breaks it; else empty."""
         if self.optional and value is None:
             return ""
         return "" if all(hasattr(value, attribute) for attribute in self.attributes) else self.what
@@ -95,18 +96,29 @@ class Given:
 Rule = Whole | Real | Flag | Words | Choice | Given
 
 TOKENIZER = Given(("encode", "decode", "count"), "a tokenizer (chunkers.tokens.Tokenizer)", optional=True)
-"""Of the option `tokenizer` of every strategy that has it."""
+"""The rule of the option `tokenizer`, for every strategy with it."""
+
+
+def rules_of(options: type[Any]) -> dict[str, Rule]:
+    """The rules of whole numbers and flags that a dataclass declares by `option`."""
+    rules: dict[str, Rule] = {}
+    for declared in fields(options):
+        if (known := option_of(declared)) and known.at_least is not None and known.at_most is not None:
+            rules[declared.name] = Whole(known.at_least, known.at_most)
+        elif known and isinstance(declared.default, bool):
+            rules[declared.name] = Flag()
+    return rules
 
 
 def check(options: object, rules: Mapping[str, Rule]) -> None:
-    """Refuse options that break a rule; nothing is ever brought into its range silently.
+    """Reject options which break a rule; no value is ever silently brought into its range.
 
     Parameters:
         options: a dataclass with a field for every rule.
-        rules: by option; a rule that depends on another option comes after it.
+        rules: by option; a rule comes after the options it depends on.
 
     Raises:
-        ChunkOptionError: naming the option, its value and what it must be.
+        ChunkOptionError: names the option, its value and the requirement.
     """
     for name, rule in rules.items():
         value = getattr(options, name)
@@ -115,11 +127,11 @@ def check(options: object, rules: Mapping[str, Rule]) -> None:
 
 
 def refusal(name: str, value: object, expected: str) -> ChunkOptionError:
-    """The error for an option's value.
+    """Return the error for an option's value.
 
     Parameters:
         name, value: of the option.
-        expected: what it must be: "from 1 to 6", "true or false" ...
+        expected: the requirement: "from 1 to 6", "true or false" ...
     """
     shown = repr(value) if isinstance(value, str) else str(value)
     message = f"The chunking option {name} is {shown}; it must be {expected}."

@@ -1,4 +1,4 @@
-"""Sentences put together as long as each is like the one before it, by the vectors of an embedding function."""
+"""Group sentences while each is similar to the previous one, by the vectors of an embedding function."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Embed = Callable[[Sequence[str]], "ArrayLike"]
 """From n texts to their vectors, shape (n, dimensions); any length, any dimensions."""
 
-# So many sentences are embedded at once: their vectors need not all be in memory.
+# Sentences embedded at once: their vectors need not all be in memory.
 _AT_ONCE = 1024
 
 # Texts and dimensions.
@@ -29,16 +29,16 @@ _AXES = 2
 
 @dataclass(frozen=True, slots=True)
 class SemanticOptions:
-    """Sentences that are alike; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
+    """Similar sentences; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
 
     Attributes:
-        embed: from sentences to vectors; see `Embed`. What it raises passes unchanged.
-        threshold: a chunk ends where the cosine of neighbouring sentences' vectors is below it. 0 to 1.
-        markers: a heading, paragraph or item that begins with one of them always begins a chunk.
-        target_tokens: of the chunks that a stretch over max_tokens is divided into. 128 to 4096.
+        embed: from sentences to vectors; see `Embed`. Its errors pass unchanged.
+        threshold: a chunk ends where the cosine of neighbouring sentences' vectors is lower. 0 to 1.
+        markers: a heading, paragraph or item beginning with one of them always begins a chunk.
+        target_tokens: size of the chunks made from a stretch over max_tokens. 128 to 4096.
         max_tokens: a longer stretch is divided, a longer sentence too. target_tokens to 8192.
-        min_tokens: a smaller chunk is joined to the neighbour that is more like it, as far as max_tokens lets it, but
-            not across a marker. 0 to target_tokens.
+        min_tokens: a smaller chunk is joined to the more similar neighbour within max_tokens, but not across a marker.
+            0 to target_tokens.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -64,7 +64,7 @@ SEMANTIC_RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    # With the likeness of its first sentence to the one before it.
+    # With the similarity of its first sentence to the previous one.
     group: Group
     likeness: float
 
@@ -74,10 +74,10 @@ _APART, _TOGETHER = -2.0, 2.0
 
 
 def cut_semantic(text: str, _language: str, options: SemanticOptions) -> Cut:
-    """Cut a text where neighbouring sentences are not alike; see `SemanticOptions`.
+    """Cut a text between dissimilar neighbouring sentences; see `SemanticOptions`.
 
     Raises:
-        ChunkOptionError: the function does not give one vector of finite numbers for each sentence.
+        ChunkOptionError: the function does not return one vector of finite numbers for each sentence.
     """
     limit = options.max_tokens * QUARTERS
     units = sentences_of(text, (0, len(text)), measure_of(options.tokenizer), longest=limit)
@@ -98,7 +98,7 @@ def cut_semantic(text: str, _language: str, options: SemanticOptions) -> Cut:
 
 
 def _likenesses(sentences: Sequence[str], embed: Embed) -> list[float]:
-    """The cosines of neighbouring sentences' vectors; that of a vector of zeros with any is 0."""
+    """Return the cosines of neighbouring sentences' vectors; 0 for a vector of zeros."""
     import numpy as np  # only where vectors are at hand
 
     result: list[float] = []

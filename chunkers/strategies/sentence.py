@@ -1,4 +1,4 @@
-"""Sentences put together to chunks of about a target size."""
+"""Group sentences into chunks of about a target size."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 
 @dataclass(frozen=True, slots=True)
 class SentenceOptions:
-    """Whole sentences, put together; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
+    """Groups of whole sentences; sizes are in tokens of the tokenizer, or estimated ones (`tokens.estimate`).
 
     Attributes:
-        target_tokens: of a chunk without its overlap. 128 to 4096.
-        max_tokens: of a chunk with its overlap; only a longer sentence is larger, a chunk of its own. target_tokens to
-            8192.
-        min_tokens: a smaller chunk is joined to a neighbour, as far as max_tokens lets it. 0 to target_tokens.
-        sentence_overlap: how many sentences of the chunk before it one repeats, as far as max_tokens has room; never
-            all of that chunk. 0 to 5.
-        prefer_paragraphs: whether chunks rather end with a paragraph or before a heading than with another sentence.
+        target_tokens: size of a chunk without its overlap. 128 to 4096.
+        max_tokens: limit of a chunk with its overlap; only a longer sentence is larger, as a chunk of its own.
+            target_tokens to 8192.
+        min_tokens: a smaller chunk is joined to a neighbour within max_tokens. 0 to target_tokens.
+        sentence_overlap: sentences repeated from the previous chunk, as far as max_tokens allows; never all of this
+            chunk. 0 to 5.
+        prefer_paragraphs: whether chunks preferably end with a paragraph or before a heading.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -45,7 +45,7 @@ SENTENCE_RULES: Mapping[str, Rule] = {
 
 
 def cut_sentences(text: str, _language: str, options: SentenceOptions) -> Cut:
-    """Cut a text after sentences; see `SentenceOptions`. A fence is never cut but beyond `sentences.LONGEST`."""
+    """Cut a text after sentences; see `SentenceOptions`. A fence is only cut beyond `sentences.LONGEST`."""
     units = sentences_of(text, (0, len(text)), measure_of(options.tokenizer))
     if not options.prefer_paragraphs:
         units = [unit._replace(strength=min(unit.strength, AFTER_SENTENCE)) for unit in units]
@@ -58,18 +58,18 @@ def cut_sentences(text: str, _language: str, options: SentenceOptions) -> Cut:
 
 
 def measure_of(tokenizer: Tokenizer | None) -> Callable[[str], int]:
-    """How to count a text in quarters of a token."""
+    """Return a function which counts a text in quarters of a token."""
     return quarters if tokenizer is None else lambda text: tokenizer.count(text) * QUARTERS
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Units that follow each other.
+    """Successive units.
 
     Attributes:
-        start: character where the first unit begins.
+        start: first character of the first unit.
         units: one or more.
-        size: of them all, in quarters of a token.
+        size: of all units, in quarters of a token.
     """
 
     start: int
@@ -82,11 +82,11 @@ class Group:
         return self.units[-1].end
 
     def followed_by(self, other: "Group") -> "Group":
-        """This group and the one that follows it, as one."""
+        """Join this group with the next one."""
         return Group(self.start, [*self.units, *other.units], self.size + other.size)
 
     def parted(self, size: int) -> tuple["Group", "Group"]:
-        """What is before its last units of a size, which may be nothing, and those units."""
+        """Split off the last units of a given size; the first of the two groups may be empty."""
         first, rest = len(self.units), size
         while rest > 0:
             first -= 1
@@ -96,7 +96,7 @@ class Group:
 
 
 def grouped(units: Sequence[Unit], spans: Sequence[Span]) -> list[Group]:
-    """The units of each span; the spans end where units do."""
+    """Return the units of each span; the spans end where units do."""
     groups = []
     first = 0
     for start, end in spans:
@@ -110,13 +110,13 @@ def grouped(units: Sequence[Unit], spans: Sequence[Span]) -> list[Group]:
 
 
 def even_groups(start: int, units: Sequence[Unit], target: int, limit: int) -> list[Group]:
-    """Few groups of about the same size, none of which ends with a heading if the next one has room for it.
+    """Return few groups of similar size; none ends with a heading if the next one has room for it.
 
     Parameters:
-        start: where the first unit begins.
+        start: first character of the first unit.
         units: in order, without gaps.
-        target: of a group, in quarters of a token; see `cutting.even_spans`.
-        limit: of a group with the heading that it takes over, likewise.
+        target: of a group, in quarters of a token; see `splitting.even_spans`.
+        limit: of a group with the heading taken over, in quarters of a token.
     """
     groups = grouped(units, even_spans(start, list(units), target))
     result: list[Group] = []
@@ -137,7 +137,7 @@ def _size_of_last_headings(group: Group) -> int:
 
 
 def joined(groups: Sequence[Group], limit: int, least: int) -> list[Group]:
-    """The groups, where one of less than the least is joined to the one before it or after it, up to the limit."""
+    """Join groups under the least size to the previous or next one, up to the limit."""
     result: list[Group] = []
     for group in groups:
         before = result[-1] if result else None
@@ -149,7 +149,7 @@ def joined(groups: Sequence[Group], limit: int, least: int) -> list[Group]:
 
 
 def long_warnings(units: Sequence[Unit], limit: int, option: str, value: int) -> list[str]:
-    """A warning when sentences are over a limit in quarters of a token."""
+    """Warn of sentences over a limit in quarters of a token."""
     sizes = [unit.size for unit in units if unit.size > limit]
     if not sizes:
         return []
@@ -166,7 +166,7 @@ def _overlapping(groups: Sequence[Group], limit: int, most: int) -> Iterator[Pie
 
 
 def _overlap_start(before: Group, room: int, most: int) -> int:
-    """Where the last sentences of a group begin that another has room for; never the whole group is repeated."""
+    """Return the start of a group's last sentences for which another has room; never of the whole group."""
     starts = [before.start, *(unit.end for unit in before.units)]
     first = len(before.units)
     while first > max(len(before.units) - most, 1) and before.units[first - 1].size <= room:

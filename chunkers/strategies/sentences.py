@@ -1,4 +1,4 @@
-"""Sentences of English and Japanese, with exact offsets: the adapter of `sentencex`."""
+"""Find English and Japanese sentences with exact offsets; the adapter of `sentencex`."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,19 +9,19 @@ from cqm.chunkers.strategies.blocks import Block, after_number, blocks_of
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 LONGEST = 8192
-"""Tokens of a sentence or fence; a longer one is divided at lines or words, since no model takes so much at once."""
+"""Tokens of a sentence or fence; longer ones are divided at lines or words, since no model reads more at once."""
 
-# How good a cut after a sentence is; a heading stays with what follows it.
+# Ratings of a cut after a sentence; a heading stays with the text after it.
 AFTER_HEADING, AFTER_SENTENCE, AFTER_PARAGRAPH, BEFORE_HEADING = range(4)
 
-# The time that sentencex takes for hostile quotes grows with the square of a text's length.
+# On hostile quotes, sentencex's time grows with the square of a text's length.
 _AT_ONCE = 2_000
 
-# Whether a sentence ends where a text was only cut to be read.
+# Whether a sentence ends at a cut made only for reading.
 _STOPPED = re.compile(r"[.!?。！？][\"')\]」』）]*\s*\Z")  # noqa: RUF001 - full-width
 _STOP_REACH = 16
 
-# Before them its 1.0.32 loses count of the characters or panics, as at lone surrogates.
+# Before these characters, as at lone surrogates, sentencex 1.0.32 miscounts characters or panics.
 _UNUSUAL_SPACE = re.compile(r"[^\S\n ]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -29,15 +29,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def sentences_of(
     text: str, span: Span, measure: Callable[[str], int] = quarters, longest: int = LONGEST * QUARTERS
 ) -> list[Unit]:
-    """The sentences of a part of a text as gapless units; white space belongs to the sentence before it.
+    """Return the sentences of a part of a text as gapless units; white space belongs to the previous sentence.
 
-    Fences, headings, items of lists and rows of tables are sentences of their own, or more than one.
+    Fences, headings, list items and table rows are sentences of their own, or more than one.
 
     Parameters:
         text: the whole text.
         span: characters of the text, from the start of a line.
         measure: the size of a text, in quarters of a token.
-        longest: a sentence of more quarters of a token is divided.
+        longest: longer sentences are divided; in quarters of a token.
     """
     blocks = list(blocks_of(text, span))
     following = [*(block.kind for block in blocks[1:]), "heading"]
@@ -71,7 +71,7 @@ def _strength(block: Block, following: str) -> int:
 
 
 def _bounded(text: str, span: Span) -> Iterator[Span]:
-    """A block in parts that are short enough to be read at once, cut after lines or words."""
+    """Yield a block in parts short enough to read at once, cut after lines or words."""
     start, end = span
     while end - start > _AT_ONCE:
         reach = start + _AT_ONCE
@@ -83,7 +83,7 @@ def _bounded(text: str, span: Span) -> Iterator[Span]:
 
 
 def _sentence_ends(text: str, span: Span) -> list[int]:
-    from sentencex import segment  # type: ignore[import-untyped] # only where sentences are told apart
+    from sentencex import segment  # type: ignore[import-untyped] # only where sentences are split
 
     start, end = span
     own = _SURROGATE.sub("?", _UNUSUAL_SPACE.sub(" ", text[start:end].rstrip()))

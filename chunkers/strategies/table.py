@@ -1,4 +1,4 @@
-"""The strategies, one row each. To add one, add its row."""
+"""List the strategies, one row each; to add one, add its row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from cqm.chunkers.strategies.fixed import FIXED_RULES, FixedOptions, cut_fixed
 from cqm.chunkers.strategies.hierarchical import HIERARCHICAL_RULES, SUMMARY, HierarchicalOptions, cut_hierarchical
 from cqm.chunkers.strategies.javadoc import JAVADOC_RULES, JavadocOptions, cut_javadoc
 from cqm.chunkers.strategies.late import LATE_RULES, LateOptions, cut_late, late_vectors
-from cqm.chunkers.strategies.rules import Flag, Whole
+from cqm.chunkers.strategies.rules import Flag, Whole, rules_of
 from cqm.chunkers.strategies.semantic import SEMANTIC_RULES, SemanticOptions, cut_semantic
 from cqm.chunkers.strategies.sentence import SENTENCE_RULES, SentenceOptions, cut_sentences
 from cqm.chunkers.tokens import Tokenizer, estimate
@@ -33,14 +33,14 @@ class Strategy:
     """A row of the table.
 
     Attributes:
-        name: what `options_of` is asked for and `Chunk.strategy` says.
+        name: for `options_of` and `Chunk.strategy`.
         options: the type of its options, a frozen dataclass.
-        rules: for every option, what it may be.
-        target: from a chunk to the option that says how large it is to be, in tokens; over 150 % of that is warned of.
-            Empty for a chunk that may have any size.
-        outline: from text, language and options to what the text is cut into. The pieces tile it, but for those that
-            hold the pieces after them as a tree, and for "javadoc", which leaves out what is no documentation.
-        vectors: from text, chunks and options to one row a chunk, for a strategy that embeds; None for no chunks.
+        rules: the rule of every option.
+        target: from a chunk to the option for its size in tokens; chunks over 150 % of it get a warning. Empty for a
+            chunk of any size.
+        outline: from text, language and options to the pieces. They tile the text, except those which hold the
+            following pieces as a tree, and except for "javadoc", which keeps only documentation.
+        vectors: from text, chunks and options to one row a chunk, for a strategy with embeddings; None for no chunks.
     """
 
     name: str
@@ -56,11 +56,10 @@ Options = (
 )
 
 _CONTENT_RULES: dict[str, Rule] = {
-    "max_tokens": Whole(64, 8192),
+    **rules_of(ChunkOptions),
     "min_tokens": Whole(0, lambda options: options.max_tokens),
+    # A preview of one file may parse more than an index may of each.
     "max_parse_bytes": Whole(0, 1 << 30),
-    "overlap_percent": Whole(0, 50),
-    "apart": Flag(),
     "details": Flag(),
 }
 
@@ -101,9 +100,9 @@ STRATEGIES = (
         _target_in_tree,
         partial(_outlined, "hierarchical", cut_hierarchical),
     ),
-    # It keeps to its target itself, in the encoder's tokens, which the estimate may miss by far.
+    # It keeps to its target itself, in the encoder's tokens, which can differ widely from the estimate.
     Strategy("late", LateOptions, LATE_RULES, lambda _: "", partial(_outlined, "late", cut_late), late_vectors),
-    # It says itself what is too long.
+    # It warns of long chunks itself.
     Strategy("javadoc", JavadocOptions, JAVADOC_RULES, lambda _: "", partial(_outlined, "javadoc", cut_javadoc)),
 )
 
@@ -112,10 +111,10 @@ BY_NAME = {row.name: row for row in STRATEGIES}
 
 
 def strategy_of(options: Options) -> Strategy:
-    """The strategy that the type of the options chooses.
+    """Return the strategy chosen by the type of the options.
 
     Raises:
-        ChunkOptionError: they are of no strategy's type.
+        ChunkOptionError: they belong to no strategy.
     """
     if type(options) not in BY_TYPE:
         message = f"Chunking options of the type {type(options).__name__} belong to no strategy."

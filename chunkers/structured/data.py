@@ -1,4 +1,4 @@
-"""JSON, YAML and TOML cut by structure: each piece holds whole entries and is named by their path of keys."""
+"""Cut JSON, YAML and TOML by structure: each piece holds whole entries, named by their path of keys."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,10 +18,10 @@ _MOST_NAMES = 256
 
 
 def pieces_of_data(text: str, language: str, options: ChunkOptions) -> Cut:
-    """Cut data at the entries of its containers; a symbol is the path of keys to what a piece holds.
+    """Cut data at the entries of its containers; a symbol is the path of keys to a piece's entries.
 
-    A piece of several entries is named after the container that they are in, or after the largest at the top. A
-    document of Kubernetes is named by its kind and name. What is around a piece is in its context.
+    A piece of several entries is named after their container, or after the largest entry at the top. A Kubernetes
+    document is named by its kind and name. A piece's context shows the containers around it.
 
     Parameters:
         text: the whole text.
@@ -36,7 +36,7 @@ def pieces_of_data(text: str, language: str, options: ChunkOptions) -> Cut:
 
 
 def tree_of(text: str, language: str) -> tuple[Node | None, list[str]]:
-    """The container of everything in a text, and warnings; None where there is none."""
+    """Return the root container of a text, and warnings; None without one."""
     parsed = _parser(text, language)(text)
     if not any(value.children if parsed.error >= 0 else value.kind in (OBJECT, ARRAY) for value in parsed.values):
         return None, [] if not text or text.isspace() else [f"not parsed: no keys or items of {language}"]
@@ -53,7 +53,7 @@ def tree_of(text: str, language: str) -> tuple[Node | None, list[str]]:
 
 
 def _members(documents: Sequence[Node]) -> list[Node]:
-    # Documents without names would only be numbers in a path. What opens one goes with its first key.
+    # Unnamed documents would only be numbers in a path. The opening of one goes with its first key.
     first = (document.children[0]._replace(entry=document.entry) for document in documents)
     rest = (document.children[1:] for document in documents)
     return [node for one, others in zip(first, rest, strict=True) for node in (one, *others)]
@@ -74,7 +74,7 @@ def _resource(text: str, value: Node) -> Node:
 
 
 def piece_of(text: str, draft: Draft) -> Piece:
-    """The piece of a draft, named by the path of its entries."""
+    """Make the piece of a draft, named by the path of its entries."""
     symbol = path_text(subject_of(text, draft))
     defines = tuple(dict.fromkeys(islice(_defined(text, draft), _MOST_NAMES)))
     facts = {"key_path": symbol} if symbol else {}
@@ -82,7 +82,7 @@ def piece_of(text: str, draft: Draft) -> Piece:
 
 
 def subject_of(text: str, draft: Draft) -> Path:
-    """The path of what a draft is about: the entry that it is for, or the container or entry that most of it is of."""
+    """Return the path of a draft's subject: its own entry, or the container or entry with most of its text."""
     if draft.lead is not None:
         return (*draft.lead.parent, step(text, draft.lead.node, draft.lead.number))
     if not draft.entries:
@@ -107,5 +107,5 @@ def _defined(text: str, draft: Draft) -> Iterator[str]:
 
 
 def context_of(path: Path) -> str:
-    """The containers around a piece, a line each, as YAML would write them."""
+    """Return the containers around a piece, a line each, in YAML."""
     return "\n".join(f"{'  ' * depth}{part}:" for depth, part in enumerate(path))

@@ -1,4 +1,4 @@
-"""Structured data cut at its entries: a tree of spans to drafts of pieces, each of whole entries."""
+"""Cut structured data at its entries: from a tree of spans to drafts of whole entries."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -15,7 +15,7 @@ _MAX_DEPTH = 24
 
 
 class Entry(NamedTuple):
-    """A member or item: the path of the container that it is in, its number there, and where it stands."""
+    """A member or item: the path of its container, its number there, and its position."""
 
     parent: Path
     number: int
@@ -23,16 +23,16 @@ class Entry(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A piece in the making: whole entries, or a part of an entry that is over the limit.
+    """A draft of a piece: whole entries, or a part of an entry over the limit.
 
     Attributes:
         start, end: characters of the text.
         size: in quarters of a token.
-        parent: the path of the container that its entries are in.
-        outer: the path of the container that is open where the draft begins.
-        entries: that begin in it.
-        inside: the path of the entry that it is a later part of; empty for others.
-        lead: the entry that makes it a piece of its own, however small.
+        parent: the path of its entries' container.
+        outer: the path of the container open at the start.
+        entries: the entries beginning in it.
+        inside: the path of the entry it is a later part of; empty for others.
+        lead: the entry which makes it a piece of its own, however small.
     """
 
     start: int
@@ -46,10 +46,10 @@ class Draft(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What a format says of its entries, by the path of the container that they are in.
+    """A format's rules for entries, by the path of their container.
 
     Attributes:
-        opens: whether a container is cut into its entries even where it would fit.
+        opens: whether to cut a container into its entries even if it would fit.
         apart: whether an entry is a piece of its own, however small.
     """
 
@@ -66,7 +66,7 @@ class _Container(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    # An entry, or several that share rows, with what belongs to them: up to where the next begins.
+    # An entry, or several sharing rows, with the text belonging to them, up to the start of the next.
     start: int
     end: int
     size: int
@@ -83,9 +83,9 @@ class _Walk(NamedTuple):
 def drafts_of(text: str, root: Node, shape: Shape, options: ChunkOptions) -> list[Draft]:
     """Cut a text at the entries of a tree; gapless and in order.
 
-    What fits stays whole; a container over the limit is cut at its entries, an entry over the limit without entries of
-    its own at lines. Small neighbours in one container are packed, tiny ones with any neighbour. A draft that begins
-    inside of a line ends in it.
+    Containers within the limit stay whole. A container over it is cut at its entries; an entry over it without entries
+    of its own is cut at lines. Small neighbours in one container are packed, tiny ones with any neighbour. A draft
+    beginning inside a line ends in it.
 
     Parameters:
         text: the whole text.
@@ -136,11 +136,11 @@ def _rows_of(container: _Container, walk: _Walk) -> Iterator[_Rows]:
 
 
 def _boundary(text: str, before: Node, node: Node, *, one_line: bool) -> int:
-    """Where a cut between two entries is; -1 where they share a row of several that their container has."""
+    """Return the position for a cut between two entries; -1 if they share one of several rows of their container."""
     if one_line or text[before.end - 1] == "\n":
         return node.entry
     line_end = text.find("\n", before.end, node.entry)
-    # A row that both share goes with the first.
+    # A shared row goes with the first.
     return (line_end if line_end >= 0 else text.find("\n", node.entry, node.end)) + 1 or -1
 
 

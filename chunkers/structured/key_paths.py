@@ -1,4 +1,4 @@
-"""Paths of entries in structured data, as text: "jobs.build.steps[Run tests].run"."""
+"""Write paths of entries in structured data as text: "jobs.build.steps[Run tests].run"."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,12 +12,12 @@ _LONGEST = 60
 _NAMES = ("name", "id")
 _SPECIAL = re.compile(r"[\s.\[\]\"]|^$")
 
-# Below a piece; deeper names say nothing that those above do not.
+# Levels below a piece; deeper names add nothing to those above.
 _DEEPEST = 16
 
 
 def step(text: str, node: Node, number: int) -> str:
-    """How a path names an entry: its key, quoted where it would not read as one; an item by its name, id or number.
+    """Return an entry's step in a path: its key, quoted if ambiguous; an item by its name, id or number.
 
     Parameters:
         text: the whole text.
@@ -46,7 +46,7 @@ def _name_of(text: str, node: Node) -> str:
 
 
 def path_text(steps: Iterable[str]) -> str:
-    """A path as text."""
+    """Return a path as text."""
     written = ""
     for part in steps:
         written = _extended(written, part)
@@ -58,11 +58,13 @@ def _extended(written: str, part: str) -> str:
 
 
 def names_of(text: str, parent: Path, number: int, node: Node) -> Iterator[str]:
-    """The path of an entry, and those of all named entries in it, in order; items that have only numbers are left out.
+    """Yield the paths of an entry and of all named entries in it, in order; items with only a number are left out.
+
+    For the entry `build: {steps: [{name: test}]}` of `("jobs",)` these are "jobs.build", "jobs.build.steps" ...
 
     Parameters:
         text: the whole text.
-        parent: the path of the container that the entry is in.
+        parent: the path of the entry's container.
         number: the entry's number there.
         node: the entry.
     """
@@ -79,7 +81,7 @@ def names_of(text: str, parent: Path, number: int, node: Node) -> Iterator[str]:
 
 
 def scalar_of(text: str, node: Node | None) -> str:
-    """The text of a value that is no container, without its quotes and comments; empty for None."""
+    """Return a scalar's text, without its quotes and comments; empty for None and containers."""
     if node is None or node.children:
         return ""
     if node.kind == STRING:

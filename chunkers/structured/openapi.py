@@ -1,4 +1,4 @@
-"""OpenAPI, Swagger and AsyncAPI descriptions: a piece an operation, a piece a schema, named as people name them."""
+"""Cut OpenAPI, Swagger and AsyncAPI descriptions: one piece per operation and per schema, with familiar names."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from cqm.chunkers.structured.spans_of_json import Node, member
 # OpenAPI 3.1, 4.8.9 "Path Item Object"; OpenAPI 3.2 adds "query".
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})
 
-# AsyncAPI 2 tells in a channel what a client may do, AsyncAPI 3 in an operation what the application does.
+# AsyncAPI 2 lists the client's actions in a channel, AsyncAPI 3 the application's actions in an operation.
 _CHANNEL_METHODS = frozenset({"publish", "subscribe"})
 _METHODS_OF = {"paths": _METHODS, "webhooks": _METHODS, "channels": _CHANNEL_METHODS}
 
@@ -36,21 +36,21 @@ class _Operation(NamedTuple):
 
 
 def is_openapi(text: str) -> bool:
-    """Whether a JSON or YAML text says among its first lines that it describes an interface."""
+    """Tell if the first lines of a JSON or YAML text declare it as the description of an interface."""
     head = text[:_HEAD]
     if not head.lstrip().startswith("{"):
         return _YAML_VERSION.search(head) is not None
     found = _JSON_VERSION.search(head)
-    # A member of the root, not the version of a package of that name.
+    # It must be a member of the root, not the version of a package of the same name.
     return found is not None and head.count("{", 0, found.start()) - head.count("}", 0, found.start()) == 1
 
 
 def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:
     """Cut a description of an interface at its operations and components.
 
-    Operations are pieces of their own, "GET /pets/{id}"; what all operations of a path share goes with one of them.
-    Components such as "components.schemas.Pet" are packed where they are very small. The interface and the operation
-    are in the context of a piece; the content of a piece of JSON is how YAML would write it.
+    Operations are pieces of their own, "GET /pets/{id}"; entries shared by all operations of a path go with one of
+    them. Very small components such as "components.schemas.Pet" are packed. A piece's context shows the interface and
+    the operation; the content of a JSON piece is in YAML.
 
     Parameters:
         text: the whole text.
@@ -115,7 +115,7 @@ def _operation(text: str, node: Node, method: str, path: str) -> _Operation:
 def _tags(text: str, node: Node | None) -> Iterator[str]:
     if node is None:
         return
-    # AsyncAPI has objects with names for tags; YAML may write the list in one line.
+    # AsyncAPI writes tags as objects with names; YAML may write the list in one line.
     listed = [scalar_of(text, tag) or scalar_of(text, member(tag, "name")) for tag in node.children]
     for tag in listed or scalar_of(text, node).strip("[]").split(","):
         if name := tag.strip(" \"'"):

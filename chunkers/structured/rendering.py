@@ -1,4 +1,4 @@
-"""JSON as people read it: the words of YAML, without quotes, brackets and escapes."""
+"""Write JSON as people read it: in YAML's style, without quotes, brackets and escapes."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ _DEEPEST_INDENT = 24
 
 
 def rendered(text: str, node: Node, depth: int = 0) -> str:
-    """A value with its key as lines of "key: value", what is in it indented, items of an array with a dash.
+    """Return a value with its key as lines of "key: value", with nested values indented and items dashed.
 
     Parameters:
         text: the whole text.
-        node: of it.
-        depth: how far to indent.
+        node: a node of the text.
+        depth: levels of indentation.
     """
     return "\n".join(_lines(text, node, depth))
 

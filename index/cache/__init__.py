@@ -1,4 +1,4 @@
-"""Vectors, answers and contexts kept beside the index: memory, then Redis, then disk, as one cache."""
+"""Cache vectors, answers and contexts beside the index: memory, then Redis, then disk, as one cache."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,18 +9,18 @@ from cqm.chunkers.extras import how_to_add
 from cqm.index.cache.base import SYSTEM_CLOCK, Cache, CacheError, Layer, Store
 from cqm.index.model.options import CacheOptions
 
-__all__ = ["Cache", "open_cache"]
+__all__ = ["Cache", "base", "open_cache"]
 
 _MEGABYTE = 1_000_000
 
 
 def open_cache(options: CacheOptions, folder: Path, clock: Callable[[], float] = SYSTEM_CLOCK) -> Cache:
-    """The cache that the options describe. Opens and contacts nothing yet, and never fails.
+    """Return the configured cache. Opens and contacts nothing yet; never fails.
 
     Parameters:
-        options: which layers there are, and how large.
-        folder: of the disk layer, where the options name none.
-        clock: what values grow old by.
+        options: the layers and their sizes.
+        folder: of the disk layer, unless the options name one.
+        clock: decides when values expire.
     """
     from cqm.index.cache.layered import LayeredCache
 

@@ -1,4 +1,4 @@
-"""The store that the processes of one user share: a folder with one file of bytes."""
+"""Store shared by one user's processes: a folder with one SQLite file."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +19,13 @@ _DAMAGED_FOLDER = "values-damaged"
 
 
 class DiskStore:
-    """A `Store` in a folder that any number of processes use at once. Touches nothing yet.
+    """A `Store` in a folder, usable by any number of processes at once. Touches nothing yet.
 
-    When it is over its limit, what was stored first goes first. A connection lasts for one operation on a batch, which
-    costs some 0.1 ms: so a file that another process replaced is noticed, and none stays open in a thread that ended.
+    Over the limit, the oldest stored values go first. A connection lasts for one batch, which costs about 0.1 ms. So a
+    file replaced by another process is noticed, and no connection stays open in a thread that ended.
 
     Parameters:
-        folder: a folder below it is used, readable by its owner alone.
+        folder: a folder below it is used, readable only by its owner.
         limit_bytes: of the file.
     """
 
@@ -40,7 +40,7 @@ class DiskStore:
         return self._attempt(lambda values: {name: found for name in names if (found := values.get(name)) is not None})
 
     def write(self, frames: Mapping[str, Frame]) -> None:
-        """See `Store.write`; all in one transaction."""
+        """See `Store.write`; one transaction."""
         self._attempt(lambda values: _write(values, frames))
 
     def extent(self) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class DiskStore:
                 raise
             except DamagedFileError as error:
                 self._values = None
-                # Unless another process did so in between.
+                # Another process may have moved it aside in between.
                 if before == self._identity():
                     self._move_aside()
                 message = f"The cache in {self._folder} was damaged: it is moved aside and begun anew."
@@ -81,7 +81,7 @@ class DiskStore:
         return self._values
 
     def _identity(self) -> tuple[int, int]:
-        """Which file it is; zeros for none."""
+        """Return the file's device and inode; zeros if it is missing."""
         try:
             found = (self._folder / FILE).stat()
         except OSError:

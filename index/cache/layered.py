@@ -1,4 +1,4 @@
-"""Layers as one cache: the nearest is asked first, and learns what those behind it know."""
+"""Several layers as one cache: the nearest is asked first and keeps values found in those behind it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -7,11 +7,11 @@ from cqm.index.model.status import CacheLayer
 
 
 class LayeredCache:
-    """A `Cache` of several layers; of none, it holds nothing.
+    """A `Cache` of several layers; without layers it holds nothing.
 
     Parameters:
         layers: the nearest and fastest first.
-        clock: what values grow old by.
+        clock: decides when values expire.
     """
 
     def __init__(self, layers: Sequence[Layer], clock: Callable[[], float]) -> None:
@@ -24,7 +24,7 @@ class LayeredCache:
         return bool(self._layers)
 
     def get(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
-        """See `Cache.get`. What a layer has is put into the layers before it."""
+        """See `Cache.get`. Values found in a layer are copied to the layers before it."""
         wanted = {name_of(kind, key): key for key in keys}
         found: dict[str, bytes] = {}
         layers = self._layers_of(kind)
@@ -57,7 +57,7 @@ class LayeredCache:
         return tuple(layer for layer in self._layers if lifetime(kind, layer.name) > 0)
 
     def _promote(self, kind: str, kept: Mapping[str, Kept], nearer: Sequence[Layer]) -> None:
-        """A value never lives longer for having been read: what it has left is the most that it gets."""
+        """Copy values to nearer layers. Reading never extends a value's life: its old expiry still bounds it."""
         now = self._clock()
         for layer in nearer if kept else ():
             latest = now + lifetime(kind, layer.name)

@@ -1,4 +1,4 @@
-"""The layer within this process: least recently used values go first when it is full."""
+"""The layer within this process: when it is full, the least recently used values go first."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from cqm.index.cache.base import Kept, Tally
 from cqm.index.model.status import CacheLayer
 
 _ENTRY_BYTES = 300
-"""What an entry takes beside its value: name, time, place in the table (289 measured with tracemalloc)."""
+"""Bytes of an entry beside its value: name, time, place in the table (289 measured with tracemalloc)."""
 
 
 class MemoryLayer:
@@ -16,7 +16,7 @@ class MemoryLayer:
 
     Parameters:
         limit_bytes: of all values with their keys.
-        clock: what tells when they are out of date.
+        clock: decides when values expire.
     """
 
     name = "memory"
@@ -37,7 +37,7 @@ class MemoryLayer:
         return found
 
     def put(self, items: Mapping[str, Kept]) -> None:
-        """See `Layer.put`. A value larger than the whole layer is not kept."""
+        """See `Layer.put`. Drops values larger than the whole layer."""
         fitting = {name: kept for name, kept in items.items() if _size(kept) <= self._limit}
         with self._lock:
             for name, kept in fitting.items():

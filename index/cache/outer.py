@@ -1,4 +1,4 @@
-"""A layer over a store outside this process, which may be away, slow, full or damaged: all that is a miss."""
+"""A layer over a store outside this process. If the store is away, slow, full or damaged, every read is a miss."""
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
@@ -11,12 +11,12 @@ Result = TypeVar("Result")
 
 
 class OuterLayer:
-    """A `Layer` over a `Store`. A store that fails is left alone for a while, so that it costs no more time.
+    """A `Layer` over a `Store`. A store that failed is left alone for a while, so it costs no more time.
 
     Parameters:
         name: of the layer.
         open_store: called at the first use, and again after `close`; may raise `CacheError`.
-        clock: what tells when values are out of date and when a pause is over.
+        clock: decides when values expire and when a pause ends.
     """
 
     def __init__(self, name: str, open_store: Callable[[], Store], clock: Callable[[], float]) -> None:
@@ -30,7 +30,7 @@ class OuterLayer:
         self._paused_until = 0.0
 
     def get(self, names: Sequence[str]) -> dict[str, Kept]:
-        """See `Layer.get`. What is no frame counts as an error."""
+        """See `Layer.get`. Data without a valid frame count as errors."""
         nothing: Mapping[str, object] = {}
         found = self._attempt("read", lambda store: store.read(names), nothing)
         read = {name: unframed(name, data) for name, data in found.items()}
@@ -48,7 +48,7 @@ class OuterLayer:
             self._tally.stored(len(frames))
 
     def told(self) -> CacheLayer:
-        """See `Layer.told`; looks at the store only when it is in use."""
+        """See `Layer.told`. Asks the store only if it is open."""
         entries, size_bytes = self._attempt("look", lambda store: store.extent(), (0, 0)) if self._store else (0, 0)
         return self._tally.told(entries, size_bytes, next(iter(self._problems.values()), ""))
 

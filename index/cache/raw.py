@@ -1,9 +1,9 @@
 """diskcache without pickle: an SQLite file of bytes by name.
 
-diskcache pickles by default, and whoever can write to its file can have any code run by a program that reads it
-(CVE-2025-69872). Here nothing is unpickled whatever the file says: names are text, values are bytes, both stay inside
-SQLite, and every method that would unpickle or follow a file name is replaced. The file's settings, which diskcache
-makes attributes and pragmas, are looked at before it does.
+By default diskcache pickles values. Anyone able to write to its file can then run code in every program reading it
+(CVE-2025-69872). Nothing is unpickled here, whatever the file contains: names are text, values are bytes, both stay
+inside SQLite, and every method able to unpickle or follow a file name is replaced. diskcache turns settings in the file
+into attributes and pragmas; they are checked first.
 """
 
 import sqlite3
@@ -17,31 +17,31 @@ from diskcache.core import DBNAME, METADATA, MODE_RAW  # type: ignore[import-unt
 from cqm.index.cache.base import CacheError
 
 FILE = DBNAME
-"""The name of the file in its folder."""
+"""Name of the file in its folder."""
 _LOCK_SECONDS = 1.0
-"""How long to wait for another process's transaction: they take milliseconds."""
+"""Seconds to wait for another process's transaction: they take milliseconds."""
 _SETTINGS: Mapping[str, int | str] = {
     "statistics": 0,
     "tag_index": 0,
     "eviction_policy": "least-recently-stored",
-    "cull_limit": 0,  # not with every value: `cull` is called once a batch
+    "cull_limit": 0,  # not with every value: `cull` runs once a batch
     "disk_min_file_size": 2**40,  # every value inside SQLite
     "disk_pickle_protocol": 0,
-    "sqlite_auto_vacuum": 1,  # FULL: what is removed makes the file smaller
+    "sqlite_auto_vacuum": 1,  # FULL: removing values shrinks the file
     "sqlite_cache_size": 2**11,
     "sqlite_journal_mode": "wal",
     "sqlite_mmap_size": 2**26,
-    # Nothing waits for the disk: what a power failure damages is noticed and begun anew.
+    # Nothing waits for the disk: damage by a power failure is noticed, and the file begun anew.
     "sqlite_synchronous": 0,
 }
 _TYPES = {name: "text" if isinstance(value, str) else "integer" for name, value in _SETTINGS.items()} | dict.fromkeys(
     ("size_limit", *METADATA), "integer"
 )
-"""What the file's table of settings may hold."""
+"""Types allowed in the file's table of settings."""
 _NOT_OURS = object()
-"""What a value is that is no bytes, or not inside SQLite."""
+"""Stands for a value that isn't bytes, or isn't inside SQLite."""
 _PRIMARY_CODE = 0xFF
-"""The part of SQLite's error codes without their refinements."""
+"""Mask for SQLite's primary error code, without the extended part."""
 _FILE_IS_SOUND = frozenset(
     {
         sqlite3.SQLITE_AUTH,
@@ -56,34 +56,34 @@ _FILE_IS_SOUND = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-"""Errors of the disk, its permissions or other processes; any other is of what the file holds."""
+"""Errors of the disk, its permissions or other processes. Any other error means a damaged file."""
 
 
 class DamagedFileError(Exception):
-    """The file is not what diskcache wrote here."""
+    """diskcache didn't write this file."""
 
 
 class _RawDisk(diskcache.Disk):  # type: ignore[misc] # diskcache has no types
-    """How values are kept: as bytes in a column."""
+    """Stores values as bytes in a column."""
 
     def get(self, key: object, raw: object) -> object:  # noqa: ARG002 - as diskcache calls it
-        """The name as it stands in the file."""
+        """Return the name as stored in the file."""
         return key
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> object:  # noqa: ARG002 - likewise
-        """The value where it is bytes."""
+        """Return the value if it is bytes."""
         return value if mode == MODE_RAW and isinstance(value, bytes) else _NOT_OURS
 
     def remove(self, file_path: object) -> None:
-        """Nothing to do: no value of ours has a file, and others' are not ours to remove."""
+        """Do nothing: our values have no files, and others' files are not ours to remove."""
 
 
 class RawValues(diskcache.Cache):  # type: ignore[misc] # diskcache has no types
     """A `diskcache.Cache` of bytes. Each thread closes its connection after use; the next use opens it again.
 
     Parameters:
-        folder: exists, and is ours alone.
-        limit_bytes: of the file; `cull` brings it back to that.
+        folder: exists and is used only by us.
+        limit_bytes: of the file; `cull` shrinks it to this size.
 
     Raises:
         DamagedFileError, sqlite3.Error, diskcache.Timeout, OSError: see `translating`.
@@ -98,7 +98,7 @@ class RawValues(diskcache.Cache):  # type: ignore[misc] # diskcache has no types
 
 
 def _check(file: Path) -> None:
-    """See that an existing file is sound and not locked, before diskcache obeys it and waits for it a minute."""
+    """Check an existing file for locks and foreign settings: diskcache obeys settings, and waits a minute for locks."""
     if not file.exists():
         return
     with closing(sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)) as connection:
@@ -113,16 +113,16 @@ def _check(file: Path) -> None:
 
 @contextmanager
 def translating(folder: Path) -> Iterator[None]:
-    """Turn what an operation on `RawValues` in this folder raises into `CacheError`.
+    """Turn errors of `RawValues` in this folder into `CacheError`.
 
     Raises:
-        DamagedFileError: as it is.
+        DamagedFileError: passed through.
     """
     try:
         yield
     except diskcache.Timeout as error:
         raise CacheError(f"The cache in {folder} is locked by another process, or cannot be written.") from error
-    except (ValueError, TypeError) as error:  # of diskcache, which takes for granted what its tables hold
+    except (ValueError, TypeError) as error:  # from diskcache, which trusts the content of its tables
         raise DamagedFileError from error
     except (sqlite3.Error, OSError) as error:
         first = _first_of(error)
@@ -135,12 +135,12 @@ def translating(folder: Path) -> Iterator[None]:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's code; 0 where Python raised the error, as over text that is not UTF-8."""
+    """Return SQLite's code; 0 if Python raised the error, as for text that isn't UTF-8."""
     return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
 
 
 def _first_of(error: BaseException) -> BaseException:
-    """What went wrong first: the rollback of a transaction that SQLite gave up by itself fails as well."""
+    """Return the first error: if SQLite already rolled a transaction back, our rollback fails as well."""
     while isinstance(error.__context__, sqlite3.Error):
         error = error.__context__
     return error

@@ -1,4 +1,4 @@
-"""The store that several machines share: a Redis server, through the official client."""
+"""Store shared by several machines: a Redis server, through the official client."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,22 +14,22 @@ from cqm.index.remote.endpoint import Endpoint
 _TIMEOUT_SECONDS = 0.3
 """For a connection, and for the next bytes of an answer: longer than a network takes, shorter than a user notices."""
 _BATCH = 512
-"""Keys a command: few enough that their values arrive within the time-out."""
+"""Keys per command: few enough for their values to arrive within the time-out."""
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
-"""What the client's parser raises, beside its own errors, when a server talks something else than Redis."""
+"""Raised by the client's parser, beside its own errors, if the server speaks another protocol."""
 
 
 class RedisStore:
-    """A `Store` in Redis, each frame under its name with the time that Redis forgets it. Contacts nothing yet.
+    """A `Store` in Redis: each frame under its name, with Redis's own expiry. Contacts nothing yet.
 
-    What it may hold in all is the server's to limit (`maxmemory` with an eviction policy).
+    The server limits the total size (`maxmemory` with an eviction policy).
 
     Parameters:
         url: "redis://", "rediss://" (TLS) or "unix://", in the client's syntax.
         password: empty for none.
 
     Raises:
-        CacheError: the URL is not valid or holds a password.
+        CacheError: the URL is not valid or contains a password.
     """
 
     def __init__(self, url: str, password: str) -> None:
@@ -41,17 +41,17 @@ class RedisStore:
                 password=password or None,
                 socket_timeout=_TIMEOUT_SECONDS,
                 socket_connect_timeout=_TIMEOUT_SECONDS,
-                # What fails is a miss; trying again is for later.
+                # A failure is a miss; a later call tries again.
                 retry=Retry(NoBackoff(), 0),
                 protocol=2,
             )
         except (ValueError, TypeError):
-            # Without its words, which may be a part of the URL.
+            # Without the error's text, which may contain parts of the URL.
             message = "The address of Redis is not valid."
             raise CacheError(message, remedy="Correct cache.redis_url.", pause_seconds=float("inf")) from None
 
     def read(self, names: Sequence[str]) -> Mapping[str, object]:
-        """See `Store.read`. A key of another type than a string counts as absent, as MGET has it."""
+        """See `Store.read`. A key of another type than string counts as absent, as in MGET."""
         found: dict[str, object] = {}
         with self._translating():
             for part in _parts(names):
@@ -72,12 +72,12 @@ class RedisStore:
                     pipeline.set(name, data, px=max(1, int(seconds * 1000)))
                 refused += (answer for answer in pipeline.execute(raise_on_error=False) if answer is not True)
         if refused:
-            # It may still read, so it isn't left alone.
+            # Reading may still work, so no pause.
             said = self._endpoint.quoted(refused[0])
             raise CacheError(f"Redis at {self._endpoint} stores nothing: {said}", pause_seconds=0)
 
     def extent(self) -> tuple[int, int]:
-        """See `Store.extent`: others use the server too, so it does not tell what is ours."""
+        """See `Store.extent`: zeros, as others use the server too."""
         return 0, 0
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Contexts that a language model writes: a sentence or two that say where a chunk stands in its document."""
+"""Have a language model write a context for each chunk: a sentence or two placing it in its document."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cqm.index.cache.base import Cache
     from cqm.index.contextual.chat import Chat
 
-__all__ = ["CHATS", "RULES", "ContextWriter", "Written", "open_writer", "writer_name"]
+__all__ = ["CHATS", "RULES", "ContextWriter", "Written", "estimate", "open_writer", "writer_name"]
 
 
 def _ollama(options: ContextOptions) -> "Chat":
@@ -34,7 +34,7 @@ def _openai(options: ContextOptions) -> "Chat":
 
 
 CHATS: "Mapping[str, Callable[[ContextOptions], Chat]]" = {"ollama": _ollama, "openai": _openai}
-"""Who writes, by the provider's name in the settings."""
+"""Opens the chat of a provider, by its name in the settings."""
 
 
 def open_writer(
@@ -43,16 +43,16 @@ def open_writer(
     retries: RetryPolicy = RetryPolicy(attempts=3),  # noqa: B008 - frozen
     clock: Callable[[], float] = time.monotonic,
 ) -> ContextWriter | None:
-    """Who writes contexts as the options say; None for "rules". Contacts nothing yet.
+    """Return the configured writer of contexts; None for "rules". Contacts nothing yet.
 
     Parameters:
         options: provider, model, sizes, prices, budget.
-        cache: where contexts are kept; None to write each anew.
-        retries: how failed requests are repeated.
-        clock: seconds, by which a service that failed is left alone.
+        cache: stores contexts; None to write each anew.
+        retries: for failed requests.
+        clock: seconds; decides when a failed service is tried again.
 
     Raises:
-        ContextError: there is no such provider; or there is a budget, but no price is known.
+        ContextError: the provider is unknown; or there is a budget, but no known price.
     """
     if options.provider == RULES:
         return None
@@ -77,5 +77,5 @@ def open_writer(
 
 
 def writer_name(options: ContextOptions) -> str:
-    """Who writes, with what, asked how: texts written otherwise are other texts. Empty for "rules"."""
+    """Identify provider, model and prompt: contexts under another name are written anew. Empty for "rules"."""
     return "" if options.provider == RULES else f"{options.provider}/{model_of(options)}@{PROMPT_VERSION}"

@@ -1,4 +1,4 @@
-"""What every service that writes contexts offers."""
+"""The interface of services writing contexts."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,13 +8,13 @@ from cqm.index.contextual.prompt import Prompt
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer and what it took, as the service counts.
+    """An answer and its token counts, as the service reports them.
 
     Attributes:
-        text: as it came.
-        is_cut: whether the model was stopped at the limit of tokens.
-        tokens, output_tokens: of prompt and answer; 0 where the service does not tell.
-        cached_tokens: those of the prompt that the service knew from an earlier one.
+        text: as received.
+        is_cut: whether the answer stopped at the token limit.
+        tokens, output_tokens: of prompt and answer; 0 if not reported.
+        cached_tokens: the prompt's tokens found in the service's prompt cache.
     """
 
     text: str
@@ -25,19 +25,19 @@ class Reply:
 
 
 class Chat(Protocol):
-    """A model that answers. All methods may be called from several threads at once.
+    """A model answering prompts. All methods may be called from several threads at once.
 
-    Nothing is contacted before the first question.
+    The first question makes the first contact.
     """
 
     def ask(self, prompt: Prompt) -> Reply:
         """Ask once.
 
         Raises:
-            TransientError: the service did not work this time.
+            TransientError: the service failed this time.
             RefusedInputError: it refuses this prompt.
-            CqmError: it will not answer anything until somebody mends the settings or the service.
+            CqmError: it answers nothing until somebody corrects the settings or the service.
         """
 
     def close(self) -> None:
-        """Give back connections for good. Waits for nothing: what is under way fails."""
+        """Close connections for good. Waits for nothing: requests under way fail."""

@@ -1,4 +1,4 @@
-"""Answers of a model that an Ollama server runs, through the official client."""
+"""Answers of a model run by an Ollama server, through the official client."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
 from cqm.index.remote.purposes import CONTEXTS
 
 _QUESTION_TOKENS = 1024
-"""Estimated, of a usual chunk and its task beside the window."""
+"""Estimated, of a typical chunk and its task, without the window."""
 
 
 class OllamaChat:
@@ -42,9 +42,9 @@ class _Writer:
     server: OllamaServer
     max_tokens: int
     usual_context: int
-    """Tokens of prompt and answer together that nearly all prompts keep to."""
+    """Tokens of prompt and answer together; enough for nearly all prompts."""
     most_context: int
-    """What the model can do; 0 where the server does not tell."""
+    """Largest context of the model in tokens; 0 if the server doesn't report it."""
 
     def close(self) -> None:
         self.server.close()
@@ -60,19 +60,19 @@ class _Writer:
             )
         tokens = answer.prompt_eval_count or 0
         if tokens >= context:
-            # Ollama cuts what is too long without a word, and that is the document.
+            # Ollama silently cuts prompts over its limit, and would cut the document.
             message = f"A prompt is over the {context} tokens of {self.server.source}."
             raise RefusedInputError(message, remedy=CONTEXTS.shorter, too_long=True)
         return Reply(answer.message.content or "", answer.done_reason == "length", tokens, answer.eval_count or 0)
 
     def _context(self, prompt: Prompt) -> int:
-        # Other contexts than the usual one are for huge chunks alone: the server loads the model anew for each.
+        # Only huge chunks get a larger context than usual: the server reloads the model for each size.
         wanted = max(self.usual_context, _with_reserve(estimate(prompt.text)) + self.max_tokens)
         return min(wanted, self.most_context or wanted)
 
 
 def _meet(options: ContextOptions) -> _Writer:
-    """Connect, and ask how long a prompt the model takes."""
+    """Connect, and ask for the model's context length."""
     server = connect_ollama(options, model_of(options), CONTEXTS)
     try:
         with server.translating():
@@ -85,5 +85,5 @@ def _meet(options: ContextOptions) -> _Writer:
 
 
 def _with_reserve(tokens: int) -> int:
-    """Half as much again as is estimated: other alphabets than the Latin one, and tables, have more tokens."""
+    """Add half to an estimate: tables and alphabets other than the Latin one have more tokens."""
     return tokens * 3 // 2

@@ -50,7 +50,7 @@ class _Writer:
     def ask(self, prompt: Prompt) -> Reply:
         import openai
 
-        # OpenAI's newer models refuse the older name of the limit, and other servers may not know the newer.
+        # OpenAI's newer models refuse the older name of the limit; other servers may not know the newer one.
         is_newer = self.server.endpoint.url == OPENAI_URL
         with self.server.translating(f"{self.model} at {self.server.endpoint}"):
             completion = self.server.client.chat.completions.create(

@@ -1,4 +1,4 @@
-"""What a model answered, made one plain paragraph; and whether that says anything."""
+"""Clean a model's answer to one plain paragraph, and reject useless ones."""
 
 import re
 import unicodedata
@@ -31,9 +31,9 @@ _QUOTES = (
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\uff01\uff1f]")
 _JOINERS = "\u200c\u200d"
-"""Zero-width, but letters of some scripts change with them."""
+"""Zero-width, but some scripts need them between letters."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Unicode categories of characters that people do not see."""
+"""Unicode categories of invisible characters."""
 
 _REFUSAL = re.compile(
     r"\W*(sorry\b|i apologi[sz]e|(i['\u2019]?m|i am) (sorry|unable|not able)|i (cannot|can not|can['\u2019]?t)\b"
@@ -44,19 +44,19 @@ _REFUSAL = re.compile(
 )
 _LEAST_LETTERS = 12
 _SHINGLE = 8
-"""Characters: phrases of a context that stand in the chunk too are so long at least."""
+"""Characters in a row compared between a context and its chunk."""
 _ECHO_SHARE = 0.7
 _OWN_SHARE = 0.5
-"""Of the phrases of a context, that must differ: small models fall into loops."""
+"""Least share of distinct phrases in a context: small models fall into loops."""
 
 
 def cleaned(answer: str, max_tokens: int, *, is_cut: bool = False) -> str:
-    """One paragraph without thoughts, preamble, quotes and control characters.
+    """Return one paragraph without thoughts, preamble, quotes and control characters.
 
     Parameters:
-        answer: as it came.
-        max_tokens: estimated, of the result; what has more ends with a sentence where one ends within them.
-        is_cut: whether the model was stopped in the middle, so that its last sentence is not whole.
+        answer: as received.
+        max_tokens: estimated, of the result; a longer answer is cut, after a sentence if possible.
+        is_cut: whether the model was stopped, leaving its last sentence unfinished.
     """
     told = _MARK.sub(" ", _without_thoughts(answer))
     line = _bare(" ".join(_visible(told).split()))
@@ -65,12 +65,12 @@ def cleaned(answer: str, max_tokens: int, *, is_cut: bool = False) -> str:
 
 
 def uselessness(note: str, chunk: str, task: str) -> str:
-    """Why a cleaned answer is of no use as a context; empty when it is of use.
+    """Say why a cleaned answer is useless as a context; empty if it is useful.
 
     Parameters:
         note: the cleaned answer.
-        chunk: what it should situate, as the model was shown it.
-        task: what the model was told to do.
+        chunk: the chunk to situate, as shown to the model.
+        task: the instructions given to the model.
     """
     phrases = _phrases(note)
     reasons = (
@@ -85,12 +85,12 @@ def uselessness(note: str, chunk: str, task: str) -> str:
 
 
 def _without_thoughts(answer: str) -> str:
-    # Some chat templates put the opening tag into the prompt: then only the closing one is in the answer.
+    # Some chat templates put the opening tag into the prompt, so the answer contains only the closing one.
     return _THOUGHT_WITHOUT_BEGINNING.sub("", _THOUGHT.sub("", answer))
 
 
 def _visible(text: str) -> str:
-    """Control and format characters become blanks, broken surrogates too; joiners stay."""
+    """Replace control and format characters and lone surrogates by blanks; joiners stay."""
     return "".join(
         " " if unicodedata.category(character) in _UNSEEN and character not in _JOINERS else character
         for character in text
@@ -98,7 +98,7 @@ def _visible(text: str) -> str:
 
 
 def _bare(line: str) -> str:
-    """Take away preambles and enclosing quotes, whichever is outside."""
+    """Remove preambles and enclosing quotes, in whatever order they enclose the line."""
     while True:
         inner = _unquoted(_PREAMBLE.sub("", line, count=1) if _PREAMBLE.match(line) else line).strip()
         if inner == line:
@@ -116,26 +116,26 @@ def _unquoted(line: str) -> str:
 
 
 def _bounded(line: str, max_tokens: int) -> str:
-    """As much of the beginning as the tokens allow."""
+    """Cut a line at its token limit."""
     while (tokens := estimate(line)) > max_tokens:
         line = line[: min(len(line) - 1, len(line) * max_tokens // tokens)].rstrip()
     return line
 
 
 def _whole_sentences(line: str) -> str:
-    """Without the unfinished sentence at the end, if there is a finished one before it."""
+    """Drop an unfinished last sentence if a finished one comes before it."""
     ends = [match.end() for match in _SENTENCE_END.finditer(line)]
     return line[: ends[-1]] if ends else line
 
 
 def _phrases(note: str) -> list[str]:
-    """All runs of so many letters."""
+    """Return all runs of `_SHINGLE` letters and digits."""
     letters = _letters(note)
     return [letters[start : start + _SHINGLE] for start in range(max(1, len(letters) - _SHINGLE + 1))]
 
 
 def _echoes(phrases: Sequence[str], source: str) -> bool:
-    """Whether most phrases are the source's."""
+    """Whether most phrases occur in the source."""
     its = _letters(source)
     return sum(phrase in its for phrase in phrases) >= _ECHO_SHARE * len(phrases)
 

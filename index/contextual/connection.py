@@ -1,4 +1,4 @@
-"""A server that is met at its first use, by one thread, and closed for good."""
+"""A server connected at its first use, by one thread, and closed for good."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -8,20 +8,20 @@ from cqm.index.model.errors import ContextError
 
 
 class Closable(Protocol):
-    """What has connections."""
+    """Anything with connections."""
 
     def close(self) -> None:
-        """Give them back."""
+        """Close them."""
 
 
 Server = TypeVar("Server", bound=Closable)
 
 
 class Connection(Generic[Server]):
-    """The way to a server. Its methods may be called from any thread.
+    """A lazily opened connection. Its methods may be called from any thread.
 
     Parameters:
-        meet: connects to the server, and may ask it something.
+        meet: connects to the server, and may query it.
     """
 
     def __init__(self, meet: Callable[[], Server]) -> None:
@@ -32,16 +32,16 @@ class Connection(Generic[Server]):
         self._is_closed = False
 
     def server(self) -> Server:
-        """The server, met where it is not yet.
+        """Return the server, connecting at the first call.
 
         Raises:
-            ContextError: the connection is closed. What `meet` raises passes.
+            ContextError: the connection is closed. Errors of `meet` pass through.
         """
         with self._meeting:
             return self._known() or self._met()
 
     def close(self) -> None:
-        """Give back the connections, and open none any more. Waits for nothing; what is under way fails."""
+        """Close the connections and open no more. Waits for nothing; requests under way fail."""
         with self._lock:
             self._is_closed = True
             server, self._server = self._server, None

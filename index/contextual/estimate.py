@@ -1,4 +1,4 @@
-"""What contexts of documents will take, in tokens and dollars, before any is written."""
+"""Estimate tokens and dollars for contexts before any is written."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class DocumentSize:
 
 @dataclass(frozen=True, slots=True)
 class ContextEstimate:
-    """What writing will take at most: contexts that are cached take nothing, cached prompts are cheaper.
+    """Upper bounds: cached contexts cost nothing, cached prompts less.
 
     Attributes:
-        requests: one a chunk that needs a context.
-        tokens, output_tokens: given to the model, and given back by it.
-        usd: what they cost; None where no price is known.
+        requests: one per chunk needing a context.
+        tokens, output_tokens: of prompts, and of answers.
+        usd: their cost; None if no price is known.
     """
 
     requests: int
@@ -35,10 +35,10 @@ class ContextEstimate:
 
 
 def estimate_contexts(options: ContextOptions, documents: Iterable[DocumentSize]) -> ContextEstimate:
-    """What contexts for all chunks of documents will take; nothing for "rules".
+    """Estimate the cost of contexts for all chunks of some documents; nothing for "rules".
 
     Parameters:
-        options: the model that will write; how much of a document it is shown.
+        options: the writing model, and how much of a document it sees.
         documents: their sizes.
     """
     if options.provider == RULES:

@@ -1,4 +1,4 @@
-"""What the tokens of models that write cost."""
+"""Token prices of writing models."""
 
 import os
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from cqm.index.model.options import ContextOptions
 
 RULES = "rules"
-"""The provider that needs no model."""
+"""The provider without a model."""
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODELS = {"ollama": "gemma3:4b", "openai": "gpt-4o-mini"}
-"""By provider. Another endpoint than OpenAI's own has no default: nobody knows what it serves."""
+"""By provider. An endpoint other than OpenAI's own has no default: its models are unknown."""
 
 
 def endpoint_url(options: ContextOptions) -> str:
-    """Where an endpoint of OpenAI's protocol is: as configured, else the environment's OPENAI_BASE_URL, else OpenAI."""
+    """Return the address of an OpenAI-compatible endpoint: as configured, else OPENAI_BASE_URL, else OpenAI's own."""
     return (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
 
 
@@ -24,7 +24,7 @@ def is_openai(options: ContextOptions) -> bool:
 
 
 def model_of(options: ContextOptions) -> str:
-    """The model's name there; empty where one must be named and is not."""
+    """Return the configured model or the provider's default; empty if there is neither."""
     has_default = options.provider != "openai" or is_openai(options)
     return options.model or (DEFAULT_MODELS.get(options.provider, "") if has_default else "")
 
@@ -34,14 +34,14 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens: of prompts, of answers, and of what of a prompt the provider's cache knew."""
+    """Dollars for a million tokens of prompts, of answers, and of prompts in the provider's cache."""
 
     given: float
     got: float
     cached: float
 
     def usd(self, tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
-        """What so many tokens cost; the cached ones are among the tokens."""
+        """Cost in dollars; `cached_tokens` are part of `tokens`."""
         fresh = tokens - cached_tokens
         return (fresh * self.given + cached_tokens * self.cached + output_tokens * self.got) / _MILLION
 
@@ -58,15 +58,15 @@ PRICES: Mapping[str, Price] = {
 
 
 def price_of(options: ContextOptions) -> Price | None:
-    """The price of the tokens, None where none is known; the options' own prices win, each over ours.
+    """Return the price of tokens; None if unknown. Each price in the options replaces ours.
 
-    Ollama's are free; an endpoint of OpenAI's protocol elsewhere may ask whatever it likes.
+    Ollama is free; a compatible endpoint elsewhere has no known price.
     """
     listed = _listed(options)
     given, got = options.usd_per_million_input, options.usd_per_million_output
     if listed is None:
         return None if given is None or got is None else Price(given, got, given)
-    # A price that is set by hand says nothing of a cache: then all tokens are counted at it.
+    # A price set by hand says nothing about caching: then all prompt tokens cost the same.
     inputs = (listed.given, listed.cached) if given is None else (given, given)
     return Price(inputs[0], listed.got if got is None else got, inputs[1])
 

@@ -1,8 +1,8 @@
-"""What a model is asked: the document first, then one chunk of it and the task.
+"""Prompts for contexts: the document first, then one chunk of it and the task.
 
 The wording follows Anthropic, "Introducing Contextual Retrieval" (2024),
-https://www.anthropic.com/news/contextual-retrieval. Whatever is the same for the chunks of a document comes first,
-since providers' prompt caches know a prompt by how it begins.
+https://www.anthropic.com/news/contextual-retrieval. The part common to a document's chunks comes first, because
+providers' prompt caches match prompts by their beginning.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from cqm.chunkers.natural_language import natural_language, natural_language_of_
 from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 
 _BEGINNING_SHARE = 8
-"""A document's title and introduction get every so many tokens of what is shown."""
+"""A document's beginning (title, introduction) gets 1/8 of the shown tokens."""
 _LEAST_TOKENS = 64
 _LEFT_OUT = "\n[...]\n"
 
@@ -25,8 +25,8 @@ class Windows:
     """The windows of one document.
 
     Attributes:
-        text: the document's.
-        beginning: characters of it that are shown with every window.
+        text: of the document.
+        beginning: characters at its start, shown with every window.
         spans: start and end of each window, in characters; ascending.
     """
 
@@ -35,7 +35,7 @@ class Windows:
     spans: tuple[tuple[int, int], ...]
 
     def around(self, start: int, end: int) -> str:
-        """What is shown with the characters from start to end."""
+        """Return the text shown with the characters from start to end."""
         middle = (start + end) // 2
         opened, closed = max(self.spans, key=lambda span: min(middle - span[0], span[1] - middle))
         rest = _LEFT_OUT if closed < len(self.text) else ""
@@ -45,7 +45,7 @@ class Windows:
 
 
 def cut_windows(text: str, window_tokens: int) -> Windows:
-    """The windows of a document, so that what is shown has at most `window_tokens` estimated tokens, or 64.
+    """Cut a document into windows of at most `window_tokens` estimated tokens, or 64 if that is more.
 
     Parameters:
         text: the whole document.
@@ -61,7 +61,7 @@ def cut_windows(text: str, window_tokens: int) -> Windows:
 
 
 def _cuts(text: str, tokens: int) -> Iterator[int]:
-    """Where stretches of at most so many tokens end: at lines, but within a line that is longer than a stretch."""
+    """Yield the ends of stretches of at most `tokens` tokens: at line ends, or within a line longer than a stretch."""
     limit = tokens * QUARTERS
     held, position = 0, 0
     for piece in _pieces(text, limit // 2):
@@ -75,14 +75,14 @@ def _cuts(text: str, tokens: int) -> Iterator[int]:
 
 
 def _pieces(text: str, longest: int) -> Iterator[str]:
-    """The lines with their ends, long ones in pieces of so many characters; a character is half a token at most."""
+    """Yield lines with their ends, long ones in pieces of `longest` characters; a character is at most half a token."""
     for line in text.splitlines(keepends=True):
         for start in range(0, len(line), longest):
             yield line[start : start + longest]
 
 
 PROMPT_VERSION = 1
-"""Grows with every change of the prompt or of what is made of answers, so that stored contexts are written again."""
+"""Raise it with every change of the prompt or of the cleaning of answers: then stored contexts are written anew."""
 
 _TASK = """
 Write one or two plain sentences ({least} to {most} tokens) that situate this part within the document above, so that \
@@ -96,7 +96,7 @@ _TASK_JA = """
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a question is said in a language: the line before the chunk, its place in that line, and the task."""
+    """The parts of a question in one language: the line before the chunk, its section in that line, and the task."""
 
     before: str
     section: str
@@ -108,7 +108,7 @@ WORDINGS = {
     "en": _ENGLISH,
     "ja": Wording("次は、この文書{section}の一部です。", "の「{symbol}」", _TASK_JA),
 }
-"""By the natural language of the document. Another language's task is said in English."""
+"""By the document's natural language; other languages use English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class Prompt:
     """One question.
 
     Attributes:
-        document: how it begins, the same for all chunks that are shown the same part of their document.
+        document: the beginning, shared by all chunks shown with the same part of their document.
         part: the chunk, as people read it.
-        before, task: what is said before and after the chunk.
+        before, task: the texts before and after the chunk.
     """
 
     document: str
@@ -128,22 +128,22 @@ class Prompt:
 
     @property
     def question(self) -> str:
-        """All after the document."""
+        """Everything after the document."""
         return f"{self.before}\n<part>\n{self.part}\n</part>{self.task}"
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole prompt."""
         return f"{self.document}\n{self.question}"
 
 
 def prompt_of(path: str, shown: str, chunk: Chunk, language: str, max_tokens: int) -> Prompt:
-    """The question after the place of a chunk.
+    """Return the prompt asking where a chunk stands in its document.
 
     Parameters:
-        path: of the document; only its last part is told, so that a moved folder's contexts stay known.
-        shown: of the document's text.
-        chunk: that is to be situated.
+        path: of the document; only its last part is used, so moving a folder keeps its cached contexts.
+        shown: the shown part of the document's text.
+        chunk: to be situated.
         language: of the document, as an ISO 639-1 code.
         max_tokens: of the answer.
     """
@@ -159,24 +159,24 @@ def prompt_of(path: str, shown: str, chunk: Chunk, language: str, max_tokens: in
 
 
 def task_of(language: str, max_tokens: int) -> str:
-    """What the model is told to do; the parameters are those of `prompt_of`."""
+    """Return the instructions to the model; parameters as in `prompt_of`."""
     task = WORDINGS.get(language, _ENGLISH).task
     said = "in English" if language == "en" else f"in the document's language ({language})"
-    # Models count badly: what is asked for ends well before the answer would be cut off.
+    # Models count badly: the task asks for clearly less than the limit for cutting.
     return task.format(least=max_tokens // 2, most=max_tokens * 4 // 5, language=said)
 
 
 def document_language(text: str, source_type: str) -> str:
-    """The natural language that a document's contexts are written in: its own, "en" where that is not to be told.
+    """Return the natural language for a document's contexts: its own, or "en" if undetected.
 
     Parameters:
         text: of the document.
-        source_type: of its chunks (`Metadata.source_type`); code tells by its comments.
+        source_type: of its chunks (`Metadata.source_type`); for code, its comments decide.
     """
     told = natural_language(text) if source_type in PROSE_TYPES else natural_language_of_comments(text)
     return told or "en"
 
 
 def _sendable(text: str) -> str:
-    """Without halves of surrogate pairs, which no encoding has: a source may spell them, no request can carry them."""
+    """Replace lone surrogates: source files may contain them, but no encoding and so no request can."""
     return text.encode("utf-8", "replace").decode()

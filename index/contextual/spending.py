@@ -1,86 +1,76 @@
-"""What was used of a service that writes, and what may still be spent there."""
+"""Count the use of a writing service and keep to its budget."""
 
-from threading import Condition
+from threading import Lock
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual.chat import Reply
 from cqm.index.contextual.prices import FREE, Price
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.progress import Usage
+from cqm.index.remote.budget import Budget
 
 _FRAME_TOKENS = 64
-"""What a chat's frame may add to a prompt."""
+"""Tokens a chat's frame may add to a prompt."""
 
 
 class Spending:
-    """The count of a writer; its methods may be called from any thread.
+    """Usage and budget of a writer; its methods may be called from any thread.
 
-    A request that may cost more than is left of the budget is not begun: what it may cost at most is set aside while it
-    is under way. What a service asks for a request that it never answered is not known and not counted.
+    A request is not begun if it may cost more than the rest of the budget: its highest possible cost is set aside while
+    it is under way. Charges for requests that were never answered are unknown and not counted.
 
     Parameters:
-        price: of its tokens; None where it is not known, which no budget goes with.
+        price: of its tokens; None if unknown, then no budget is allowed.
         max_tokens: of an answer.
-        budget_usd: until it is closed; 0 for no limit.
+        budget_usd: until the writer is closed; 0 for no limit.
     """
 
     def __init__(self, price: Price | None, max_tokens: int, budget_usd: float) -> None:
         self._price = price or FREE
         self._max_tokens = max_tokens
-        self._budget = budget_usd
         self._usage = Usage()
-        self._set_aside: list[float] = []
+        self._counting = Lock()
+        self._budget = Budget(budget_usd, lambda: self.usage().usd)
         self._is_spent = False
-        self._settled = Condition()
 
     @property
     def is_spent(self) -> bool:
-        """Whether a request did not fit into the budget: then none is begun any more."""
+        """Whether a request didn't fit into the budget; then no more are begun."""
         return self._is_spent
 
     def set_aside(self, prompt: Prompt) -> float | None:
-        """What a prompt may cost at most, dollars; None when that is more than is left.
+        """Set aside and return the highest possible cost of a prompt in dollars; None if too little is left.
 
-        Waits where it depends on what the requests under way will have cost.
+        Waits if the answer depends on the cost of requests under way.
         """
         # No token is shorter than a byte.
         most = self._price.usd(len(prompt.text.encode()) + _FRAME_TOKENS, self._max_tokens)
-        with self._settled:
-            self._settled.wait_for(lambda: not self._set_aside or self._fits(most))
-            self._is_spent = self._is_spent or not self._fits(most)
-            if self._is_spent:
-                return None
-            self._set_aside.append(most)
-        return most
+        self._is_spent = self._is_spent or not self._budget.take(most)
+        return None if self._is_spent else most
 
     def settle(self, most: float) -> None:
-        """A request is over: what was set aside for it is free."""
-        with self._settled:
-            self._set_aside.remove(most)
-            self._settled.notify_all()
+        """Release the sum set aside for a finished request."""
+        self._budget.settle(most)
 
     def count(self, prompt: Prompt, reply: Reply) -> None:
-        """Count an answered request, by what the service tells, else by our estimate."""
+        """Count an answered request, by the service's report or else by our estimate."""
         given, got = reply.tokens or estimate(prompt.text), reply.output_tokens or estimate(reply.text)
         usd = self._price.usd(given, got, reply.cached_tokens)
         self._add(Usage(requests=1, tokens=given, output_tokens=got, usd=usd))
 
     def count_written(self) -> None:
-        """Count a context."""
+        """Count a written context."""
         self._add(Usage(texts=1))
 
     def count_seconds(self, seconds: float) -> None:
-        """Count waiting."""
+        """Count waiting time."""
         self._add(Usage(seconds=seconds))
 
     def usage(self) -> Usage:
-        """What was used so far."""
-        with self._settled:
+        """Usage so far."""
+        with self._counting:
             return self._usage
 
     def _add(self, usage: Usage) -> None:
-        with self._settled:
+        with self._counting:
             self._usage += usage
-
-    def _fits(self, most: float) -> bool:
-        return not self._budget or self._usage.usd + sum(self._set_aside) + most <= self._budget

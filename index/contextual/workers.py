@@ -1,4 +1,4 @@
-"""Threads for requests that may take minutes: nobody waits for them when the process ends."""
+"""Threads for requests of up to minutes; a process can end without waiting for them."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -13,16 +13,16 @@ from cqm.index.remote.deadline import settle
 from cqm.index.remote.retries import TransientError
 
 RETRY_SECONDS = 60.0
-"""How long a service that failed is left alone."""
+"""Seconds to leave a failed service alone."""
 _MOST_IN_A_ROW = 3
-"""So many failed prompts without a success between them are the service's fault rather than theirs."""
+"""After as many failures in a row the service is at fault, not the prompts."""
 
 
 class Health:
     """The state of one service; its methods may be called from any thread.
 
     Parameters:
-        breaker: opened when the service fails.
+        breaker: opens when the service fails.
     """
 
     def __init__(self, breaker: Breaker) -> None:
@@ -32,11 +32,11 @@ class Health:
 
     @property
     def is_good(self) -> bool:
-        """Whether the service is not left alone now."""
+        """Whether the service may be asked now."""
         return not self._breaker.is_open
 
     def problem(self) -> str:
-        """Why the service is left alone now; empty when the caller may ask it, and then tells how that went."""
+        """Say why the service is left alone; empty if the caller may ask it, and must then report the result."""
         if self._breaker.admits():
             return ""
         return self._breaker.reason or "The service failed and is tried again by another request."
@@ -46,23 +46,23 @@ class Health:
         self._breaker.half_open()
 
     def worked(self) -> None:
-        """It answered."""
+        """Record an answer."""
         with self._lock:
             self._in_a_row = 0
         self._breaker.worked()
 
     def failed(self, error: CqmError) -> bool:
-        """It did not answer a prompt, however often it was asked.
+        """Record a prompt left unanswered after all retries.
 
         Returns:
-            Whether it refused the prompt for what that is, and will again.
+            Whether the service refused this very prompt and would do so again.
         """
         with self._lock:
             self._in_a_row += 1
             is_one_of_many = self._in_a_row < _MOST_IN_A_ROW
         refused = isinstance(error, RefusedInputError) and is_one_of_many
         if refused:
-            # It is there, and says no.
+            # The service works and refuses.
             self._breaker.worked()
         elif not (is_one_of_many and isinstance(error, TransientError) and error.maybe_input):
             self._breaker.failed(str(error))
@@ -73,10 +73,10 @@ Result = TypeVar("Result")
 
 
 class Workers(Generic[Result]):
-    """So many threads at most, begun as they are needed. The standard executor's would be joined at exit.
+    """At most `most` threads, started when needed. The standard executor's threads would be joined at exit.
 
     Parameters:
-        most: how many.
+        most: number of threads.
     """
 
     def __init__(self, most: int) -> None:
@@ -85,10 +85,10 @@ class Workers(Generic[Result]):
         self._threads = 0
         self._lock = Lock()
         self.is_closed = False
-        """Whether nothing that has not begun should begin any more: calls look at it themselves."""
+        """If true, calls not yet begun should give up; they check it themselves."""
 
     def submit(self, call: Callable[[], Result]) -> Future[Result]:
-        """Have a call made when a thread is free; at once, by this one, when all were closed: it ends soon then."""
+        """Run a call in a free thread; after `close` run it at once in this thread, where it ends soon."""
         future: Future[Result] = Future()
         with self._lock:
             is_taken = not self.is_closed
@@ -100,7 +100,7 @@ class Workers(Generic[Result]):
         return future
 
     def close(self) -> None:
-        """Let the threads end after what was submitted; what they are doing just now is not waited for."""
+        """End the threads after the submitted calls. Doesn't wait for running ones."""
         with self._lock:
             self.is_closed = True
             for _ in range(self._threads):

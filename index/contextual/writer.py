@@ -1,7 +1,7 @@
-"""The contexts of a document's chunks, written by a model as far as it goes; what is left is for the rules.
+"""Write contexts for a document's chunks with a model; chunks left without one use the rules.
 
-Of the chunks that are shown the same part of their document one is sent first, alone, and the others together after it:
-by then the provider has that part of the prompt in its cache.
+Chunks shown the same part of their document share a beginning. One of them is sent first, alone, and the others
+together after it: by then the provider has cached the beginning.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CACHE_KIND = "contexts"
 _CLOSED = "The writer was closed."
 WHOLE_SHARE = 0.9
-"""Nobody needs to say where a chunk stands that is so much of its document."""
+"""A chunk with this share of its document needs no context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Written:
     """The contexts of a document's chunks.
 
     Attributes:
-        notes: one a chunk, in order; "" where the rules must do.
-        problem: why some chunks have none that should have one; empty when there are none such.
-        failed: positions of those among them that may get one when they are tried again. For the others the model was
-            asked and answered nothing of use, or the service refused them: that would be so again.
+        notes: one per chunk, in order; "" if the rules must do.
+        problem: reason for missing contexts; empty if none is missing.
+        failed: positions of chunks worth trying again. For the others the model gave a useless answer or refused, and
+            would do so again.
     """
 
     notes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a prompt: a context, or why there is none and whether that is for good."""
+    """Result of a prompt: a context, or the reason for having none and whether it is final."""
 
     note: str = ""
     problem: str = ""
@@ -64,14 +64,14 @@ class ContextWriter:
     """Writes contexts through one model. Its methods may be called from several threads at once.
 
     Attributes:
-        name: who writes; see `writer_name`.
+        name: see `writer_name`.
         options: sizes of answers and windows.
         chat: the model.
-        cache: where contexts are kept; None for nowhere.
-        retries: how failed requests are repeated.
-        spending: what was used, and the budget.
+        cache: stores contexts; None for no cache.
+        retries: for failed requests.
+        spending: usage and budget.
         health: whether the service is left alone.
-        workers: as many as requests may be under way at once.
+        workers: one thread for each request allowed at once.
     """
 
     name: str
@@ -84,14 +84,14 @@ class ContextWriter:
     workers: Workers[Outcome]
 
     def write(self, path: str, text: str, chunks: Sequence[Chunk]) -> Written:
-        """The contexts of a document's chunks. Never raises for what the service does: that is in the result.
+        """Return the contexts of a document's chunks. Errors of the service are part of the result, not raised.
 
-        A chunk that is the whole document, or nearly, gets none: there is nothing to situate it in.
+        A chunk covering nearly the whole document gets none: there is nothing to situate it in.
 
         Parameters:
             path: of the document, relative to the root.
             text: of the document.
-            chunks: all of its chunks, or some: a context does not depend on which others are asked for.
+            chunks: all of its chunks, or some: the choice doesn't change a chunk's context.
         """
         prompts = self._prompts(path, text, chunks)
         outcomes = self._cached({self._key(prompt): prompt for prompt in prompts.values()})
@@ -101,20 +101,20 @@ class ContextWriter:
 
     @property
     def is_ready(self) -> bool:
-        """Whether asking makes sense now: the service is not left alone, and the budget is not used up."""
+        """Whether asking makes sense now: the service may be asked, and the budget isn't used up."""
         return self.health.is_good and not self.spending.is_spent
 
     def usage(self) -> Usage:
-        """What was used since the writer was opened."""
+        """Usage since the writer was opened."""
         return self.spending.usage()
 
     def close(self) -> None:
-        """Give back threads and connections for good; what is under way is not waited for."""
+        """Close threads and connections for good, without waiting for requests under way."""
         self.workers.close()
         self.chat.close()
 
     def _prompts(self, path: str, text: str, chunks: Sequence[Chunk]) -> dict[int, Prompt]:
-        """What to ask, by the positions of the chunks that need it."""
+        """Prompts by the positions of the chunks needing one."""
         windows = cut_windows(text, self.options.window_tokens)
         language = document_language(text, chunks[0].metadata.source_type) if chunks else ""
         enough = WHOLE_SHARE * len(text.strip())
@@ -125,14 +125,14 @@ class ContextWriter:
         }
 
     def _key(self, prompt: Prompt) -> str:
-        """Of a context in the cache: who writes it, how long, and all that it depends on."""
+        """Cache key of a context: writer, length, and everything else it depends on."""
         return f"{self.name}/{self.options.max_tokens}/{_digest(prompt.document)}/{_digest(prompt.question)}"
 
     def _cached(self, prompts: Mapping[str, Prompt]) -> dict[str, Outcome]:
         if self.cache is None or not prompts:
             return {}
         found = self.cache.get(CACHE_KIND, list(prompts))
-        # What others may have put there is cleaned as an answer is.
+        # Others may have written to the cache, so entries are cleaned like answers.
         notes = {
             key: cleaned(value.decode("utf-8", "replace"), self.options.max_tokens) for key, value in found.items()
         }
@@ -143,12 +143,12 @@ class ContextWriter:
         for key, outcome in self._asked(prompts):
             outcomes[key] = outcome
             if outcome.note and self.cache is not None:
-                # One by one: what was paid for must outlive a process that is killed.
+                # One by one: contexts paid for must survive a killed process.
                 self.cache.put(CACHE_KIND, {key: outcome.note.encode()})
         return outcomes
 
     def _asked(self, prompts: Mapping[str, Prompt]) -> Iterator[tuple[str, Outcome]]:
-        """Ask for all of them, the first with each beginning before the others; as they are answered."""
+        """Ask all prompts, the first of each beginning before the others; yield answers as they come."""
         groups: dict[str, list[str]] = defaultdict(list)
         for key, prompt in prompts.items():
             groups[prompt.document].append(key)
@@ -187,7 +187,7 @@ class ContextWriter:
         return self._judged(prompt, reply)
 
     def _ask_once(self, prompt: Prompt) -> Reply:
-        if self.workers.is_closed:  # while this one waited for its turn, or to be repeated
+        if self.workers.is_closed:  # closed while waiting for a turn or a retry
             raise ContextError(_CLOSED)
         began = time.perf_counter()
         try:

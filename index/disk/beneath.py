@@ -1,8 +1,8 @@
-"""Open files below a folder without leaving it: no link is followed and nothing but a regular file is read.
+"""Open files below a folder without leaving it: follows no link and reads only regular files.
 
-A path is opened by one call where the kernel resolves it beneath a descriptor (`openat2(2)` of Linux 5.6), else folder
-by folder with O_NOFOLLOW. Both hold while others exchange folders for links. Windows has neither: there a path is
-resolved, compared and opened, which a race could beat.
+If the kernel can resolve a path beneath a descriptor (`openat2(2)`, Linux 5.6), one call opens it; otherwise it is
+opened folder by folder with O_NOFOLLOW. Both hold while others replace folders by links. Windows has neither: there a
+path is resolved, compared and opened, and a race could beat the check.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-# No link at the end of the path, no wait for the other end of a pipe, no translated line ends on Windows.
+# Refuse a link at the end of the path, don't wait for the other end of a pipe, don't translate line ends on Windows.
 FILE_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -27,18 +27,18 @@ FILE_FLAGS = (
 FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _START_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-"""Where a path begins. A worker may not read the folders above the project, which O_PATH does not ask for."""
+"""Start of a path. A worker may not read the folders above the project; O_PATH needs no right to."""
 
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 _OPENAT2 = 437
-"""The number of the call on every architecture: those since 2011 are the same."""
+"""System call number, equal on all architectures for calls since 2011."""
 _RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
 _RETRIES = 16
-"""How often a path is resolved again that changed meanwhile (EAGAIN)."""
+"""Attempts to resolve a path changing at the same time (EAGAIN)."""
 
 
 class NotRegularError(OSError):
-    """The path is a folder, link, pipe, socket or device where a regular file is wanted."""
+    """The path is a folder, link, pipe, socket or device instead of a regular file."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(errno.EINVAL, "not a regular file", str(path))
@@ -49,16 +49,16 @@ class _OpenHow(ctypes.Structure):
 
 
 def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: int = 0o600) -> int:
-    """Open a path below a folder, and return its descriptor.
+    """Open a path below a folder and return its descriptor.
 
     Parameters:
-        folder: a descriptor, or the path of a folder whose own links were resolved by whoever chose it.
+        folder: a descriptor, or a folder's path with its own links already resolved by the caller.
         path: relative, with "/" between parts; no part may be "..".
         flags: of `os.open`.
         mode: of a new file.
 
     Raises:
-        OSError: it cannot be opened. A link on the way is ELOOP; a path that leads out is EXDEV or ELOOP.
+        OSError: it cannot be opened. A link on the way gives ELOOP; a path leading out gives EXDEV or ELOOP.
     """
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if ".." in parts or path.startswith("/") or "\0" in path:
@@ -78,14 +78,14 @@ def open_beneath(folder: int | Path, path: str, flags: int = FILE_FLAGS, mode: i
 
 @contextmanager
 def opened_root(root: Path, *, lists: bool = True) -> Iterator[int | Path]:
-    """Open a folder by its real path for as long as a block runs, and give its descriptor.
+    """Open a folder by its real path while a block runs, and yield its descriptor.
 
-    Where the kernel can tell, no part of the path may have become a link since it was resolved. Where there are no
-    descriptors the path itself is given.
+    With `openat2`, no part of the path may have become a link since it was resolved. On systems without folder
+    descriptors the path itself is yielded.
 
     Parameters:
         root: absolute, without links.
-        lists: whether the names in it will be read. To open a path below it does not take that.
+        lists: whether the folder's names will be read. Opening a path below it doesn't need this.
 
     Raises:
         OSError: it cannot be opened; see `open_beneath`.
@@ -106,7 +106,7 @@ def opened_root(root: Path, *, lists: bool = True) -> Iterator[int | Path]:
 
 @contextmanager
 def opened_folder(root: int | Path, path: str) -> Iterator[int | Path]:
-    """Open a folder below one for as long as a block runs, and give its descriptor, or its path as `opened_root` does.
+    """Open a folder below `root` while a block runs; yield its descriptor, or its path as `opened_root` does.
 
     Raises:
         OSError: it cannot be opened; see `open_beneath`.
@@ -132,22 +132,22 @@ def open_regular(folder: int | Path, path: str) -> int:
 
 
 def read_small(path: Path, most: int) -> bytes:
-    """Read a small file whose last part may not be a link: settings, ignore files, what git notes.
+    """Read a small file whose last part may not be a link, such as settings, ignore files and git's files.
 
     Parameters:
         path: absolute; the folders above may be links.
-        most: bytes that are read at most; a larger file gives the first `most` + 1 of them.
+        most: largest number of bytes; of a larger file the first `most` + 1 are returned.
 
     Raises:
-        NotRegularError: it is no regular file; a device or a pipe is not read.
-        OSError: it cannot be opened or read. A link is ELOOP.
+        NotRegularError: it is no regular file; devices and pipes are not read.
+        OSError: it cannot be opened or read. A link gives ELOOP.
     """
     with os.fdopen(_regular(os.open(path, FILE_FLAGS), path), "rb") as file:
         return file.read(most + 1)
 
 
 def read_small_beneath(folder: int | Path, path: str, most: int) -> bytes:
-    """The same for a file below a folder, without a link on the way; see `open_beneath`.
+    """Read a small file below a folder, without a link on the way; see `read_small` and `open_beneath`.
 
     Raises:
         NotRegularError, OSError: as `read_small`.
@@ -192,7 +192,7 @@ def _opened_step(name: str, folder: int) -> int:
     try:
         return os.open(name, FOLDER_FLAGS, dir_fd=folder)
     except NotADirectoryError as error:
-        # Linux says so of a link as well.
+        # Linux raises this for a link as well.
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
         raise
@@ -212,10 +212,10 @@ def _libc() -> ctypes.CDLL:
 
 @cache
 def _has_openat2() -> bool:
-    """Whether the kernel has the call; a sandbox may refuse it with EPERM."""
+    """Whether `openat2` works; a sandbox may refuse it with EPERM."""
     if sys.platform != "linux":
         return False
-    # O_PATH: in a worker "/" may not be read.
+    # O_PATH: a worker may not read "/".
     how = _OpenHow(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_BENEATH)
     root = os.open("/", os.O_PATH | os.O_CLOEXEC)
     try:

@@ -1,7 +1,7 @@
-"""What the files of a generation are when it is closed: so what anything but CQM does to them is found.
+"""Checksums of a closed generation's files; they detect changes by anything but CQM.
 
-Edge opens a shard of which a file is cut short, overwritten or gone without a word, and answers from what is left;
-SQLite finds what it happens to read. A generation that is open has no seal: its process may die.
+If a file of a shard is cut short, overwritten or gone, Edge opens the shard silently and answers from the rest; SQLite
+notices only damage in the parts it reads. An open generation has no seal, because its process may die.
 """
 
 import hashlib
@@ -17,25 +17,26 @@ from cqm.index.disk.private import ForeignFileError, problem_of_file, read_priva
 from cqm.index.model.errors import DamagedIndexError, StoreError
 
 Prints = Mapping[str, tuple[int, int, str]]
-"""Of each file, by its path in the generation's folder: size in bytes, time of its last change in ns, digest."""
+"""For each file, by its path in the generation's folder: size in bytes, modification time in ns, digest."""
 
 _SEAL = "seal.json"
 _LONGEST_SEAL = 16 << 20
-"""Bytes: more than 100,000 files have."""
+"""In bytes: enough for more than 100,000 files."""
 _BLOCK = 1 << 18
 _ZEROS = bytes(_BLOCK)
-# What SQLite keeps beside a database that a reader has open: nothing is in it once the database is closed.
+# Files beside an SQLite database opened by a reader: empty once the database is closed.
 _PASSING = (".db-wal", ".db-shm", ".new")
 
 
 def break_seal(place: Path) -> Prints | None:
-    """Check the files of a closed generation and take its seal away; gives what `seal` need not read again.
+    """Check the files of a closed generation and remove its seal.
 
     Returns:
-        None where there is no seal: the generation is new, or its last process died.
+        The checked values, so `seal` need not read unchanged files again. None if there is no seal: the generation is
+        new, or its last process died.
 
     Raises:
-        DamagedIndexError: a file is missing or is not what it was.
+        DamagedIndexError: a file is missing or changed.
         StoreError: a file cannot be read.
     """
     prints = _read(place)
@@ -55,13 +56,13 @@ def break_seal(place: Path) -> Prints | None:
 
 
 def seal(place: Path, known: Prints) -> None:
-    """Note what the files of a generation are that was closed just now, and are on the disk.
+    """Record the checksums of a generation just closed and synced.
 
     Parameters:
         place: the folder of the generation.
-        known: what they were; a file of the same size and time is not read again.
+        known: earlier values; a file with the same size and time is not read again.
     """
-    # Without a seal the next opening looks at the parts themselves.
+    # Without a seal the next opening checks the parts themselves.
     with suppress(OSError, StoreError):
         paths = [path for path in sorted(place.rglob("*")) if path.suffix not in _PASSING]
         files = [path for path in paths if not problem_of_file(path.lstat())]
@@ -77,7 +78,7 @@ def _print(path: Path, known: tuple[int, int, str] | None) -> tuple[int, int, st
 
 
 def _read(place: Path) -> Prints | None:
-    # A seal that cannot be understood is none: the parts are looked at themselves then.
+    # An unreadable seal counts as none: then the parts themselves are checked.
     with suppress(FileNotFoundError, ForeignFileError, ValueError, TypeError, AttributeError):
         found = json.loads(read_private(place, _SEAL, _LONGEST_SEAL))
         return {name: (int(size), int(changed), str(digest)) for name, (size, changed, digest) in found.items()}
@@ -102,7 +103,7 @@ def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
 
 
 def _digest(path: Path) -> str:
-    """A hash of what is in a file beside zeros: most of a shard's files are allocated far beyond what is in them."""
+    """Hash a file without its zeros: most of a shard's files are allocated far beyond their content."""
     hashed = hashlib.blake2b(digest_size=16)
     with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
         for start in _places_with_data(file.fileno()):
@@ -113,13 +114,13 @@ def _digest(path: Path) -> str:
 
 
 def _places_with_data(descriptor: int) -> Iterator[int]:
-    """The starts of all blocks but those in the holes of a file, where the system tells."""
+    """Yield the starts of a file's blocks, skipping holes if the system reports them."""
     end, start, seek_data = os.fstat(descriptor).st_size, 0, getattr(os, "SEEK_DATA", None)
     while start < end:
         if seek_data is not None:
             try:
                 start = os.lseek(descriptor, start, seek_data) // _BLOCK * _BLOCK
-            except OSError:  # nothing but a hole up to the end
+            except OSError:  # only a hole up to the end
                 return
         yield start
         start += _BLOCK

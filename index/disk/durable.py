@@ -1,7 +1,7 @@
-"""What is written is on the disk, whatever happens to the machine: of files their content, of folders their names.
+"""Writes that survive a power cut: contents of files and names in folders.
 
-A new, renamed or deleted file survives a power cut only when its folder was synced as well (POSIX's fsync; ext4 and
-others with a journal do so by themselves soon after, in order).
+A new, renamed or deleted file survives a power cut only once its folder is synced as well (POSIX's fsync; ext4 and
+other journaling file systems do so by themselves soon after, in order).
 """
 
 import os
@@ -19,21 +19,21 @@ from cqm.index.model.errors import StoreError
 
 _MEGABYTE = 1_000_000
 _SPARE_BYTES = 48 * _MEGABYTE
-"""Left free: several times what a batch of files takes (500 kB of text), and what its log and its flush take."""
+"""Kept free: several times the space of a batch of files (500 kB of text) with its log and its flush."""
 
 
 def require_room(folder: Path, needed: int = 0) -> None:
-    """See that there is space for more in a folder.
+    """Check a folder's disk for free space.
 
-    Edge maps files that have holes: where the disk is full when one is filled, the system sends SIGBUS. A quota that
-    the system does not tell of still ends so.
+    Edge maps files with holes: if the disk is full when a hole is filled, the system sends SIGBUS. This can still
+    happen with a quota the system doesn't report.
 
     Parameters:
         folder: exists.
-        needed: bytes, beside those that are kept free.
+        needed: bytes, in addition to the space kept free.
 
     Raises:
-        StoreError: there is not.
+        StoreError: too little is free.
     """
     try:
         free = shutil.disk_usage(folder).free
@@ -46,16 +46,16 @@ def require_room(folder: Path, needed: int = 0) -> None:
 
 
 _CAN_SYNC_FOLDERS = hasattr(os, "O_DIRECTORY")
-"""Not on Windows, which has no such call and keeps names in a journal."""
+"""False on Windows, which has no such call and keeps names in a journal."""
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _AT_ONCE = 16
 
 
 class Tree:
-    """The files and folders at and below a place, of which those are synced that are new since they were synced here.
+    """A folder tree; syncs the files and folders that are new since the last sync.
 
-    A file that has grown is new, too; what is written into one is synced by whoever writes. Each sync has the disk
-    write out its own cache: some milliseconds, also where there is nothing to write.
+    A file that has grown counts as new; other changes inside a file are synced by the writer. Each sync makes the disk
+    flush its own cache, which takes some milliseconds even without changes.
 
     Parameters:
         place: a folder.
@@ -67,11 +67,11 @@ class Tree:
         self._lock = threading.Lock()
 
     def note(self) -> None:
-        """Take all that is there for synced."""
+        """Treat everything present as synced."""
         self._synced = dict(self._versions())
 
     def sync(self) -> None:
-        """Have what is new on the disk, folders after all that is in them.
+        """Flush new files and folders to disk, each folder after its content.
 
         Raises:
             StoreError: the disk fails.
@@ -84,7 +84,7 @@ class Tree:
             self._synced = there
 
     def sync_names(self) -> None:
-        """The same, if names have come or gone, or nothing was synced yet: a fraction of a millisecond where not."""
+        """Sync if names have come or gone, or nothing was synced yet; otherwise takes a fraction of a millisecond."""
         if not self._synced or any(
             version.is_folder and _changed(path) != version.changed for path, version in self._synced.items()
         ):
@@ -92,19 +92,19 @@ class Tree:
 
     def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
         for folder, folders, names in os.walk(self._place, topdown=False):
-            # Edge has files and folders of a moment.
+            # Edge has short-lived files and folders.
             for path in (Path(folder, name) for name in names):
                 with suppress(FileNotFoundError):
                     status = path.lstat()
                     yield path, _Version(status.st_ino, status.st_size)
             with suppress(FileNotFoundError):
                 status = Path(folder).stat()
-                # Names that come within one tick of the clock leave the time as it is.
+                # Names added within one tick of the clock leave the time unchanged.
                 yield Path(folder), _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
 
 
 class _Version(NamedTuple):
-    """What tells a file or folder from what it was: of a file its size, of a folder its time and count of names."""
+    """Identifies a state of a file by its size, of a folder by its time and its number of names."""
 
     inode: int
     changed: int
@@ -116,7 +116,7 @@ class _Version(NamedTuple):
 
 
 def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
-    """Sync some that may go meanwhile; at once, so that a journal takes them together."""
+    """Sync paths, some of which may vanish meanwhile; in parallel, so a journal can combine them."""
     from concurrent.futures import ThreadPoolExecutor
 
     def sync_one(path: Path) -> None:
@@ -129,7 +129,7 @@ def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
 
 
 def _changed(folder: Path) -> int:
-    """When names of a folder came or went; 0 where it is gone."""
+    """Time of the last change of a folder's names in ns; 0 if it is gone."""
     try:
         return folder.stat().st_mtime_ns
     except FileNotFoundError:
@@ -137,22 +137,22 @@ def _changed(folder: Path) -> int:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Give a file another content: it holds the old one or the new one whole, and the new one for good afterwards.
+    """Replace a file's content: it holds the old or the new content whole, and afterwards the new one for good.
 
-    The file has mode 0600. A link in its place is replaced, and not followed.
+    The file has mode 0600. A link in its place is replaced, not followed.
 
     Raises:
-        OSError: it cannot be written; it is as it was.
+        OSError: it cannot be written and is unchanged.
         StoreError: the disk fails.
     """
     _replace(path, text, is_synced=True)
 
 
 def replace_passing_file(path: Path, text: str) -> None:
-    """The same for what is only of use while the process lives that wrote it: a power cut may leave any content.
+    """Replace a file without syncing, if only the present process needs it: a power cut may leave any content.
 
     Raises:
-        OSError: it cannot be written; it is as it was.
+        OSError: it cannot be written and is unchanged.
     """
     _replace(path, text, is_synced=False)
 
@@ -160,10 +160,10 @@ def replace_passing_file(path: Path, text: str) -> None:
 def _replace(path: Path, text: str, *, is_synced: bool) -> None:
     with names_in(path.parent) as (before, descriptor):
         name, new = f"{before}{path.name}", f"{before}{path.name}.new"
-        # A process that died may have left it, or a clone have brought it.
+        # Left behind by a process that died, or brought by a clone.
         with suppress(FileNotFoundError):
             os.unlink(new, dir_fd=descriptor)
-        # A name of the folder itself, which must be new: no link is followed.
+        # Must be a new name in the folder itself, so no link is followed.
         opened = os.open(new, FILE_FLAGS | os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=descriptor)
         with os.fdopen(opened, "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
@@ -176,7 +176,7 @@ def _replace(path: Path, text: str, *, is_synced: bool) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk.
+    """Flush the names in a folder to disk.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -187,7 +187,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Have the content of a file on the disk.
+    """Flush the content of a file to disk.
 
     Raises:
         FileNotFoundError: it is gone.

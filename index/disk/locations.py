@@ -1,4 +1,4 @@
-"""Where the index of a root lives, and the lock that gives it to one process."""
+"""Locations of indexes, the files allowed in them, and the lock giving an index to one process."""
 
 import hashlib
 import json
@@ -40,16 +40,16 @@ _OWNER_FILE = "owner.json"
 RUNNING_FILE, RUNNING_LOCK = "running.json", "running.lock"
 ROOT_FILE, LOCK_FILE, CURRENT_FILE = "root", "lock", "current"
 OWNER_LOCK, STARTING_LOCK, ADDRESS_FILE, LOG_FILE = "owner.lock", "starting.lock", "owner.address", "owner.log"
-"""Of the process that owns an index; see `cqm.server.owner`."""
+"""Files of the process owning an index; see `cqm.server.owner`."""
 _REPLACED_FILES = (ROOT_FILE, CURRENT_FILE, _OWNER_FILE, RUNNING_FILE, ADDRESS_FILE)
-"""Files that are written beside themselves first."""
+"""Written to NAME.new first, then renamed."""
 _OTHER_FILES = (LOCK_FILE, ".gitignore", USED_FILE, RUNNING_LOCK, OWNER_LOCK, STARTING_LOCK, LOG_FILE, f"{LOG_FILE}.1")
 FILES = frozenset({*_REPLACED_FILES, *(f"{name}.new" for name in _REPLACED_FILES), *_OTHER_FILES})
-"""All files that may be in an index folder, beside the folders of its generations."""
+"""All files allowed in an index folder, beside the folders of its generations."""
 
 
 def resolve_root(root: Path) -> Path:
-    """The real path of a folder or file to index.
+    """Return the real path of a folder or file to index.
 
     Raises:
         ScanError: it does not exist.
@@ -61,7 +61,7 @@ def resolve_root(root: Path) -> Path:
 
 
 def relative_to_root(root: Path, path: str | Path) -> str:
-    """A path below the root as a scan names it; the root itself is "".
+    """Return a path below the root in the form used by scans; "" for the root itself.
 
     Parameters:
         root: a real path.
@@ -80,16 +80,16 @@ def relative_to_root(root: Path, path: str | Path) -> str:
 
 
 def index_folder(root: Path, options: IndexOptions) -> Path:
-    """The folder of the index of `root`: in the user's cache, keyed by the path, or below the root.
+    """Return the index folder of `root`: in the user's cache, keyed by the path, or below the root.
 
-    Nothing is made. In a project that has no index yet it is the `.cqm/` that will hold the index.
+    Creates nothing. In a project without an index it is the future `.cqm/`.
 
     Parameters:
         root: a real path.
 
     Raises:
-        ForeignIndexError: the project has a `.cqm/` that this user's CQM did not make.
-        StoreError: others can write where indexes are kept, or the folder is a link or belongs to another user.
+        ForeignIndexError: the project has a `.cqm/` not made by this user's CQM.
+        StoreError: others can write to the folder of indexes, or the index folder is a link or another user's.
     """
     if options.in_project:
         inside = project_index(root)
@@ -105,12 +105,12 @@ def index_folder(root: Path, options: IndexOptions) -> Path:
 
 
 def project_index(root: Path) -> Path:
-    """The `.cqm/` of a root, whoever made it."""
+    """Return the path of a root's `.cqm/`, whoever made it."""
     return (root if root.is_dir() else root.parent) / PROJECT_FOLDER
 
 
 def make_index_folder(root: Path, options: IndexOptions) -> Path:
-    """Make the folder of the index of `root` if it is missing; what `index_folder` gives from then on.
+    """Create the index folder of `root` if it is missing; `index_folder` returns it from then on.
 
     Raises:
         StoreError: as `index_folder`, or it cannot be made.
@@ -127,7 +127,7 @@ def make_index_folder(root: Path, options: IndexOptions) -> Path:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a path is the folder of an index of this user: no link, with a noted root that is no link either."""
+    """Whether a path is an index folder of this user: no link, and with a root file which is no link either."""
     try:
         return not problem_of_folder(folder) and not problem_of_file((folder / ROOT_FILE).lstat())
     except (FileNotFoundError, NotADirectoryError):
@@ -135,7 +135,7 @@ def is_index(folder: Path) -> bool:
 
 
 def has_index(root: Path, options: IndexOptions) -> bool:
-    """Whether a root has an index of this user; a `.cqm/` that somebody else made is none.
+    """Whether a root has an index of this user; a `.cqm/` made by somebody else doesn't count.
 
     Raises:
         StoreError: as `index_folder`.
@@ -147,19 +147,19 @@ def has_index(root: Path, options: IndexOptions) -> bool:
 
 
 def indexes_home(options: IndexOptions) -> Path:
-    """The folder that holds the indexes of all roots but those that are kept in their projects."""
+    """Return the folder of all indexes not kept inside their projects."""
     return options.home or user_cache_path("cqm") / "indexes"
 
 
 def cache_folder(options: IndexOptions) -> Path:
-    """The folder of what all indexes share: vectors and contexts by the texts that they were made of."""
+    """Return the folder of the cache shared by all indexes: vectors and contexts by their texts."""
     return (options.home or user_cache_path("cqm")) / "cache"
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create the folder and those above it that are missing, with mode 0700 and a rule that keeps it out of git.
+    """Create a folder and its missing parents with mode 0700, with a `.gitignore` in it.
 
-    A folder of this user that others may read is made private.
+    Makes a folder of this user private if others may read it.
 
     Raises:
         StoreError: it cannot be created or written, is a link, or belongs to another user.
@@ -182,7 +182,7 @@ def _make_private(folder: Path) -> None:
         narrow_folder(folder)
         is_narrow = not others_can_write(folder.lstat())
     except ForeignFileError as error:
-        # It may have come with a clone, to make CQM write somewhere else.
+        # A clone may have brought it, to make CQM write somewhere else.
         raise StoreError(f"The index folder {folder} {error.strerror}.", remedy="Remove it.") from error
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -199,12 +199,12 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 
 
 def _require_own_home(home: Path) -> None:
-    """See that nobody else can exchange the indexes of this user.
+    """Check that nobody else can replace this user's indexes.
 
-    In a folder with the sticky bit others can make folders of their own only, which are refused.
+    In a folder with the sticky bit others can only make folders of their own, which are refused.
 
     Raises:
-        FileNotFoundError: there is nothing yet.
+        FileNotFoundError: it does not exist yet.
         StoreError: others can.
     """
     status = home.stat()
@@ -216,7 +216,7 @@ def _require_own_home(home: Path) -> None:
 
 
 def note_root(folder: Path, root: Path) -> None:
-    """Note in an index folder which root it is of.
+    """Record an index folder's root.
 
     Raises:
         StoreError: it cannot be written.
@@ -230,7 +230,7 @@ def note_root(folder: Path, root: Path) -> None:
 
 
 def _noted(folder: Path) -> str:
-    """The same as `noted_root`; empty where it cannot be read."""
+    """Return `noted_root`; empty if it cannot be read."""
     try:
         return noted_root(folder)
     except OSError:
@@ -238,22 +238,22 @@ def _noted(folder: Path) -> str:
 
 
 def noted_root(folder: Path) -> str:
-    """The root that an index folder is of.
+    """Return the recorded root of an index folder.
 
     Raises:
-        OSError: the note cannot be read, or is gone.
+        OSError: the record cannot be read, or is gone.
     """
     return read_private(folder, ROOT_FILE).decode("utf-8", "surrogateescape")
 
 
 def note_use(folder: Path) -> None:
-    """Note that an index is used now; without the right or the room to write, it counts as used as before."""
+    """Record the present use of an index; if it cannot be written, the time of last use stays."""
     with suppress(OSError):
         touch_private(folder, USED_FILE)
 
 
 def used_at(folder: Path) -> float:
-    """When an index was used last, seconds since the epoch; 0 for never."""
+    """Time of an index's last use in seconds since the epoch; 0 for never."""
     try:
         return (folder / USED_FILE).lstat().st_mtime
     except FileNotFoundError:
@@ -272,7 +272,7 @@ class IndexLock:
         self._inode = -1
 
     def acquire(self) -> None:
-        """Take the lock, at once or not at all.
+        """Take the lock at once or fail.
 
         Raises:
             IndexInUseError: another process has it; the message names the process.
@@ -301,34 +301,34 @@ class IndexLock:
         return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
 
     def require(self) -> None:
-        """See that the lock is still held.
+        """Check that the lock is still held.
 
         Raises:
-            StoreError: the folder, or the file of the lock, was deleted: another process may have taken its place.
+            StoreError: the folder or the lock file was deleted; another process may have made them anew.
         """
         if not self.is_held():
             message = f"The index in {self._folder} was deleted or replaced while it was open."
             raise StoreError(message, remedy="Start CQM again: what is missing is made anew.")
 
     def is_held(self) -> bool:
-        """Whether the lock is held, and is the one that another process would meet."""
+        """Whether the lock is held, and its file is still in place for other processes."""
         try:
             return self._lock.is_locked and (self._folder / LOCK_FILE).lstat().st_ino == self._inode
         except OSError:
             return False
 
     def release(self) -> None:
-        """Give the lock back; harmless when it is not held."""
+        """Release the lock; harmless when it is not held."""
         if self.is_held():
             (self._folder / _OWNER_FILE).unlink(missing_ok=True)
         self._lock.release()
 
     def owner(self) -> str:
-        """The process that has the index open, as "process 12 (cqm serve)"; empty when none has."""
+        """Name the process using the index, such as "process 12 (cqm serve)"; empty if there is none."""
         if not os.path.lexists(self._folder / _OWNER_FILE):
             return ""
         try:
-            # Whoever noted itself and died has left the lock free.
+            # If the recorded process has died, the lock is free.
             with self._lock:
                 return ""
         except Timeout:
@@ -344,16 +344,16 @@ class IndexLock:
 
 
 def folder_of(root: Path) -> Path:
-    """The folder that a root is, or is in."""
+    """Return the root if it is a folder, else its parent."""
     return root if root.is_dir() else root.parent
 
 
 def size_on_disk(folder: Path) -> int:
-    """Bytes that the folder takes on disk; its files are sparse, so that blocks are counted and not lengths."""
+    """Bytes a folder takes on disk. Counts blocks instead of lengths, because its files are sparse."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            # Generations come and go meanwhile.
+            # Generations may come and go meanwhile.
             with suppress(FileNotFoundError):
                 info = Path(place, name).lstat()
                 total += getattr(info, "st_blocks", 0) * 512 or info.st_size

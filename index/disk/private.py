@@ -1,7 +1,7 @@
-"""Files and folders that only this user may touch: those of indexes, caches and sockets.
+"""Files and folders private to this user: those of indexes, caches and sockets.
 
-A folder is a real one of this user with mode 0700. A file is a regular one of this user that has one name. Links are
-never followed, so that nothing that a project adds to an index folder leads CQM to a file elsewhere.
+A folder must be a real one of this user with mode 0700; a file must be a regular one of this user with a single name.
+Links are never followed, so nothing added to an index folder by a project leads CQM to a file elsewhere.
 """
 
 import errno
@@ -17,31 +17,31 @@ from cqm.index.disk.beneath import FILE_FLAGS, FOLDER_FLAGS, open_beneath
 from cqm.index.model.errors import DamagedIndexError
 
 SMALL_BYTES = 1 << 20
-"""Read at most of a small file."""
+"""Largest size of a small file."""
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 
 
 class ForeignFileError(OSError):
-    """A file or folder is not this user's alone: it is a link, a device, another user's, or has a second name."""
+    """A file or folder isn't private to this user: it is a link, a device, another user's, or has a second name."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(errno.EPERM, problem, str(path))
 
 
 def is_mine(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user of this process; always true where files have no owners."""
+    """Whether a file belongs to the user of this process; always true on systems without file owners."""
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 def problem_of_folder(folder: Path) -> str:
-    """Say why a folder may not be used, or give an empty text.
+    """Say why a folder may not be used; empty if it may.
 
     Parameters:
         folder: its last part may not be a link.
 
     Raises:
-        FileNotFoundError: there is nothing.
-        OSError: it cannot be looked at.
+        FileNotFoundError: it does not exist.
+        OSError: it cannot be read.
     """
     status = folder.lstat()
     if stat.S_ISLNK(status.st_mode):
@@ -52,10 +52,10 @@ def problem_of_folder(folder: Path) -> str:
 
 
 def problem_of_file(status: os.stat_result) -> str:
-    """Say why a file may not be used, or give an empty text.
+    """Say why a file may not be used; empty if it may.
 
     Parameters:
-        status: of the file itself, not of what a link leads to.
+        status: of the file itself, not of a link's target.
     """
     if stat.S_ISLNK(status.st_mode):
         return "is a link"
@@ -63,7 +63,7 @@ def problem_of_file(status: os.stat_result) -> str:
         return "is not a regular file"
     if not is_mine(status):
         return "belongs to another user"
-    # An archive may hold a second name of a file of the user.
+    # An archive may contain a second name of one of the user's files.
     return "has a second name (a hard link)" if status.st_nlink > 1 else ""
 
 
@@ -73,7 +73,7 @@ def others_can_write(status: os.stat_result) -> bool:
 
 
 def open_private(folder: Path, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a file of a folder and return its descriptor; neither of them may be a link.
+    """Open a file in a folder and return its descriptor; neither of them may be a link.
 
     Parameters:
         folder: the last part of its path is not followed either.
@@ -98,7 +98,7 @@ def open_private(folder: Path, name: str, flags: int = os.O_RDONLY, mode: int = 
 
 
 def read_private(folder: Path, name: str, most: int = SMALL_BYTES) -> bytes:
-    """Read a small file of a folder.
+    """Read a small file in a folder.
 
     Parameters:
         most: bytes; a larger file is refused.
@@ -115,7 +115,7 @@ def read_private(folder: Path, name: str, most: int = SMALL_BYTES) -> bytes:
 
 
 def append_private(folder: Path, name: str) -> int:
-    """Open a file for appending, made with mode 0600; return its descriptor.
+    """Open a file for appending, created with mode 0600; return its descriptor.
 
     Raises:
         ForeignFileError, OSError: as `open_private`.
@@ -126,7 +126,7 @@ def append_private(folder: Path, name: str) -> int:
 
 
 def touch_private(folder: Path, name: str) -> None:
-    """Give a file the present time, and make it if it is missing.
+    """Set a file's time to now; create it if it is missing.
 
     Raises:
         ForeignFileError, OSError: as `open_private`.
@@ -139,7 +139,7 @@ def touch_private(folder: Path, name: str) -> None:
 
 
 def make_folders(folder: Path) -> None:
-    """Make a folder and those above it that are missing, all with mode 0700.
+    """Create a folder and its missing parents, all with mode 0700.
 
     Raises:
         OSError: one cannot be made, or is something else.
@@ -151,11 +151,11 @@ def make_folders(folder: Path) -> None:
 
 
 def narrow_folder(folder: Path) -> None:
-    """Take the rights of others on a folder of this user away.
+    """Remove others' rights on a folder of this user.
 
     Raises:
         ForeignFileError: it is a link, is not a folder, or belongs to another user.
-        OSError: it cannot be looked at or changed.
+        OSError: it cannot be read or changed.
     """
     if problem := problem_of_folder(folder):
         raise ForeignFileError(folder, problem)
@@ -170,13 +170,13 @@ def narrow_folder(folder: Path) -> None:
 
 @contextmanager
 def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
-    """Open a folder, to make, rename and delete names in it whatever its path becomes.
+    """Open a folder for creating, renaming and deleting names in it, even if its path changes meanwhile.
 
     Yields:
-        What names are put behind, and the `dir_fd` for them; None on Windows.
+        The prefix for names, and their `dir_fd`; None on Windows.
 
     Raises:
-        OSError: it cannot be opened. A link is ENOTDIR or ELOOP.
+        OSError: it cannot be opened. A link gives ENOTDIR or ELOOP.
     """
     if not _HAS_DESCRIPTORS:
         yield f"{folder}{os.sep}", None
@@ -189,7 +189,7 @@ def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
 
 
 class PrivateLock(FileLock):
-    """A lock whose file is this user's alone: a link or a pipe in its place is refused with an OSError."""
+    """A lock with a private lock file: raises OSError for a link or a pipe in its place."""
 
     def _acquire(self) -> None:
         path = Path(self.lock_file)
@@ -200,18 +200,18 @@ class PrivateLock(FileLock):
 
 
 def lock_in(folder: Path, name: str, seconds: float) -> PrivateLock:
-    """The lock of a file in a folder; any thread may release what another acquired.
+    """Return a lock on a file in a folder; any thread may release it.
 
     Parameters:
-        seconds: to wait for it, at most.
+        seconds: longest time to wait for it.
     """
     return PrivateLock(folder / name, timeout=seconds, mode=0o600, thread_local=False)
 
 
 def require_plain_file(path: Path) -> None:
-    """See that a file, if it is there, is a regular one in a real folder, both of this user.
+    """Check that a file, if it exists, is a regular one in a real folder, both of this user.
 
-    For libraries that open files by their paths: call it right before.
+    Call it right before giving the path to a library.
 
     Raises:
         DamagedIndexError: it is not.
@@ -222,12 +222,12 @@ def require_plain_file(path: Path) -> None:
 
 
 def require_plain_tree(folder: Path) -> None:
-    """See that a folder holds nothing but folders and regular files of this user, at any depth.
+    """Check that a folder contains only folders and regular files of this user, at any depth.
 
-    For libraries that open files by their paths: call it right before.
+    Call it right before giving the path to a library.
 
     Raises:
-        DamagedIndexError: it holds something else, or is something else.
+        DamagedIndexError: it contains something else, or is something else.
         OSError: it cannot be read.
     """
     _require(folder, problem_of_folder(folder))
@@ -251,6 +251,6 @@ def _require(path: Path, problem: str) -> None:
 
 
 def _narrow(descriptor: int, mode: int) -> None:
-    """Take rights away that a mode does not have."""
+    """Remove the rights missing in `mode`."""
     if hasattr(os, "fchmod") and os.fstat(descriptor).st_mode & 0o777 & ~mode:
         os.fchmod(descriptor, mode)

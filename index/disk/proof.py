@@ -1,9 +1,9 @@
-"""Proof that a `.cqm/` inside a project was made by this user's CQM, and did not come with the project.
+"""Prove that a `.cqm/` inside a project was made by this user's CQM and didn't come with the project.
 
-The index lies in `.cqm/ID/`, where ID is drawn at random: a repository cannot name files in it beforehand. The same ID
-stands in `.cqm/id` and names a note in the user's own cache, which tells the device, the inode and the time of birth of
-`.cqm/`. A copy has another inode, and a folder that was unpacked or restored has another time of birth. Where the
-system tells no time of birth, the path must be the same, too.
+The index lies in `.cqm/ID/` with a random ID, so a repository cannot name files in it beforehand. `.cqm/id` holds the
+same ID. It names a note in the user's own cache with the device, inode and birth time of `.cqm/`. A copy has another
+inode; an unpacked or restored folder has another birth time. On systems without birth times the path must be equal,
+too.
 """
 
 import ctypes
@@ -36,23 +36,23 @@ ID_FILE, IGNORE_FILE = "id", ".gitignore"
 _ID = re.compile("[0-9a-f]{32}")
 _LOCK, _LOCK_SECONDS = "lock", 10.0
 _MOST_BYTES = 16_384
-"""Of an id, and of a note."""
+"""Limit for the id file and for a note."""
 _AT_FDCWD, _SYMLINK_NOFOLLOW, _BIRTH_MASK = -100, 0x100, 0x800
 _STATX_BYTES, _BIRTH_AT = 256, 80
-"""Of `struct statx`, and of its time of birth."""
+"""Size of `struct statx`, and the offset of its birth time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is noted of a `.cqm/`.
+    """The record of a `.cqm/`.
 
     Attributes:
-        id: drawn at random.
+        id: random.
         folder: its real path.
-        device: number of the device; others after a start of the machine on some systems.
-        file_system: id of the file system, which stays the same on most; 0 for none.
-        inode: in that.
-        born_ns: when the folder was made; 0 where the system does not tell.
+        device: device number; on some systems it changes when the machine restarts.
+        file_system: file system id, which mostly stays the same; 0 for none.
+        inode: within the file system.
+        born_ns: creation time in ns; 0 if the system doesn't report it.
     """
 
     id: str
@@ -63,20 +63,20 @@ class Proof:
     born_ns: int
 
     def proves(self, now: "Proof") -> bool:
-        """Whether a folder as it is now is the one that was noted."""
+        """Whether a folder's present state is the recorded one."""
         is_on_it = self.device == now.device or (self.file_system != 0 and self.file_system == now.file_system)
         is_same = is_on_it and self.inode == now.inode and self.born_ns == now.born_ns and self.id == now.id
         return is_same and (self.folder == now.folder or self.born_ns != 0)
 
 
 def proven_folder(inside: Path) -> Path | None:
-    """The folder of the index in a `.cqm/`; None where there is no `.cqm/`, or an empty one.
+    """Return the index folder in a `.cqm/`; None if the `.cqm/` is missing or empty.
 
     Parameters:
-        inside: the path of the `.cqm/`, with its links resolved but for the last part.
+        inside: path of the `.cqm/`, with links resolved except for the last part.
 
     Raises:
-        ForeignIndexError: this user's CQM did not make it. Nothing but its id was read.
+        ForeignIndexError: this user's CQM did not make it. Only its id was read.
     """
     try:
         problem = problem_of_folder(inside)
@@ -102,10 +102,10 @@ def proven_folder(inside: Path) -> Path | None:
 
 
 def prove_folder(inside: Path) -> Path:
-    """Make a `.cqm/` with its proof where there is none, and give the folder of the index in it.
+    """Create a missing `.cqm/` with its proof; return the index folder in it.
 
     Raises:
-        ForeignIndexError: there is one that this user's CQM did not make; it stays as it is.
+        ForeignIndexError: it exists and this user's CQM did not make it; it stays as it is.
         StoreError: it cannot be made.
     """
     try:
@@ -115,7 +115,7 @@ def prove_folder(inside: Path) -> Path:
                 return _made(inside, notes)
             noted, now = _read(folder.name), _seen(inside, folder.name)
             if noted != now:
-                # The project was moved, or its disk has another number since the machine was started.
+                # The project was moved, or its disk got another number when the machine restarted.
                 _write(notes, now)
             return folder
     except OSError as error:
@@ -126,10 +126,10 @@ def prove_folder(inside: Path) -> Path:
 
 
 def forget_folder(folder: Path) -> None:
-    """Delete a `.cqm/` whose index is deleted already, and its proof.
+    """Delete a `.cqm/`, whose index is already deleted, and its proof.
 
     Parameters:
-        folder: of the index, as `proven_folder` gave it; empty or gone.
+        folder: of the index, from `proven_folder`; empty or gone.
 
     Raises:
         OSError: something is left in it, or it cannot be deleted.
@@ -144,7 +144,7 @@ def forget_folder(folder: Path) -> None:
 
 
 def is_inside_project(folder: Path) -> bool:
-    """Whether the folder of an index is one in a `.cqm/`, by its name."""
+    """Whether an index folder lies in a `.cqm/`, judged by its name."""
     return bool(_ID.fullmatch(folder.name))
 
 
@@ -157,7 +157,7 @@ def _foreign(inside: Path, problem: str) -> ForeignIndexError:
 
 
 def _made(inside: Path, notes: Path) -> Path:
-    """Make `.cqm/` and all in it; one that is empty may be left of a process that died."""
+    """Create `.cqm/` and its content; an empty one may be left over from a process that died."""
     with suppress(FileNotFoundError):
         inside.rmdir()
     inside.mkdir(mode=0o700)
@@ -177,7 +177,7 @@ def _made(inside: Path, notes: Path) -> Path:
 
 
 def _id_in(inside: Path) -> str:
-    """The id that a `.cqm/` says that it has; empty for none."""
+    """Return the id stated in a `.cqm/`; empty for none."""
     with suppress(OSError, UnicodeDecodeError):
         found = read_private(inside, ID_FILE, _MOST_BYTES).decode("ascii").strip()
         return found if _ID.fullmatch(found) else ""
@@ -185,21 +185,21 @@ def _id_in(inside: Path) -> str:
 
 
 def _seen(inside: Path, name: str) -> Proof:
-    """A proof of the folder that is there now."""
+    """Return the proof of the folder as it is now."""
     status = inside.lstat()
     file_system = os.statvfs(inside).f_fsid if hasattr(os, "statvfs") else 0
     return Proof(name, str(inside), status.st_dev, file_system, status.st_ino, _born_ns(inside, status))
 
 
 def _born_ns(folder: Path, status: os.stat_result) -> int:
-    """When a folder was made, nanoseconds since the epoch; 0 where that is not to be had."""
+    """Creation time of a folder in ns since the epoch; 0 if unavailable."""
     if sys.platform != "linux":
         seconds: float = getattr(status, "st_birthtime", 0.0)
         return int(seconds * 1_000_000_000)
     found = ctypes.create_string_buffer(_STATX_BYTES)
     try:
         failed = ctypes.CDLL(None).statx(_AT_FDCWD, os.fsencode(folder), _SYMLINK_NOFOLLOW, _BIRTH_MASK, found)
-    except AttributeError:  # a C library of before 2018
+    except AttributeError:  # a C library older than 2018
         return 0
     mask = int.from_bytes(found.raw[:4], sys.byteorder)
     if failed or not mask & _BIRTH_MASK:
@@ -209,7 +209,7 @@ def _born_ns(folder: Path, status: os.stat_result) -> int:
 
 
 def _notes() -> Path:
-    """The folder of all proofs, in the user's cache wherever indexes are kept."""
+    """Return the folder of all proofs: always in the user's cache, wherever indexes are kept."""
     return user_cache_path("cqm") / "projects"
 
 
@@ -219,7 +219,7 @@ def _note(name: str) -> Path:
 
 @contextmanager
 def _locked() -> Iterator[Path]:
-    """The folder of all proofs, while nobody else makes one."""
+    """Lock the folder of all proofs and yield it."""
     notes = _notes()
     make_folders(notes)
     narrow_folder(notes)
@@ -231,7 +231,7 @@ def _locked() -> Iterator[Path]:
 
 
 def _read(name: str) -> Proof | None:
-    """The proof that is noted under an id."""
+    """Return the proof recorded under an id."""
     try:
         noted = json.loads(read_private(_notes(), f"{name}.json", _MOST_BYTES))
         proof = Proof(**noted)

@@ -1,21 +1,21 @@
-"""Texts to vectors: one seam, a row per provider."""
+"""Turn texts into vectors: one interface, one module per provider."""
 
 from collections.abc import Callable, Mapping
 
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.presets import PRESETS
 
-__all__ = ["PROVIDERS", "known_facts", "open_embedder"]
+__all__ = ["PROVIDERS", "known_facts", "model_facts", "open_embedder", "opening", "routes"]
 
 
 def open_embedder(options: EmbeddingOptions) -> Embedder | None:
-    """The embedder that the options describe; None for the provider "none". Loads and contacts nothing yet.
+    """Return the configured embedder; None for the provider "none". Loads and contacts nothing yet.
 
     Raises:
-        EmbeddingError: there is no such provider.
+        EmbeddingError: the provider is unknown.
     """
     provider = PROVIDERS.get(options.provider)
     if provider is None:
@@ -52,4 +52,4 @@ PROVIDERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
     **dict.fromkeys(PRESETS, _openai),
     "none": _none,
 }
-"""How each provider is opened, by its name in the settings."""
+"""Opens an embedder, by the provider's name in the settings."""

@@ -1,8 +1,6 @@
-"""What a process may spend on embedding, and the embedder that keeps to it."""
+"""An embedder keeping to a process's budget."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import Condition
+from collections.abc import Sequence
 
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.models import ModelFacts
@@ -10,30 +8,29 @@ from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import BudgetError
 from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, Space
+from cqm.index.remote.budget import Budget
 
 _MILLION = 1_000_000
 _FRAME_TOKENS = 64
-"""What a prefix and the model's own tokens may add to a text."""
+"""Tokens added to a text by a prefix and the model's own tokens."""
 
 
 class BudgetedEmbedder:
-    """An `Embedder` that refuses to begin what would cost more than is left of its budget.
+    """An `Embedder` refusing texts which may cost more than the rest of its budget.
 
-    What texts under way may cost at most is set aside, so that several threads together keep to it too. Questions are
-    not counted: a search is answered whatever a run has spent.
+    The highest possible cost of texts under way is set aside, so several threads together keep to the budget too.
+    Questions don't count: a search is answered however much a run has spent.
 
     Parameters:
-        embedder: who embeds.
-        usd: what may be spent on documents until it is closed.
+        embedder: does the work.
+        usd: budget for documents until it is closed.
         usd_per_million_tokens: the price.
     """
 
     def __init__(self, embedder: Embedder, usd: float, usd_per_million_tokens: float) -> None:
         self._embedder = embedder
-        self._usd = usd
         self._price = usd_per_million_tokens
-        self._set_aside: list[float] = []
-        self._settled = Condition()
+        self._budget = Budget(usd, lambda: embedder.usage(Role.DOCUMENT).usd)
 
     def space(self) -> Space:
         """See `Embedder.space`."""
@@ -52,15 +49,24 @@ class BudgetedEmbedder:
         return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """See `Embedder.embed_documents`. Waits where it depends on what the texts under way will have cost.
+        """See `Embedder.embed_documents`. Waits if the answer depends on the cost of texts under way.
 
         Raises:
-            BudgetError: these texts may cost more than is left.
+            BudgetError: these texts may cost more than the rest of the budget.
         """
         # No token is shorter than a byte.
         tokens = sum(len(text.encode("utf-8", "surrogatepass")) + _FRAME_TOKENS for text in texts)
-        with self._reserved(tokens * self._price / _MILLION):
+        most = tokens * self._price / _MILLION
+        if not self._budget.take(most):
+            need = f"{self._budget.left:.4f} are left, and the next texts may cost {most:.4f}"
+            raise BudgetError(
+                f"The budget of {self._budget.usd:g} USD is used up: {need}.",
+                remedy="Raise embedding.budget_usd; every process has one of its own.",
+            )
+        try:
             return self._embedder.embed_documents(texts)
+        finally:
+            self._budget.settle(most)
 
     def embed_query(self, text: str) -> PlacedVector:
         """See `Embedder.embed_query`."""
@@ -69,28 +75,3 @@ class BudgetedEmbedder:
     def close(self) -> None:
         """See `Embedder.close`."""
         self._embedder.close()
-
-    @contextmanager
-    def _reserved(self, most: float) -> Iterator[None]:
-        with self._settled:
-            self._settled.wait_for(lambda: not self._set_aside or self._fits(most))
-            if not self._fits(most):
-                need = f"{self._usd - self._spent:.4f} are left, and the next texts may cost {most:.4f}"
-                raise BudgetError(
-                    f"The budget of {self._usd:g} USD is used up: {need}.",
-                    remedy="Raise embedding.budget_usd; every process has one of its own.",
-                )
-            self._set_aside.append(most)
-        try:
-            yield
-        finally:
-            with self._settled:
-                self._set_aside.remove(most)
-                self._settled.notify_all()
-
-    @property
-    def _spent(self) -> float:
-        return self._embedder.usage(Role.DOCUMENT).usd
-
-    def _fits(self, most: float) -> bool:
-        return self._spent + sum(self._set_aside) + most <= self._usd

@@ -1,4 +1,4 @@
-"""An embedder that asks the cache first, so that a text is paid for once."""
+"""An embedder asking the cache first, so each text is paid for once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -18,23 +18,22 @@ if TYPE_CHECKING:
 
 _KIND = "vectors"
 _NO_SERVICE = "embedded"
-"""The provider whose vectors are made faster than they could be fetched."""
+"""Its vectors are computed faster than fetched from a cache."""
 _CUT, _POOLED = 1, 2
 _FLOAT_BYTES = 2
 _MOST_AT_ONCE = 256
-"""Texts of one call of the other embedder: what a process may lose of what it paid for when it is killed."""
+"""Texts in one call of the other embedder; a killed process loses at most as many paid vectors."""
 
 
 class CachedEmbedder:
-    """An `Embedder` that asks another only for what the cache lacks, each text once.
+    """An `Embedder` asking another one only for texts missing in the cache, each text once.
 
-    Vectors are kept as 16-bit floats, and pass through them when they are fresh too, so that results do not depend on
-    what was cached. What was refused is not kept. Without any layer in the cache, and for the embedded model, it passes
-    everything on as it is.
+    Vectors are stored as 16-bit floats. Fresh ones are rounded the same way, so results don't depend on the cache's
+    content. Refused texts are not stored. Without any cache layer, and for the embedded model, it passes everything on.
 
     Parameters:
-        embedder: asked for the rest.
-        cache: others may use it too; it stays open when the embedder is closed.
+        embedder: embeds the missing texts.
+        cache: may be shared; it stays open when the embedder is closed.
     """
 
     def __init__(self, embedder: Embedder, cache: Cache) -> None:
@@ -45,7 +44,7 @@ class CachedEmbedder:
 
     @property
     def cached(self) -> int:
-        """How many documents got their vector from the cache since this embedder was made."""
+        """Number of documents with a vector from the cache since this embedder was made."""
         return self._cached
 
     def space(self) -> Space:
@@ -61,7 +60,7 @@ class CachedEmbedder:
         self._embedder.refresh()
 
     def usage(self, role: "Role | None" = None) -> Usage:
-        """See `Embedder.usage`: what was cached was not asked for, so it is no part of it."""
+        """See `Embedder.usage`. Cached texts were not requested, so they don't count."""
         return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
@@ -73,20 +72,20 @@ class CachedEmbedder:
         found = self._find(_Keys(space, "document"), distinct)
         fresh = self._fresh([text for text in distinct if text not in found], space)
         if found and fresh.space != space:
-            # The model was exchanged meanwhile: what was found is the other's, and an answer is of one space.
+            # The model was exchanged meanwhile: the found vectors are the old one's, and an answer has one space.
             found, fresh = {}, self._fresh(distinct, space)
         with self._lock:
             self._cached += sum(text in found for text in texts)
         return _together(texts, found | fresh.entries, fresh.rejected, fresh.space)
 
     def take_over(self, moved: Mapping[str, str]) -> None:
-        """Give documents the vectors of others that they were before, in the cache, where those are known.
+        """In the cache, give documents the vectors of their earlier texts, if known.
 
         Parameters:
             moved: the earlier text by each new one.
 
         Raises:
-            EmbeddingError: which space is meant can't be told now.
+            EmbeddingError: the space can't be determined now.
         """
         space = self._cached_space()
         if space is None:
@@ -112,21 +111,21 @@ class CachedEmbedder:
         self._embedder.close()
 
     def _cached_space(self) -> Space | None:
-        """The space by which vectors are kept; None where there is nothing to keep."""
+        """Return the space for cache keys; None if nothing is cached."""
         if not self._cache.enabled:
             return None
         space = self._embedder.space()
         return None if space.provider == _NO_SERVICE else space
 
     def _fresh(self, texts: Sequence[str], space: Space) -> "_Fresh":
-        """Embed documents, so many at once, and keep their vectors; of the space that is given when there are none."""
+        """Embed documents in groups and cache their vectors; without documents, the result has the given space."""
         entries: dict[str, _Entry] = {}
         rejected: dict[str, str] = {}
         for start in range(0, len(texts), _MOST_AT_ONCE):
             part = texts[start : start + _MOST_AT_ONCE]
             embeddings = self._embedded(part)
             if entries and embeddings.space != space:
-                # The model was exchanged meanwhile: what came before is the other's.
+                # The model was exchanged meanwhile: the vectors so far are the old one's.
                 return self._fresh(texts, embeddings.space)
             space = embeddings.space
             rejected |= {part[text.index]: text.reason for text in embeddings.rejected}
@@ -134,7 +133,7 @@ class CachedEmbedder:
         return _Fresh(space, entries, rejected)
 
     def _embedded(self, texts: Sequence[str]) -> Embeddings:
-        """Embed documents; what was embedded before a failure is kept: it is paid for."""
+        """Embed documents; on a failure, cache the vectors received before it, since they are paid for."""
         try:
             return self._embedder.embed_documents(texts)
         except EmbeddingError as error:
@@ -154,7 +153,7 @@ class CachedEmbedder:
 
 
 class _Keys(NamedTuple):
-    """What texts of one role are called in the cache."""
+    """Cache keys for texts of one role."""
 
     space: Space
     role: str
@@ -166,13 +165,13 @@ class _Keys(NamedTuple):
 
 class _Entry(NamedTuple):
     flags: int
-    """What became of a text that was too long: 0, `_CUT` or `_POOLED`."""
+    """Treatment of an overlong text: 0, `_CUT` or `_POOLED`."""
     vector: bytes
     """Little-endian 16-bit floats."""
 
 
 class _Fresh(NamedTuple):
-    """What became of texts that were embedded, by the text."""
+    """Results of embedding, by text."""
 
     space: Space
     entries: dict[str, _Entry]
@@ -203,7 +202,7 @@ def _together(
 
 
 def _is_usable(entry: _Entry, dimensions: int) -> bool:
-    """Whether it is a vector with a direction: who can write to a shared cache can put anything into a valid frame."""
+    """Whether it is a vector with a direction: anyone writing to a shared cache can put anything into a valid frame."""
     import numpy as np
 
     if len(entry.vector) != _FLOAT_BYTES * dimensions:
@@ -217,7 +216,7 @@ def _halved(vector: "Vector") -> bytes:
 
 
 def _vectors(entries: Sequence[_Entry], dimensions: int) -> "Vectors":
-    """Unit vectors again: each row is computed alone, so that it is the same whatever comes with it."""
+    """Restore unit vectors. Each row is computed alone, so it doesn't depend on the others."""
     import numpy as np
 
     rows = stacked([np.frombuffer(entry.vector, "<f2").astype(np.float32) for entry in entries], dimensions)

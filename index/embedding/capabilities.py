@@ -1,4 +1,4 @@
-"""What an endpoint of OpenAI's protocol tells of its models: the context above all."""
+"""Ask an OpenAI-compatible endpoint about its models, above all for the context length."""
 
 import hashlib
 import json
@@ -10,15 +10,15 @@ from cqm.index.remote.openai import OpenAIServer
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a server said of a model.
+    """A server's statements about a model.
 
     Attributes:
-        model: its name there; empty when none was asked for and the server does not have just one.
-        context_tokens: how long a text may be; 0 when it does not say.
-        texts: in one request; 0 when it does not say.
-        refuses: whether it is known to refuse a text that is too long.
-        listed: the names of its models.
-        version: a hash of what tells the model from another one under its name; empty when it does not say.
+        model: its name there; empty if none was asked for and the server doesn't have exactly one.
+        context_tokens: longest text; 0 if not reported.
+        texts: per request; 0 if not reported.
+        refuses: whether it is known to refuse overlong texts.
+        listed: names of the server's models.
+        version: a hash distinguishing models of the same name; empty if not reported.
     """
 
     model: str
@@ -30,35 +30,35 @@ class Told:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it said nothing of the model."""
+        """Whether it reported nothing about the model."""
         return self == Told(self.model, listed=self.listed)
 
 
 _OF_A_FILE = ("ftype", "n_ctx_train", "n_embd", "n_params", "n_vocab", "size", "vocab_type")
-"""What llama.cpp tells of the file that it has loaded; the rest of its `meta` depends on how it was started."""
+"""Describe the file loaded by llama.cpp; the rest of its `meta` depends on the start options."""
 _OF_A_RELEASE = ("model_id", "model_sha")
-"""What text-embeddings-inference tells of the weights that it has loaded."""
+"""Describe the weights loaded by text-embeddings-inference."""
 
 
 def ask_list(server: OpenAIServer, model: str) -> Told:
-    """Ask for the list of models, which says the context in vLLM (`max_model_len`) and llama.cpp (`meta`).
+    """Ask for the list of models, which contains the context length in vLLM (`max_model_len`) and llama.cpp (`meta`).
 
     Parameters:
         server: the endpoint.
-        model: the one that is wanted; empty for the only one in the list.
+        model: the wanted one; empty for the only one in the list.
 
     Raises:
-        EmbeddingError: the endpoint does not answer.
+        EmbeddingError: the endpoint doesn't answer.
     """
     rows = {str(row.get("id")): row for row in _objects(_member(server.told("models"), "data"))}
     listed = tuple(rows)
     name = model or (listed[0] if len(listed) == 1 else "")
     row = rows.get(name, {})
     meta = row.get("meta")
-    # What llama.cpp runs the model with wins over what it was trained for, unless it is more.
+    # llama.cpp's configured context wins over the trained one, unless it is larger.
     contexts = [row.get("max_model_len"), _member(meta, "n_ctx"), _member(meta, "n_ctx_train")]
     known = [number for number in map(_count, contexts) if number]
-    # In vLLM, `root` is where the weights are, whatever name they are served under.
+    # In vLLM, `root` is the path of the weights, independent of the served name.
     version = _version({"root": row.get("root"), **{key: _member(meta, key) for key in _OF_A_FILE}})
     return Told(name, min(known, default=0), listed=listed, version=version)
 
@@ -66,15 +66,15 @@ def ask_list(server: OpenAIServer, model: str) -> Told:
 def ask_tei(server: OpenAIServer, model: str) -> Told:
     """Ask text-embeddings-inference for its /info.
 
-    It serves one model, says how long a text may be and how many it takes at once, and whether it cuts what is longer
-    (`auto_truncate`), which it does without saying so.
+    It serves one model and reports the longest text, the texts per request, and whether it silently cuts longer texts
+    (`auto_truncate`).
 
     Parameters:
         server: the endpoint.
-        model: the name that is wanted; empty for the one that it serves.
+        model: the wanted name; empty for the served one.
 
     Raises:
-        EmbeddingError: the endpoint does not answer.
+        EmbeddingError: the endpoint doesn't answer.
     """
     info = server.told("/info")
     served = _member(info, "model_id")
@@ -88,7 +88,7 @@ def ask_tei(server: OpenAIServer, model: str) -> Told:
 
 
 def tei_beginning(server: OpenAIServer, text: str, context: int) -> str:
-    """As much of a text as text-embeddings-inference reads of it, by its own tokenizer (POST /tokenize).
+    """Return the part of a text within the context, by text-embeddings-inference's own tokenizer (POST /tokenize).
 
     Parameters:
         server: the endpoint.
@@ -96,13 +96,13 @@ def tei_beginning(server: OpenAIServer, text: str, context: int) -> str:
         context: tokens.
 
     Raises:
-        EmbeddingError: the endpoint does not answer.
+        EmbeddingError: the endpoint doesn't answer.
     """
     answer = server.told("/tokenize", {"inputs": text, "add_special_tokens": True})
     tokens = list(_objects(answer[0])) if isinstance(answer, list) and answer else []
     if len(tokens) <= context:
         return text
-    # The last place is for a special token. Its offsets count characters.
+    # The last place is for a special token. Offsets count characters.
     ends = [_count(token.get("stop")) for token in tokens[: context - 1]]
     return text[: max(ends, default=0)]
 
@@ -122,5 +122,5 @@ def _objects(value: object) -> Iterator[Mapping[str, object]]:
 
 
 def _count(value: object) -> int:
-    """A number of something; 0 for anything else that a server may send."""
+    """Return a positive integer; 0 for anything else a server may send."""
     return value if isinstance(value, int) and value > 0 else 0

@@ -22,13 +22,13 @@ Result = TypeVar("Result")
 
 
 class GuardedModel:
-    """A model that is not asked while it fails. Its methods may be called from any thread.
+    """A model with a breaker: it is left alone while it fails. Its methods may be called from any thread.
 
     Parameters:
         name: for people, "provider/model".
-        embedder: of it.
-        breaker: of it.
-        in_process: whether it needs no service, so that nobody has to wait for it.
+        embedder: of the model.
+        breaker: of the model.
+        in_process: whether it runs in this process, without a service and without waiting.
     """
 
     def __init__(self, name: str, embedder: CachedEmbedder, breaker: Breaker, *, in_process: bool = False) -> None:
@@ -39,39 +39,39 @@ class GuardedModel:
         self._overdue: Future[Any] | None = None
 
     def space(self) -> Space:
-        """The space of its vectors.
+        """Return the space of its vectors.
 
         Raises:
-            EmbeddingError: it is not to be had, or is left alone.
+            EmbeddingError: it is unavailable or left alone.
         """
         return self._guarded(self.embedder.space)
 
     def space_soon(self, seconds: float) -> Space:
-        """The same for somebody who does not need it: a service that takes longer is met meanwhile.
+        """Return the space if it is known within `seconds`; a slower service is met in the background.
 
         Raises:
-            EmbeddingError: it is not to be had by then, or is left alone.
+            EmbeddingError: it is unavailable by then or left alone.
         """
         return self._soon(self.space, seconds)
 
     def refresh(self, seconds: float) -> None:
-        """Notice when the service has another model by now. A failure counts, as any other, and is told by no error."""
-        with suppress(EmbeddingError):  # The breaker has it.
+        """Notice an exchanged model. A failure counts for the breaker and raises no error."""
+        with suppress(EmbeddingError):  # The breaker records it.
             self._soon(lambda: self._guarded(self.embedder.refresh), seconds)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """The vectors of texts, with the space that they are in.
+        """Return the vectors of texts with their space.
 
         Raises:
-            EmbeddingError: it failed, or is left alone.
+            EmbeddingError: it failed or is left alone.
         """
         return self._guarded(lambda: self.embedder.embed_documents(texts))
 
     def embed_query(self, text: str, spaces: Collection[str], seconds: float) -> "tuple[str, Vector] | None":
-        """The vector of a question with the vector name of its own space; None when that is none of `spaces`.
+        """Return a question's vector with the vector name of its space; None if the space is not among `spaces`.
 
         Parameters:
-            seconds: how long a service is waited for.
+            seconds: longest time to wait for a service.
 
         Raises:
             EmbeddingError: it failed, is too slow or is left alone.
@@ -81,11 +81,11 @@ class GuardedModel:
         return self._soon(lambda: self._guarded(lambda: self._embed_query(text, spaces)), seconds)
 
     def latency(self) -> float:
-        """Seconds that it takes to embed a short text once it is met; infinite while it fails."""
+        """Seconds to embed a short text with an already loaded model; infinite while it fails."""
         try:
             self.space()
             began = time.perf_counter()
-            # No cache has this text.
+            # No cache contains this text.
             self.embed_documents([f"{CANARY} # {time.time_ns()}"])
         except EmbeddingError:
             return math.inf
@@ -94,11 +94,11 @@ class GuardedModel:
     def _embed_query(self, text: str, spaces: Collection[str]) -> "tuple[str, Vector] | None":
         if self.embedder.space().vector_name not in spaces:
             return None
-        space, vector = self.embedder.embed_query(text)  # Another model may have come in between.
+        space, vector = self.embedder.embed_query(text)  # The model may have been exchanged in between.
         return (space.vector_name, vector) if space.vector_name in spaces else None
 
     def _soon(self, call: Callable[[], Result], seconds: float) -> Result:
-        """A call that is waited for no longer than that, and not begun while an earlier one is overdue."""
+        """Wait for a call at most `seconds`; refuse it while an earlier one is overdue."""
         if self.in_process:
             return call()
         if self._overdue is not None and not self._overdue.done():
@@ -123,7 +123,7 @@ class GuardedModel:
                 self._meet_again()
             result = call()
         except (RefusedInputError, BudgetError):
-            # Neither is the model's failure: it answers, if only to say no.
+            # No failure of the model: it answers, if only with a refusal.
             self.breaker.worked()
             raise
         except EmbeddingError as error:
@@ -133,9 +133,9 @@ class GuardedModel:
         return result
 
     def _meet_again(self) -> None:
-        """After a failure: find the model anew, since it may be another by now; that tries it with a short text.
+        """Meet the model anew after a failure, trying it with a short text: it may be another one by now.
 
-        Calls of other threads that are under way go on with the connections that they have.
+        Calls under way in other threads keep their connections.
         """
         self.embedder.close()
         self.embedder.space()

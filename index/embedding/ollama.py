@@ -1,4 +1,4 @@
-"""Vectors of a model that an Ollama server runs, through the official client."""
+"""Vectors of a model run by an Ollama server, through the official client."""
 
 import logging
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cqm.index.embedding.known_facts import OLLAMA_MODEL, facts_at_ollama
+from cqm.index.embedding.model_facts import OLLAMA_MODEL, facts_at_ollama
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts, settled
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 DEFAULT_BATCH = 50
 DEFAULT_WIDTH = 4
-"""Requests under way at once, for a server that is not on this machine."""
+"""Requests under way at once, for a server on another machine."""
 _TOKENS_PER_REQUEST = 50_000
-"""Estimated. Ollama has no limit of its own: this bounds what one time-out may lose."""
+"""Estimated. Ollama has no limit of its own; this bounds the loss by one time-out."""
 _REPORT_SECONDS = 1.0
-"""Between two reports of how far a model's download is."""
+"""Between two log messages about a model's download."""
 _DIGITS = 12
-"""Of the digest, in a space's version."""
+"""Characters of the digest in a space's version."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,20 +39,20 @@ def ollama_embedder(
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
-    """An embedder over an Ollama server; the server is first asked when it is first used.
+    """Return an embedder over an Ollama server, contacted at its first use.
 
     Parameters:
-        options: the default of the address is the environment's OLLAMA_HOST, else http://127.0.0.1:11434; that of the
-            key's variable, for a server that wants one, is OLLAMA_API_KEY.
-        retries: how failed requests are repeated.
-        clock: where time comes from.
+        options: the address defaults to the environment's OLLAMA_HOST, else http://127.0.0.1:11434; the key's variable,
+            for a server with a key, to OLLAMA_API_KEY.
+        retries: for failed requests.
+        clock: source of time.
     """
     return ServedEmbedder(options, lambda: _find(options, retries, clock), retries, clock)
 
 
 @dataclass(frozen=True, slots=True)
 class _ServedModel:
-    """A model that the server has; a `Service`."""
+    """A model on the server; a `Service`."""
 
     server: OllamaServer
     retries: RetryPolicy
@@ -60,7 +60,7 @@ class _ServedModel:
     facts: ModelFacts
     limits: Limits
     dimensions: int
-    """Asked of the server; 0 for the model's own."""
+    """Requested from the server; 0 for the model's own."""
 
     @property
     def source(self) -> str:
@@ -75,7 +75,7 @@ class _ServedModel:
         return self.server.model.removesuffix(":latest")
 
     def embed(self, texts: Sequence[str], role: Role, *, truncate: bool = False) -> Answer:
-        del role  # told by the texts' prefixes
+        del role  # expressed by the texts' prefixes
         client, model = self.server.client, self.server.model
         with self.server.translating():
             answer = client.embed(model, texts, truncate=truncate, dimensions=self.dimensions or None)
@@ -92,7 +92,7 @@ class _ServedModel:
 
 
 def _find(options: EmbeddingOptions, retries: RetryPolicy, clock: Clock) -> _ServedModel:
-    """Meet the server: the model's context, and its digest."""
+    """Ask the server for the model's context length and digest."""
     server = connect_ollama(options, options.model or OLLAMA_MODEL, EMBEDDING)
     try:
         context = context_of(with_retries(lambda: _shown(server, options, clock), retries.brief()))
@@ -108,10 +108,10 @@ def _find(options: EmbeddingOptions, retries: RetryPolicy, clock: Clock) -> _Ser
 
 
 def _pull(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> None:
-    """Have the server fetch the model, and report how far that is."""
+    """Have the server download the model, and log the progress."""
     import ollama
 
-    # Through a client of its own: an answer of hours may trickle, the others may not.
+    # Through a client of its own: a download's answer may trickle for hours, others may not.
     with closing(ollama_client(server.endpoint, options.timeout_seconds, whole_answer=False)) as client:
         reported = clock.monotonic() - _REPORT_SECONDS
         with server.translating():
@@ -133,7 +133,7 @@ def _progress(step: "ollama.ProgressResponse") -> str:
 
 
 def _shown(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> "ollama.ShowResponse":
-    """What the server tells of the model, which is fetched before when that is configured."""
+    """Return the server's description of the model, downloading the model first if configured."""
     try:
         with server.translating():
             return server.client.show(server.model)
@@ -146,7 +146,7 @@ def _shown(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> "ol
 
 
 def _version(server: OllamaServer) -> str:
-    """The beginning of the hash of the model's content; empty when the server does not list it."""
+    """Return the start of the hash of the model's content; empty if the server doesn't list it."""
     with server.translating():
         models = server.client.list().models
     names = {server.model, f"{server.model}:latest"}

@@ -1,4 +1,4 @@
-"""Vectors of OpenAI, or of any endpoint that speaks its protocol, through the official client."""
+"""Vectors of OpenAI or any compatible endpoint, through the official client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 from cqm.index.embedding.capabilities import Told, ask_list, ask_tei, tei_beginning
-from cqm.index.embedding.known_facts import facts_at
+from cqm.index.embedding.model_facts import facts_at
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.embedder import ServedEmbedder
 from cqm.index.embedding.service.models import ModelFacts, settled
@@ -21,15 +21,15 @@ from cqm.index.remote.retries import RetryPolicy, with_retries
 
 DEFAULT_BATCH = 100
 DEFAULT_WIDTH = 4
-"""Requests under way at once, for a service that is not on this machine."""
+"""Requests under way at once, for a service on another machine."""
 _CUT_MARGIN = 8
-"""Tokens: a cut through a character may make more tokens of it than it had."""
+"""Tokens: cutting through a character may turn it into more tokens."""
 _NAMED = 10
-"""Models of an endpoint that a message names."""
+"""Models listed in a message at most."""
 _SPECIAL = 2
-"""Tokens that a model puts around a text."""
+"""Tokens a model adds around a text."""
 _TELL: Mapping[str, Callable[[OpenAIServer, str], Told]] = {"tei": ask_tei}
-"""How a program is asked what it has, where that is not the protocol's list of models."""
+"""Programs asked for their models by another request than the protocol's list."""
 
 
 def openai_embedder(
@@ -37,21 +37,20 @@ def openai_embedder(
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
-    """An embedder over an endpoint of OpenAI's protocol; the endpoint is first asked when it is first used.
+    """Return an embedder over an OpenAI-compatible endpoint, contacted at its first use.
 
     Parameters:
-        options: the provider is a row of `PRESETS`, which has the defaults of model, address, variable of the key and
-            limits. An endpoint on this machine may do without a key, one without a default model needs a name unless
-            it lists its models.
-        retries: how failed requests are repeated.
-        clock: where time comes from.
+        options: the provider is a row of `PRESETS`, with defaults for model, address, key variable and limits. An
+            endpoint on this machine needs no key; one without a default model needs a name unless it lists its models.
+        retries: for failed requests.
+        clock: source of time.
     """
     return ServedEmbedder(options, lambda: _find(options, retries), retries, clock)
 
 
 @dataclass(frozen=True, slots=True)
 class _ServedModel:
-    """A model that the endpoint has; a `Service`."""
+    """A model at the endpoint; a `Service`."""
 
     server: OpenAIServer
     preset: Preset
@@ -61,11 +60,11 @@ class _ServedModel:
     facts: ModelFacts
     limits: Limits
     dimensions: int
-    """Asked of the server; 0 for the model's own."""
+    """Requested from the server; 0 for the model's own."""
     told_now: Callable[[], Told]
-    """Asks the endpoint again what it has."""
+    """Asks the endpoint again for its models."""
     counts: bool
-    """Whether the endpoint tells tokens by text-embeddings-inference's way, and may cut silently."""
+    """Whether the endpoint counts tokens by text-embeddings-inference's protocol and may cut silently."""
 
     @property
     def source(self) -> str:
@@ -84,7 +83,7 @@ class _ServedModel:
 
     def is_exchanged(self) -> bool:
         told = self.told_now()
-        # An endpoint that tells nothing just now has not said that its model is another one.
+        # An endpoint reporting nothing just now hasn't reported another model.
         found = (told.model, _version(self.server, self.preset, told))
         return not told.is_silent and found != (self.model, self.version)
 
@@ -112,7 +111,7 @@ def _tokenizer(model: str) -> Tokenizer | None:
 
 
 def _find(options: EmbeddingOptions, retries: RetryPolicy) -> _ServedModel:
-    """Meet the endpoint: which model it has and how much it takes."""
+    """Ask the endpoint for its model and limits."""
     preset = PRESETS[options.provider]
     url = preset.at(options.base_url)
     server = connect_openai(options, url, preset, EMBEDDING, needs_key=preset.is_hosted)
@@ -128,7 +127,7 @@ def _find(options: EmbeddingOptions, retries: RetryPolicy) -> _ServedModel:
 
 
 def _told(server: OpenAIServer, options: EmbeddingOptions, preset: Preset) -> Told:
-    """What the endpoint tells; the owners' own endpoints tell nothing that their documentation does not."""
+    """Ask the endpoint; the providers' own endpoints report nothing beyond their documentation."""
     if _is_owners(server, preset):
         return Told(options.model or preset.model, refuses=True)
     tell = _TELL.get(options.provider, ask_list)
@@ -140,7 +139,7 @@ def _is_owners(server: OpenAIServer, preset: Preset) -> bool:
 
 
 def _version(server: OpenAIServer, preset: Preset, told: Told) -> str:
-    """Elsewhere a model's name says little: two servers may call different models alike, and one may exchange them."""
+    """Tell apart models of one name: only at a provider's own endpoint a name always means the same model."""
     if _is_owners(server, preset):
         return ""
     return "-".join(filter(None, [server.endpoint.authority, told.version]))

@@ -1,4 +1,4 @@
-"""From options to the models of an index, in the order in which they are asked."""
+"""Create the models of an index from its options, in the order of preference."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import BudgetedEmbedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
@@ -37,17 +37,17 @@ ORDERS: Mapping[str, Callable[[EmbeddingOptions], float]] = {
     "quality": _by_quality,
     BY_LATENCY: lambda _: 0.0,
 }
-"""What models are sorted by, the least first; equals stay as they are written. The rows of `RouteOptions.choose`.
+"""Sort keys of models, least first; equal ones stay as written. The rows of `RouteOptions.choose`.
 
-Latency can only be measured: see `Routes.order_by_latency`.
+Latency must be measured: see `Routes.order_by_latency`.
 """
 
 
 def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
-    """The models of an index; None for lexical search alone. Loads and contacts nothing yet.
+    """Return the models of an index; None for lexical search only. Loads and contacts nothing yet.
 
     Raises:
-        EmbeddingError: an option is not valid, or there is a budget for a model whose price nobody knows.
+        EmbeddingError: an option is not valid, or there is a budget for a model without a known price.
     """
     orders = {route: in_order(options, route) for route in Route}
     if not any(orders.values()):
@@ -60,7 +60,7 @@ def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
 
 
 def open_former(former: Sequence[EmbeddingOptions], options: IndexOptions, cache: Cache) -> tuple[GuardedModel, ...]:
-    """Models that are not configured any more, for questions. Loads and contacts nothing yet.
+    """Return models no longer configured, for questions. Loads and contacts nothing yet.
 
     Raises:
         EmbeddingError: as `open_routes`.
@@ -70,19 +70,19 @@ def open_former(former: Sequence[EmbeddingOptions], options: IndexOptions, cache
 
 
 def distinct_models(options: IndexOptions) -> list[EmbeddingOptions]:
-    """The models of all routes, each once.
+    """Return the models of all routes, each once.
 
     Raises:
-        EmbeddingError: there is no such order.
+        EmbeddingError: the order is unknown.
     """
     return list(dict.fromkeys(one for route in Route for one in in_order(options, route)))
 
 
 def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...]:
-    """The models of a route, the preferred one first; none when the first that is named is "none".
+    """Return the models of a route, the preferred one first; none if the first one named is "none".
 
     Raises:
-        EmbeddingError: there is no such order.
+        EmbeddingError: the order is unknown.
     """
     routes = options.routes
     first = options.embedding if route is Route.CODE or routes.prose is None else routes.prose
@@ -95,17 +95,17 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
     return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
 
 
-def recipe(options: IndexOptions) -> tuple[object, ...]:
-    """What of the models shapes the vectors of a generation: the preferred ones, without how they are reached.
+def recipe(options: IndexOptions) -> tuple[tuple[EmbeddingOptions, ...], ...]:
+    """Return the model options shaping a generation's vectors: of the preferred models, without addresses and keys.
 
-    Any of them may turn out to be the preferred one where latency decides.
+    If latency decides, any of them may become the preferred one.
     """
     most = None if options.routes.choose == BY_LATENCY else 1
     return tuple(tuple(map(shape_of, in_order(options, route)[:most])) for route in Route)
 
 
 def shape_of(options: EmbeddingOptions) -> EmbeddingOptions:
-    """What of a model's options shapes its vectors."""
+    """Return only the options shaping a model's vectors."""
     return EmbeddingOptions(
         options.provider,
         options.model,
@@ -119,7 +119,7 @@ def shape_of(options: EmbeddingOptions) -> EmbeddingOptions:
 
 
 def _distinct_names(models: Sequence[EmbeddingOptions]) -> list[str]:
-    """What each is called where all are told apart."""
+    """Name each model, numbering equal names."""
     counts: Counter[str] = Counter()
     names = []
     for options in models:
@@ -149,6 +149,6 @@ def _budgeted(embedder: Embedder, options: EmbeddingOptions, usd: float) -> Embe
 
 
 def model_name(options: EmbeddingOptions) -> str:
-    """What people call a model: "provider/model", and where it is when that is configured."""
+    """Name a model for people: "provider/model", and its address if configured."""
     name = f"{options.provider}/{options.model}" if options.model else options.provider
     return f"{name} at {Endpoint(options.base_url).authority}" if options.base_url else name

@@ -1,7 +1,6 @@
-"""Which of several models embeds what: the first healthy one in the configured order; a question, all that are needed.
+"""Choose a model for texts: the first healthy one in the configured order; questions use all that are needed.
 
-Vectors of different models never mix: every answer names the space of its vectors, and nothing else may be compared
-with them.
+Vectors of different models never mix: every answer names its space, and only vectors of the same space may be compared.
 """
 
 import math
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
 
 _LEAST_SECONDS = 0.05
-"""For a model whose turn comes when those before it took all the time: one in this process needs no more."""
+"""For a model left with no time by those before it; enough for one in this process."""
 
 
 class Route(StrEnum):
-    """What a text is, as far as the choice of its model goes."""
+    """Kind of a text, for choosing its model."""
 
     CODE = "code"
     PROSE = "prose"
@@ -35,11 +34,11 @@ class Route(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Routed:
-    """What became of some texts.
+    """Result of embedding texts.
 
     Attributes:
-        embeddings: all in one space; None when no model embedded them.
-        failure: why not.
+        embeddings: all in one space; None if no model embedded them.
+        failure: the reason for None.
     """
 
     embeddings: Embeddings | None = None
@@ -48,11 +47,11 @@ class Routed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryVectors:
-    """A question in the spaces that hold vectors.
+    """A question's vectors in several spaces.
 
     Attributes:
-        vectors: by the name of the space's vectors.
-        missing: why there is none, by the same.
+        vectors: by the space's vector name.
+        missing: reasons for missing ones, by the same.
     """
 
     vectors: "Mapping[str, Vector]" = field(default_factory=dict)
@@ -64,7 +63,7 @@ class Routes:
 
     Parameters:
         models: of every route in order, the preferred one first, or none. A model may serve both.
-        query_seconds: how long the vectors of a question are waited for.
+        query_seconds: longest wait for a question's vectors.
     """
 
     def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
@@ -74,47 +73,47 @@ class Routes:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """Those that have a model."""
+        """Routes with a model."""
         return tuple(route for route, row in self._of_route.items() if row)
 
     @property
     def in_process(self) -> bool:
-        """Whether no model needs a service."""
+        """Whether all models run in this process."""
         return all(model.in_process for model in self.models)
 
     def order_by_latency(self) -> tuple[list[str], bool]:
-        """Measure each model; gives their names, the quickest first, and whether all of them answered."""
+        """Measure each model; return their names, the quickest first, and whether all of them answered."""
         seconds = {model.name: model.latency() for model in self.models}
         return sorted(seconds, key=lambda name: seconds[name]), math.inf not in seconds.values()
 
     def sort(self, order: Sequence[str]) -> None:
-        """Prefer models in the order of their names; those that are not in it come last, as they were."""
+        """Prefer models in this order of names; others come last, in their old order."""
         place = {name: index for index, name in enumerate(order)}
         for route, row in self._of_route.items():
             self._of_route[route] = tuple(sorted(row, key=lambda model: place.get(model.name, len(place))))
 
     def refresh(self) -> None:
-        """Notice models that have become others under the same name, where a cheap question tells."""
+        """Notice models that changed under the same name, if a cheap request shows it."""
         for model in self.models:
             model.refresh(self._query_seconds)
 
     def retry_models(self) -> None:
-        """Let each model that is left alone be tried by the next call."""
+        """Let the next call try each model left alone."""
         for model in self.models:
             model.breaker.half_open()
 
     def preferred(self, route: Route) -> Space | None:
-        """The space of the first choice; None while it is not to be had, or when there is none."""
+        """Return the preferred model's space; None while it is unavailable, or without models."""
         try:
             return next((model.space_soon(self._query_seconds) for model in self._of_route[route][:1]), None)
         except EmbeddingError:
             return None
 
     def embed(self, route: Route, texts: Sequence[str], *, fallbacks: bool = True) -> Routed:
-        """Embed texts by the first model of the route that works, all in one space.
+        """Embed texts with the first working model of the route, all in one space.
 
         Parameters:
-            fallbacks: whether any but the preferred one may.
+            fallbacks: whether models after the preferred one may be used.
         """
         reasons = []
         for model in self._of_route[route] if fallbacks else self._of_route[route][:1]:
@@ -125,18 +124,18 @@ class Routes:
         return Routed(failure=" ".join(reasons))
 
     def take_over(self, route: Route, moved: Mapping[str, str]) -> None:
-        """Let texts of moved files have the vectors that they had before, as far as the cache holds them.
+        """In the cache, give texts of moved files their former vectors, if known.
 
         Parameters:
             moved: the earlier text by each new one.
         """
         for model in self._of_route[route][:1]:
-            with suppress(EmbeddingError):  # Then it is asked for all of them, and says so itself.
+            with suppress(EmbeddingError):  # Then it is asked for all texts, and reports the error itself.
                 model.space()
                 model.embedder.take_over(moved)
 
     def embed_question(self, text: str, spaces: Collection[str]) -> QueryVectors:
-        """Embed a question for each of the spaces, given by the names of their vectors."""
+        """Embed a question for each of the spaces, given by vector name."""
         vectors: dict[str, Vector] = {}
         reasons = []
         end = time.monotonic() + self._query_seconds
@@ -152,19 +151,19 @@ class Routes:
         return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
 
     def usage(self) -> dict[str, Usage]:
-        """What each model was used for since it was opened, by its name."""
+        """Usage of each model since it was opened, by name."""
         return {model.name: model.embedder.usage() for model in self.models}
 
     def cached(self) -> int:
-        """How many texts of all models got their vector from the cache."""
+        """Number of texts of all models with a vector from the cache."""
         return sum(model.embedder.cached for model in self.models)
 
     def states(self) -> tuple[ModelState, ...]:
-        """Whether each model worked when it was asked the last time."""
+        """Report whether each model worked at its last use."""
         return tuple(ModelState(model.name, self._first_of(model), model.breaker.reason) for model in self.models)
 
     def close(self) -> None:
-        """Give back connections and memory; a later call opens them again."""
+        """Release connections and memory; a later call opens them again."""
         for model in self.models:
             model.embedder.close()
 

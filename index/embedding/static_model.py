@@ -1,10 +1,10 @@
-"""Static vectors of tokens that come with CQM: no service, no download, thousands of chunks a second.
+"""Static token vectors shipped with CQM: no service, no download, thousands of chunks a second.
 
-A text's vector points where the sum of its tokens' vectors does, as in WordLlama and model2vec. They are trained on
-pairs of questions and code by `training/vectors.py`, from packages that no reported figure is of. Identifiers are split
-at case and underscores and put in lower case before they meet the tokenizer. A word that occurs n times counts 1 + ln n
-times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1), so that a frequent `self` does not
-drown the rest; the lengths of the trained vectors hold all other weights.
+A text's vector is the direction of the sum of its tokens' vectors, as in WordLlama and model2vec. The vectors are
+trained on pairs of questions and code by `training/vectors.py`, from packages used for no reported figure. Before
+tokenizing, identifiers are split at case and underscores and lower-cased. A word occurring n times counts 1 + ln n
+times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1), so a frequent `self` doesn't drown
+the rest; the lengths of the trained vectors are the only other weights.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import stacked, validated
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
@@ -37,34 +37,34 @@ if TYPE_CHECKING:
     from cqm.index.model.spaces import Vectors
 
 MAX_CHARACTERS = 32_768
-"""Of a text; what follows has no part in its vector, and the text is reported as cut."""
+"""Characters used of a text; a longer one is reported as cut."""
 FOLDER = Path(__file__).with_name("static")
-"""Where the models' files are."""
+"""Folder of the models' files."""
 _NO_WORD = "it has no word"
 _REINSTALL = "Reinstall cqm, or set embedding.provider to another."
 _RECIPE = "1"
-"""Change it with everything that gives the same text another vector: it is the space's version."""
+"""Change it with everything changing a text's vector: it is the space's version."""
 _KNOWN_WORDS = 65_536
-"""Words whose tokens are remembered, some 20 MB at most."""
-# Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All bounded, since the
-# tokenizer takes a word whole.
+"""Words with remembered tokens; about 20 MB at most."""
+# Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All have a limited
+# length, since the tokenizer takes a word whole.
 _WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d_a-zA-ZÀ-ɏ]{1,32}")
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words of a text as the tokenizer gets them: identifiers split, in lower case."""
+    """Split a text into the words given to the tokenizer: identifiers split, in lower case."""
     return map(str.lower, _WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
 class StaticModel:
-    """The files of a model, which are beside this one, and the SHA-256 of their content.
+    """A model's files, beside this module, and the SHA-256 of their content.
 
     Attributes:
-        weights: safetensors file with "codes", 8-bit numbers of shape (tokens, dimensions), and "scales", what to
-            multiply each token's by.
+        weights: safetensors file with "codes", 8-bit numbers of shape (tokens, dimensions), and "scales", a factor per
+            token.
         tokenizer: file of the `tokenizers` library.
-        dimensions: what its vectors may be shortened to, the full length last.
+        dimensions: allowed lengths of its vectors, the full length last.
     """
 
     weights: str
@@ -87,11 +87,11 @@ DEFAULT_MODEL = "code-256"
 
 
 class StaticEmbedder:
-    """An `Embedder` over the static vectors of an installed package. Its first use takes about 70 MB.
+    """An `Embedder` over the installed static vectors. Its first use takes about 70 MB.
 
     Parameters:
-        options: model and dimensions; the others do not apply.
-        folder: where the model's files are; None for those that CQM comes with.
+        options: model and dimensions; the others are ignored.
+        folder: of the model's files; None for those shipped with CQM.
     """
 
     def __init__(self, options: EmbeddingOptions, folder: Path | None = None) -> None:
@@ -107,18 +107,18 @@ class StaticEmbedder:
         return Space("embedded", name, dimensions, _RECIPE)
 
     def facts(self) -> ModelFacts:
-        """See `Embedder.facts`; loads nothing. Texts have no limit but `MAX_CHARACTERS`."""
+        """See `Embedder.facts`; loads nothing. `MAX_CHARACTERS` is the only limit of texts."""
         return replace(known_facts(self._options), dimensions=self.space().dimensions)
 
     def refresh(self) -> None:
-        """See `Embedder.refresh`; the files of a release do not change."""
+        """See `Embedder.refresh`. Does nothing: a release's files don't change."""
 
     def usage(self, role: Role | None = None) -> Usage:
-        """See `Embedder.usage`; each call is a request."""
+        """See `Embedder.usage`; each call counts as a request."""
         return self._meter.total(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """See `Embedder.embed_documents`. A text without any word is rejected."""
+        """See `Embedder.embed_documents`. Rejects texts without words."""
         return self._counted(texts, Role.DOCUMENT)
 
     def embed_query(self, text: str) -> PlacedVector:
@@ -163,16 +163,16 @@ class StaticEmbedder:
 @dataclass(frozen=True, slots=True)
 class _LoadedModel:
     table: "NDArray[np.float32]"
-    """A row a token, shape (tokens, dimensions)."""
+    """One row per token, shape (tokens, dimensions)."""
     tokens_of: Callable[[str], Sequence[int]]
-    """The rows of a word."""
+    """Row numbers of a word's tokens."""
 
     @property
     def dimensions(self) -> int:
         return int(self.table.shape[1])
 
     def sum_of_words(self, text: str) -> "NDArray[np.float32] | None":
-        """The weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
+        """Return the weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
         import numpy as np
 
         counts = Counter(words_of(text))
@@ -195,7 +195,7 @@ def _unit(sums: "Sequence[NDArray[np.float32]]", model: _LoadedModel) -> "Vector
 
 
 def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
-    """Name, files and dimensions of the model that is asked for."""
+    """Return name, files and dimensions of the configured model."""
     name = options.model or DEFAULT_MODEL
     model = MODELS.get(name)
     if model is None:
@@ -224,7 +224,7 @@ def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
 
 
 def _checked(file: Path, sha256: str) -> bytes:
-    """A file's content, when it is what was released: other weights would silently make other vectors."""
+    """Read a file and check its hash: other weights would silently give other vectors."""
     try:
         content = file.read_bytes()
     except OSError as error:

@@ -1,9 +1,8 @@
-"""What is checked out in a work tree of git, read from its files. git itself is not asked: see `git`.
+"""Find the commit checked out in a git work tree by reading its files, without running git: see `git`.
 
-The layout is that of gitrepository-layout(5): `HEAD` is a commit, or names a ref that is a file of its own or a line of
-`packed-refs`. Where refs are kept in another form, `reftable` reads that.
-
-All of it may be a stranger's: nothing but the id of a commit is ever given, whatever the files say.
+The layout is described in gitrepository-layout(5): `HEAD` holds a commit or names a ref, which is a file of its own or
+a line of `packed-refs`. For repositories with refs in tables see `reftable`. All of it may be a stranger's, so the only
+result is a commit id, whatever the files contain.
 """
 
 import re
@@ -17,25 +16,25 @@ from cqm.index.files.git_folder import git_folder_of, read_line
 
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
-"""A name that leads nowhere but below `refs`; see git-check-ref-format(1)."""
+"""A name staying below `refs`; see git-check-ref-format(1)."""
 _OWN_REFS = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
-"""Refs that each work tree has for itself."""
+"""Refs kept separately for each work tree."""
 _MOST_LINKS = 5
-"""Refs that name refs: as many as git follows."""
+"""Refs naming refs: git follows as many."""
 _IN_TABLES = "ref: refs/heads/.invalid"
-"""What the file HEAD says where refs are no files."""
+"""Content of the file HEAD if refs are in tables."""
 _MOST_PACKED_BYTES = 64 << 20
 _LONGEST_LOCK_SECONDS = 60.0
-"""A lock older than this was left behind by a git that died."""
+"""An older lock was left behind by a git process that died."""
 
 Signature = tuple[int, ...]
 
 
 def head(folder: Path) -> str | None:
-    """The commit that is checked out at a folder.
+    """Return the commit checked out at a folder.
 
     Returns:
-        "" outside of git and before the first commit, None when it can't be told.
+        "" outside of git and before the first commit, None if unknown.
     """
     place = git_folder_of(folder)
     if place is None:
@@ -61,7 +60,7 @@ def head(folder: Path) -> str | None:
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether git is writing to the work tree of a folder just now."""
+    """Whether git is writing to the folder's work tree right now."""
     place = git_folder_of(folder)
     try:
         return place is not None and time.time() - (place.own / "index.lock").lstat().st_mtime < _LONGEST_LOCK_SECONDS
@@ -70,7 +69,7 @@ def is_busy(folder: Path) -> bool:
 
 
 def _value(folder: Path, ref: str) -> str:
-    """What a ref holds; empty where it does not exist."""
+    """Return a ref's value; empty if it does not exist."""
     try:
         return read_line(folder / ref)
     except (FileNotFoundError, NotADirectoryError, NotRegularError):
@@ -80,7 +79,7 @@ def _value(folder: Path, ref: str) -> str:
 
 @lru_cache(maxsize=64)
 def _packed(path: Path, signature: Signature, ref: str) -> str:
-    """What a ref holds in a file of packed refs, which is replaced as a whole and never written to."""
+    """Look up a ref in a file of packed refs. Git replaces this file as a whole and never writes into it."""
     if not signature:
         return ""
     content = read_small(path, _MOST_PACKED_BYTES)
@@ -91,7 +90,7 @@ def _packed(path: Path, signature: Signature, ref: str) -> str:
 
 
 def _signature(path: Path) -> Signature:
-    """What tells a file from what it was before; empty for none."""
+    """Identify a file's state; empty if it is missing."""
     try:
         status = path.lstat()
     except FileNotFoundError:

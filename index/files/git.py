@@ -1,14 +1,13 @@
-"""The git command line: the only module that starts it, and never on a repository's own settings.
+"""The git command line. Only this module starts git, and never with a repository's own settings.
 
-A repository's settings can name programs, files to read and servers to ask, so git is never run inside of one. What is
-tracked, ignored and checked out is read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git is asked
-for no more than this:
-
-- which ignore file the user has for all repositories: outside of any repository;
-- how many commits lie between two: in an empty repository of ours, which borrows the objects of the other one;
+A repository's settings can name programs, files to read and servers to ask, so git never runs inside of one. Tracked,
+ignored and checked-out paths are read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git answers
+only:
+- the user's ignore file for all repositories: asked outside of any repository;
+- the number of commits between two: asked in an empty repository of ours, which borrows the other's objects;
 - its version, for `cqm doctor`.
 
-Without git, or where it refuses, hangs or dies, there is no answer.
+Without git, or if it refuses, hangs or dies, there is no answer.
 """
 
 import os
@@ -26,7 +25,7 @@ from cqm.index.files.git_folder import git_folder_of
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS = 5.0
 _MOST_MEMORY = 2 << 30
-"""Bytes of address space: git maps the packs that it reads."""
+"""Bytes of address space: git maps the packs it reads."""
 _MOST_OUTPUT = 64 << 10
 _PASSED = (
     "HOME",
@@ -38,7 +37,7 @@ _PASSED = (
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
 )
-"""The variables that git gets: where the user's own settings are. Any other may redirect it or name a program."""
+"""Variables passed to git: the places of the user's own settings. Others may redirect it or name a program."""
 
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -50,7 +49,7 @@ _SET = {
     "LC_ALL": "C",
 }
 
-# Nothing below should run for what is asked here. All of it is off, in case a release of git thinks otherwise.
+# None of these should run for our questions. All are off, in case a release of git decides otherwise.
 _OFF = {
     "core.alternateRefsCommand": "",
     "core.askPass": "",
@@ -72,14 +71,14 @@ _OFF = {
 
 
 def program(name: str, project: Path) -> str | None:
-    """Find a program by PATH; None when it is in none of its folders.
+    """Find a program in PATH; None if it is in none of its folders.
 
     Only absolute folders outside of the project count. The working folder never does, neither as "." or "" in PATH nor
     as the place where Windows looks first.
 
     Parameters:
         name: without a folder.
-        project: what a stranger may have written.
+        project: may be written by a stranger.
     """
     real_project = os.path.realpath(project)
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
@@ -91,32 +90,32 @@ def program(name: str, project: Path) -> str | None:
 
 
 def user_ignore_file(project: Path) -> Path | None:
-    """Return the ignore file that holds in all repositories of the user; it need not exist.
+    """Return the user's ignore file for all repositories; it need not exist.
 
-    A setting that the user makes for some repositories only (`includeIf`) does not count.
+    Settings for some repositories only (`includeIf`) don't count.
 
     Parameters:
-        project: in which no program counts as git.
+        project: programs inside it don't count as git.
     """
     return _user_ignore_file(program("git", project), *(os.environ.get(name) for name in _PASSED))
 
 
 def version(project: Path) -> str | None:
-    """Return what git says of its version; None when it is not installed or does not answer."""
+    """Return git's version text; None if git is not installed or doesn't answer."""
     said = _said(program("git", project), ["version"], {"GIT_DIR": os.devnull})
     return said.decode("utf-8", "replace").strip() if said else None
 
 
 @lru_cache(maxsize=64)
 def commits_between(folder: Path, old: str, new: str) -> int | None:
-    """Count the commits that the second has and the first has not.
+    """Count the commits contained in the second and not in the first.
 
     Parameters:
         folder: in a work tree.
         old, new: ids of commits.
 
     Returns:
-        None when git does not know them, or one is no id.
+        None if git doesn't know them, or one is no id.
     """
     place = git_folder_of(folder)
     if place is None or not all(map(_COMMIT.fullmatch, (old, new))):
@@ -142,7 +141,7 @@ def _make_empty_repository(place: Path, form: str) -> None:
 
 @lru_cache(maxsize=8)
 def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
-    # A GIT_DIR that is none keeps git from looking for a repository at all.
+    # With an invalid GIT_DIR, git looks for no repository at all.
     said = _said(git, ["config", "--type=path", "--get", "core.excludesFile"], {"GIT_DIR": os.devnull})
     named = os.fsdecode(said or b"").rstrip("\n")
     if named:
@@ -153,7 +152,7 @@ def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
 
 
 def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> bytes | None:
-    """Run git in the root folder of the disk; None unless it succeeds in time."""
+    """Run git in the disk's root folder; return None unless it succeeds in time."""
     if git is None:
         return None
     off = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
@@ -181,7 +180,7 @@ def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> 
 
 
 def _limit(pid: int) -> None:
-    """Bound the memory and the output of a process, where the system can do so from outside."""
+    """Limit a process's memory and output, if the system can do so from outside."""
     if sys.platform == "linux":
         import resource
 
@@ -189,5 +188,5 @@ def _limit(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_OUTPUT, _MOST_OUTPUT))
         except ProcessLookupError:
-            # It has ended already.
+            # It has already ended.
             return

@@ -1,7 +1,7 @@
-"""Where git keeps what it knows of a work tree, as gitrepository-layout(5) has it, and reading from there.
+"""Find a work tree's git folders, as in gitrepository-layout(5), and read small files in them.
 
-All of it may be a stranger's: a file is read up to a bound, and only if it is a regular one and no link. The folders
-that `.git` and `commondir` name may lie anywhere; nothing that is read there is shown but the id of a commit.
+All of it may be a stranger's: a file is read only up to a limit, and only if it is a regular one and no link. The
+folders named by `.git` and `commondir` may lie anywhere; of their content only a commit's id is ever shown.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from cqm.index.disk.beneath import read_small
 
 _MOST_BYTES = 4096
-"""Of a file that holds one path, ref or id."""
+"""Limit for a file with one path, ref or id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class GitFolder:
 
     Attributes:
         top: of the work tree.
-        own: what belongs to this work tree: HEAD, the index.
-        common: what it shares with the other work trees of the repository: refs, objects. Often the same folder.
+        own: this work tree's own files: HEAD, the index.
+        common: shared with the repository's other work trees: refs, objects. Often the same folder.
     """
 
     top: Path
@@ -30,7 +30,7 @@ class GitFolder:
 
 
 def git_folder_of(folder: Path) -> GitFolder | None:
-    """Find the repository of the work tree that a folder is in; None outside of one."""
+    """Find the repository of a folder's work tree; None outside of one."""
     for top in (folder, *folder.parents):
         found = git_folder_at(top)
         if found:
@@ -39,7 +39,7 @@ def git_folder_of(folder: Path) -> GitFolder | None:
 
 
 def git_folder_at(top: Path) -> GitFolder | None:
-    """Find the repository of the work tree that begins at a folder; None where none begins."""
+    """Find the repository of the work tree beginning at a folder; None if none begins there."""
     entry = top / ".git"
     try:
         own = entry
@@ -56,7 +56,7 @@ def git_folder_at(top: Path) -> GitFolder | None:
 
 
 def read_line(path: Path) -> str:
-    """Read what a small file of git says.
+    """Read a small file of git.
 
     Raises:
         OSError: it cannot be read, or is no regular file.

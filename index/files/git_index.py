@@ -1,4 +1,4 @@
-"""The paths that git tracks, read from its index file (gitformat-index(5), versions 2 to 4)."""
+"""Read the paths tracked by git from its index file (gitformat-index(5), versions 2 to 4)."""
 
 import os
 import re
@@ -12,7 +12,7 @@ _MOST_BYTES = 256 << 20
 _MOST_PATH_BYTES = 4096
 _HEAD = 12
 _HASH_SIZES = (20, 32)
-"""Of SHA-1 and SHA-256. Nothing in the file says which one it is; only with the right one do the entries fit."""
+"""Of SHA-1 and SHA-256. The file doesn't state which one it uses; the entries fit only with the right one."""
 _STAT_BYTES = 40
 _EXTENDED = 0x40
 """In the first byte of an entry's flags: two more bytes of flags follow."""
@@ -29,7 +29,7 @@ class _DamagedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """The tracked paths of a work tree, in the order of their bytes; submodules are paths too."""
+    """Tracked paths of a work tree, sorted by bytes; submodules count as paths."""
 
     paths: tuple[bytes, ...] = ()
 
@@ -47,18 +47,18 @@ class Tracked:
 
 
 def tracked_by(git_folder: Path) -> Tracked | None:
-    """Read which paths the index of a work tree holds.
+    """Read the tracked paths from the index of a work tree.
 
     Parameters:
-        git_folder: that of the work tree itself: `GitFolder.own`.
+        git_folder: of the work tree itself: `GitFolder.own`.
 
     Returns:
-        None when there is an index that cannot be read, nothing in it when there is none.
+        None if the index cannot be read; no paths if there is no index.
     """
     try:
         paths, shared = _read(git_folder / "index")
         if shared:
-            # What a split index has deleted of the shared one counts as tracked until git joins them.
+            # Entries a split index deletes from the shared one count as tracked until git joins them.
             paths += _read(git_folder / f"sharedindex.{shared}")[0]
     except FileNotFoundError:
         return Tracked()
@@ -69,7 +69,7 @@ def tracked_by(git_folder: Path) -> Tracked | None:
 
 
 def _read(path: Path) -> tuple[list[bytes], str]:
-    """The paths of an index file, and which other file holds the rest of them."""
+    """Return the paths of an index file, and the name of the shared index with the rest of them."""
     content = read_small(path, _MOST_BYTES)
     if len(content) > _MOST_BYTES or content[:4] != b"DIRC":
         raise _DamagedError
@@ -87,7 +87,7 @@ def _read(path: Path) -> tuple[list[bytes], str]:
 
 
 def _padded(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], int]:
-    """The paths of a file of version 2 or 3, and where its entries end."""
+    """Return the paths of a file of version 2 or 3, and the end of its entries."""
     paths = []
     at = _HEAD
     flags_at = _STAT_BYTES + hash_size
@@ -106,7 +106,7 @@ def _padded(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], in
 
 
 def _prefixed(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], int]:
-    """The same of version 4, in which a path says how much of the one before it goes on."""
+    """Return the paths of a file of version 4, where paths share prefixes, and the end of its entries."""
     paths = []
     at, total = _HEAD, 0
     flags_at = _STAT_BYTES + hash_size
@@ -129,7 +129,7 @@ def _prefixed(content: bytes, count: int, hash_size: int) -> tuple[list[bytes], 
 
 
 def _variable_number(content: bytes, at: int) -> tuple[int, int]:
-    """A number in the form of pack files' offsets, and where it ends."""
+    """Read a number in the form of pack files' offsets; return it and its end."""
     value = 0
     for position in range(at, min(at + 4, len(content))):
         byte = content[position]
@@ -141,7 +141,7 @@ def _variable_number(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _shared(content: bytes, at: int, hash_size: int) -> str:
-    """The name of the file that a split index is split from, which an extension tells; empty for none."""
+    """Return the name of a split index's shared file, from its extension; empty for none."""
     name = ""
     while at < len(content) - hash_size:
         if content[at : at + 4] == b"link":

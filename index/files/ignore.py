@@ -1,16 +1,16 @@
-"""The ignore rules that hold in the folders of a tree.
+"""The ignore rules of a tree's folders.
 
-The rules are git's (.gitignore at every level, .git/info/exclude, the user's global ignore file), then `.cqmignore`
-files in the same syntax, which win over git's and may bring back ("!pattern") what git ignores, then the globs of
-`ScanOptions.exclude`, which win over all. The `.ignore` and `.rgignore` files of other tools do not count.
+First come git's rules (.gitignore at every level, .git/info/exclude, the user's global ignore file). `.cqmignore` files
+in the same syntax win over git's and may bring ignored files back ("!pattern"). The globs of `ScanOptions.exclude` win
+over all. The `.ignore` and `.rgignore` files of other tools don't count.
 
-- `.cqmignore` files above the root count: one in the home folder holds for all projects.
-- In a repository git's files above the root count as they do for git, unless they ignore the root itself: who asks for
+- `.cqmignore` files above the root count: one in the home folder applies to all projects.
+- In a repository git's files above the root count as they do for git, unless they ignore the root itself: a user naming
   an ignored folder wants it. Outside of any repository .gitignore files count too, but none above the root.
-- Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope whatever git's rules
-  say of it.
-- An ignore file counts only if it is a regular file of at most 1 MB, and in the tree no link, as for git. Above the
-  root, where the user's own files are, it may be a link to one. Bounds that no real tree comes near keep globs from
+- Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope even if git's rules
+  ignore it.
+- An ignore file counts only if it is a regular file of at most 1 MB; in the tree it may not be a link, as for git.
+  Above the root, where the user's own files are, it may be a link to one. Limits far above real trees keep globs from
   taking for ever: see `IgnoreFile.weight`.
 """
 
@@ -33,9 +33,9 @@ GIT_FILE = ".gitignore"
 IGNORE_FILE = ".cqmignore"
 _BOTH = frozenset({GIT_FILE, IGNORE_FILE})
 _MOST_WEIGHT = 512 << 10
-"""Of the ignore files that hold in one folder; those of deeper folders do not count any more."""
+"""Of the ignore files applying to one folder; above it, those of deeper folders don't count."""
 _MOST_WEIGHT_OF_TREE = 4 << 20
-"""Of all ignore files in a tree, each of which takes time to read; further ones do not count."""
+"""Of all ignore files in a tree, each of which takes time to read; further ones don't count."""
 
 
 class Standing(Enum):
@@ -51,8 +51,8 @@ class Placed:
     """An ignore file at its place.
 
     Attributes:
-        file: what it says.
-        prefix: the path from its folder to the root, with "/" at its end, one character a byte; empty in the tree.
+        file: its rules.
+        prefix: path from its folder to the root, with "/" at its end, one character per byte; empty in the tree.
         cut: length of the path from the root to its folder, with "/" at its end; 0 at the root and above it.
     """
 
@@ -63,11 +63,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """A work tree of git that holds the root, or begins in the tree.
+    """A git work tree containing the root, or beginning in the tree.
 
     Attributes:
         top: its folder.
-        prefix: the path from it to the root, with "/" at its end; empty when it begins in the tree.
+        prefix: path from it to the root, with "/" at its end; empty if it begins in the tree.
         cut: length of the path from the root to it, with "/" at its end; 0 at the root and above it.
     """
 
@@ -78,13 +78,13 @@ class WorkTree:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules for what is in a folder.
+    """The rules for the entries of a folder.
 
     Attributes:
-        git: files of git's rules; the first one that is about a path decides.
+        git: files of git's rules; the first one matching a path decides.
         own: `.cqmignore` files, likewise.
-        work_tree: that the folder belongs to; None for none.
-        only_tracked: whether git ignores the folder, so that only what is tracked is in scope.
+        work_tree: containing the folder; None for none.
+        only_tracked: whether git ignores the folder, so only tracked paths are in scope.
     """
 
     git: tuple[Placed, ...] = ()
@@ -95,21 +95,21 @@ class Rules:
 
 @dataclass(slots=True)
 class Budget:
-    """What the ignore files of a tree that are still to be read may weigh."""
+    """Weight left for the ignore files of a tree not yet read."""
 
     left: int = _MOST_WEIGHT_OF_TREE
 
 
 @dataclass(frozen=True, slots=True)
 class TreeRules:
-    """What holds in a tree.
+    """The rules of a tree.
 
     Attributes:
         root: a real path of a folder.
-        above: the rules for the root, without those of its own ignore files.
+        above: rules for the root, without those of its own ignore files.
         uses_git: whether git's rules count at all.
         excludes: `ScanOptions.exclude`.
-        pruned: names of folders in which nothing is in scope.
+        pruned: names of folders with nothing in scope.
         budget: for the ignore files of the tree.
     """
 
@@ -122,11 +122,11 @@ class TreeRules:
 
 
 def rules_of(root: Path, options: ScanOptions) -> TreeRules:
-    """Find out which rules hold below a folder.
+    """Return the rules for the tree below a folder.
 
     Parameters:
         root: a real path of a folder.
-        options: `use_gitignore` and `exclude`, and what decides which folders need not be walked.
+        options: uses `use_gitignore`, `exclude`, and the options deciding which folders are not walked.
 
     Raises:
         ScanError: a pattern of `exclude` is malformed.
@@ -142,14 +142,14 @@ def rules_of(root: Path, options: ScanOptions) -> TreeRules:
 
 
 def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, names: Container[str]) -> Rules:
-    """The rules for what is in a folder, from those of the folder above it.
+    """Return the rules for a folder's entries, from those of its parent folder.
 
     Parameters:
-        rules: of the folder above; `TreeRules.above` for the root.
-        tree: that the folder is in.
+        rules: of the parent folder; `TreeRules.above` for the root.
+        tree: contains the folder.
         folder: relative to the root, with "/" between parts.
-        opened: its descriptor; its path where there are no descriptors.
-        names: of what is in it.
+        opened: its descriptor; its path on systems without descriptors.
+        names: of its entries.
     """
     cut = len(folder) + 1 if folder else 0
     if tree.uses_git and folder and ".git" in names:
@@ -163,11 +163,11 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
 
 
 def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folder: bool) -> Standing:
-    """Tell whether a path is in scope by the rules for what is in its folder.
+    """Decide whether a path is in scope, by the rules for its folder's entries.
 
     Parameters:
-        rules: for what is in its folder.
-        tree: that it is in.
+        rules: for its folder's entries.
+        tree: contains it.
         path: relative to the root, with "/" between parts.
         name: its last part.
         is_folder: whether it is a folder, and no link to one.
@@ -187,13 +187,13 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
 
 
 def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
-    """The names in a folder that a rule may be about: the others are in scope.
+    """Return the names in a folder some rule may match; the others are in scope.
 
     Parameters:
-        rules: for what is in the folder.
-        tree: that it is in.
+        rules: for the folder's entries.
+        tree: contains it.
         folder: relative to the root.
-        names: of what is in it.
+        names: of its entries.
     """
     inner = f"{folder}/" if folder else ""
     if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
@@ -205,7 +205,7 @@ def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[st
 
 
 def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool) -> bool | None:
-    """Whether the first of some ignore files that is about a path ignores it; None when none is about it."""
+    """Whether the first matching ignore file ignores a path; None if none matches."""
     for placed in files:
         from_file = placed.prefix + bytewise(path[placed.cut :] if placed.cut else path)
         said = placed.file.verdict(from_file, name, is_folder=is_folder)
@@ -215,7 +215,7 @@ def _verdict(files: tuple[Placed, ...], path: str, name: str, *, is_folder: bool
 
 
 def _above(root: Path, top: Path) -> Rules | None:
-    """The rules of a repository for what is in the root; None when they leave out the root itself."""
+    """Return a repository's rules for the root's entries; None if they ignore the root itself."""
     tree = TreeRules(top, Rules(), uses_git=True)
     rules = Rules(_of_work_tree(root, top, 0), _own_above(top), WorkTree(top))
     parts = root.relative_to(top).parts
@@ -232,7 +232,7 @@ def _above(root: Path, top: Path) -> Rules | None:
 
 
 def _own_above(root: Path) -> tuple[Placed, ...]:
-    """The `.cqmignore` files above a folder, the nearest first."""
+    """Return the `.cqmignore` files above a folder, the nearest first."""
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
         prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
@@ -241,7 +241,7 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
 
 
 def _of_work_tree(project: Path, top: Path, cut: int) -> tuple[Placed, ...]:
-    """The rules that hold in all of a work tree: its `info/exclude`, then the user's own file."""
+    """Return the rules for a whole work tree: its `info/exclude`, then the user's own file."""
     place = git_folder_at(top)
     users = _users((), project, cut)
     if place is None:
@@ -255,14 +255,14 @@ def _users(files: tuple[Placed, ...], project: Path, cut: int = 0) -> tuple[Plac
 
 
 def _with(files: tuple[Placed, ...], file: IgnoreFile, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
-    """The files with one in front of them."""
+    """Put an ignore file in front of the others."""
     if not file.runs or file.weight + sum(placed.file.weight for placed in files) > _MOST_WEIGHT:
         return files
     return (Placed(file, prefix, cut), *files)
 
 
 def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
-    """Read an ignore file of the tree; it says nothing where it cannot be read, or is a link or no file."""
+    """Read an ignore file of the tree; no rules if it cannot be read, or is a link or no file."""
     if tree.budget.left <= 0:
         return NOTHING
     try:
@@ -274,7 +274,7 @@ def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
 
 
 def _read_user(path: Path) -> bytes:
-    """The content of an ignore file that may be a link, as the user's own settings often are."""
+    """Read an ignore file which may be a link, as the user's own settings often are."""
     try:
         return read_small(path.resolve(), MOST_BYTES)
     except (OSError, RuntimeError, ValueError):

@@ -1,4 +1,4 @@
-"""What an ignore file says of a path: gitignore(5), of a file of any content within bounds of time and memory."""
+"""Match paths against one ignore file: gitignore(5), with limited time and memory for any content."""
 
 import re
 import sys
@@ -9,25 +9,25 @@ from functools import lru_cache
 from cqm.index.files.wildmatch import GlobError, name_regex, path_regex, plain_length
 
 MOST_BYTES = 1 << 20
-"""Of an ignore file; a longer one does not count."""
+"""Of an ignore file; a longer one doesn't count."""
 _MOST_GLOB_CHARACTERS = 64 << 10
-"""Of all globs with special characters in a file, each of which is tried on every path; further ones do not count."""
+"""Of all globs with special characters in a file, since each is tried on every path; further ones don't count."""
 _CHARACTERS_OF_RUN = 64
-"""What a change from lines that ignore to lines that bring back, or the other way, weighs."""
+"""Weight of a change between ignoring lines and lines bringing back."""
 _MOST_CACHED_BYTES = 32 << 10
 _MOST_CHOICES = 256
-"""Globs that one with `{a,b}` may stand for."""
+"""Most globs expanded from one with `{a,b}`."""
 
 _FOLDS_CASE = sys.platform in {"win32", "darwin"}
 _FLAGS = re.DOTALL | re.ASCII | (re.IGNORECASE if _FOLDS_CASE else 0)
 
 Line = tuple[str, bool, bool]
-"""A glob, whether it is for folders only, and whether it ignores."""
+"""A glob, whether it applies to folders only, and whether it ignores."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Globs:
-    """Globs that a path has to match one of."""
+    """Globs, one of which must match a path."""
 
     names: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class _Globs:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Lines of an ignore file, one after the other, that all ignore or all bring back."""
+    """Consecutive lines of an ignore file with the same effect: all ignore or all bring back."""
 
     ignores: bool
     of_files: _Globs
@@ -47,12 +47,12 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """An ignore file that was read.
+    """A parsed ignore file.
 
     Attributes:
         runs: the last lines of the file first.
         every: the globs of all lines.
-        weight: characters of the globs that have to be tried on every path, which is what a verdict costs.
+        weight: characters of the globs tried on every path: the cost of a verdict.
     """
 
     runs: tuple[_Run, ...] = ()
@@ -60,10 +60,10 @@ class IgnoreFile:
     weight: int = 0
 
     def verdict(self, path: str, name: str, *, is_folder: bool) -> bool | None:
-        """Whether a path is ignored; None when no line is about it.
+        """Whether a path is ignored; None if no line matches.
 
         Parameters:
-            path: relative to the folder of the file, one character a byte (`wildmatch.bytewise`).
+            path: relative to the folder of the file, one character per byte (`wildmatch.bytewise`).
             name: its last part, likewise.
             is_folder: whether it is a folder, and no link to one.
         """
@@ -82,11 +82,11 @@ class IgnoreFile:
         return None
 
     def suspects(self, folder: str, names: Collection[str]) -> Iterable[str]:
-        """The names in a folder that a line may be about; for the others `verdict` is None. It saves time.
+        """Return the names in a folder some line may match; for the others `verdict` is None. Saves time.
 
         Parameters:
-            folder: relative to the folder of the file, with "/" at its end; empty for that folder itself.
-            names: of what is in it, all of them ASCII.
+            folder: relative to the folder of the file, with "/" at its end; empty for the folder itself.
+            names: of its entries, all ASCII.
         """
         if _FOLDS_CASE:
             return names
@@ -110,7 +110,7 @@ NOTHING = IgnoreFile()
 
 @dataclass(slots=True)
 class _Parts:
-    """What a `_Globs` is made of."""
+    """The parts for a `_Globs`."""
 
     names: set[str] = field(default_factory=set)
     endings: set[str] = field(default_factory=set)
@@ -125,17 +125,17 @@ class _Parts:
 
 
 def parse_ignore_file(content: bytes) -> IgnoreFile:
-    """Read the content of an ignore file. What is malformed matches nothing, as for git."""
+    """Parse an ignore file. Malformed lines match nothing, as for git."""
     if len(content) > MOST_BYTES:
         return NOTHING
     return _parsed_small(content) if len(content) <= _MOST_CACHED_BYTES else _parsed(content)
 
 
 def parse_excludes(globs: Iterable[str]) -> IgnoreFile:
-    """Read globs that are written by themselves, in the same syntax and with `{a,b}` for choices.
+    """Parse separate globs in the same syntax, with `{a,b}` for choices.
 
     Raises:
-        GlobError: one is malformed, and its text is the first argument.
+        GlobError: one is malformed; its text is the first argument.
     """
     lines: list[Line] = []
     for glob in globs:
@@ -174,7 +174,7 @@ def _without_spaces_at_end(text: str) -> str:
     stripped = text.rstrip(" ")
     if stripped == text:
         return text
-    # A backslash keeps the space behind it, unless it is itself kept by one.
+    # A backslash keeps the space behind it, unless it is itself escaped.
     backslashes = len(stripped) - len(stripped.rstrip("\\"))
     return f"{stripped} " if backslashes % 2 else stripped
 
@@ -223,7 +223,7 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _choices(glob: str) -> list[str]:
-    """All globs that one with `{a,b}` stands for."""
+    """Return all globs expanded from one with `{a,b}`."""
     done, waiting = [], [glob]
     while waiting:
         text = waiting.pop()
@@ -239,7 +239,7 @@ def _choices(glob: str) -> list[str]:
 
 
 def _innermost(glob: str) -> tuple[int, int] | None:
-    """Where a `{...}` without another one in it begins and ends."""
+    """Return the positions of a `{` and its `}` without another pair inside; None for no pair."""
     opened = -1
     at = 0
     while at < len(glob):

@@ -1,7 +1,7 @@
-"""Which paths of a tree are in scope, found by walking it by descriptors.
+"""Find the paths of a tree in scope by walking it with descriptors.
 
-A folder is opened below the root without following a link, so that nothing outside of the tree is listed, even while
-somebody exchanges folders for links.
+Folders are opened below the root without following links, so nothing outside of the tree is listed, even while somebody
+replaces folders by links.
 """
 
 import os
@@ -19,11 +19,11 @@ from cqm.index.model.options import ScanOptions
 
 
 def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
-    """The folders in scope at and below `top`, a folder before what is in it; none when `top` is not in scope.
+    """Yield the folders in scope at and below `top`, each before its content; none if `top` is not in scope.
 
     Parameters:
         root: the indexed folder, a real path.
-        options: what is in scope.
+        options: define the scope.
         top: the root or a folder below it.
 
     Raises:
@@ -47,21 +47,21 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
 
 
 Listing = dict[str, os.stat_result]
-"""Paths relative to the root, with "/" between parts, and what `lstat` says of them."""
+"""The `lstat` of paths relative to the root, with "/" between parts."""
 
 NamesOf = Callable[[str], frozenset[str]]
-"""The names in a folder of the tree; none when it cannot be read."""
+"""Returns the names in a folder of the tree; none if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """What is known of the folders of a tree; each is read once.
+    """Known folders of a tree; each is read once.
 
     Attributes:
         root: a real path.
-        names: the names in each folder that was read.
-        tracked: what git tracks, by the top of the work tree.
-        unreadable: folders in scope that could not be read.
+        names: names in each folder read.
+        tracked: paths tracked by git, by the top of the work tree.
+        unreadable: folders in scope which could not be read.
     """
 
     root: Path
@@ -70,7 +70,7 @@ class Folders:
     unreadable: set[str] = field(default_factory=set)
 
     def names_of(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder; none when it cannot be read."""
+        """Return the names in a folder; none if it cannot be read."""
         if folder not in self.names:
             try:
                 with opened_root(self.root) as root, opened_folder(root, folder) as opened:
@@ -81,15 +81,15 @@ class Folders:
 
 
 def parent_of(path: str) -> str:
-    """The folder that holds a path; "" for the root."""
+    """Return the parent folder of a path; "" for the root."""
     return path.rpartition("/")[0]
 
 
 def list_tree(rules: TreeRules, folders: Folders) -> Listing:
-    """All that is in scope: files, links, folders, and what is none of these.
+    """List everything in scope: files, links, folders and other entries.
 
     Raises:
-        OSError: the root cannot be read any more.
+        OSError: the root can no longer be read.
     """
     listing: Listing = {}
     with opened_root(rules.root) as root:
@@ -98,7 +98,7 @@ def list_tree(rules: TreeRules, folders: Folders) -> Listing:
 
 
 def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> Listing:
-    """Like `list_tree` for some paths and the folders above them, at a cost that does not grow with the tree.
+    """List some paths and the folders above them, at a cost independent of the tree's size; see `list_tree`.
 
     Parameters:
         rules: of the tree.
@@ -106,7 +106,7 @@ def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> List
         below: files and folders relative to the root, with "/" between parts; they may have vanished.
 
     Raises:
-        OSError: the root cannot be read any more.
+        OSError: the root can no longer be read.
     """
     listing: Listing = {}
     inside: dict[str, Rules] = {}
@@ -119,7 +119,7 @@ def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> List
 
 
 def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, Rules], listing: Listing) -> None:
-    """Add what is in scope below a folder, which comes with the rules of the folder above it."""
+    """Add everything in scope below a folder, given with its parent folder's rules."""
     waiting = [top]
     while waiting:
         folder, of_folder = waiting.pop()
@@ -139,7 +139,7 @@ def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, 
                     if inner and _add(listing, path, entry) and is_folder and name not in rules.pruned:
                         waiting.append((path, inner))
         except OSError:
-            # It came as an entry before this: it has just vanished, or is listed as one that cannot be read.
+            # Its entry was listed before: it has just vanished, or is listed as unreadable.
             folders.names.setdefault(folder, frozenset())
             folders.unreadable.add(folder)
 
@@ -152,10 +152,10 @@ def _reach(
     Parameters:
         rules, folders, root, listing: of the tree.
         path: relative to the root.
-        inside: the rules for what is in each folder, as far as they are known.
+        inside: known rules for the entries of folders.
 
     Returns:
-        The rules that hold for the path when it is a folder to be walked.
+        The rules for the path if it is a folder to be walked.
     """
     folder, of_folder = "", rules.above
     for part in path.split("/"):
@@ -170,7 +170,7 @@ def _reach(
         here = f"{folder}/{part}" if folder else part
         is_folder = stat.S_ISDIR(status.st_mode)
         inner = _rules_of_entry(inside[folder], rules, folders, here, part, is_folder=is_folder)
-        # A file in the place of a folder is not what was asked for, but a link is why nothing below it is in scope.
+        # A file in place of a folder was not wanted. A link is listed, to explain why nothing below is in scope.
         if inner is None or (stat.S_ISREG(status.st_mode) and here != path):
             return None
         listing[here] = status
@@ -183,7 +183,7 @@ def _reach(
 def _rules_of_entry(
     here: Rules, rules: TreeRules, folders: Folders, path: str, name: str, *, is_folder: bool
 ) -> Rules | None:
-    """The rules that hold for an entry of a folder; None when it is not in scope."""
+    """Return the rules for an entry of a folder; None if it is not in scope."""
     if name in NEVER_LISTED:
         return None
     standing = standing_of(here, rules, path, name, is_folder=is_folder)

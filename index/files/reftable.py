@@ -1,4 +1,4 @@
-"""What a ref holds where refs are not files of their own but tables (reftable(5))."""
+"""Read refs kept in tables instead of files (reftable(5))."""
 
 import re
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ Signature = tuple[int, ...]
 
 
 def value_in(folder: Path, ref: str) -> str:
-    """Read what a ref holds: an id, "ref: NAME", or nothing where it does not exist.
+    """Return a ref's value: an id, "ref: NAME", or "" if it does not exist.
 
     Parameters:
-        folder: that holds `tables.list`.
+        folder: contains `tables.list`.
         ref: its whole name.
 
     Raises:
@@ -53,7 +53,7 @@ def _value(folder: Path, _signature: Signature, ref: str) -> str:
 
 
 def _refs(content: bytes) -> Iterator[tuple[bytes, str]]:
-    """The refs of a table, in the order of their names."""
+    """Yield the refs of a table, sorted by name."""
     header = _HEADERS.get(content[4])
     if content[:4] != b"REFT" or header is None or len(content) > _MOST_BYTES:
         raise ValueError("It is no table of refs.")
@@ -63,7 +63,7 @@ def _refs(content: bytes) -> Iterator[tuple[bytes, str]]:
     while content[at : at + 1] == b"r":
         length = _number(content, at + 1, 3)
         yield from _refs_of_block(content, at + 4, start + length, id_bytes)
-        # Blocks of a fixed size are filled up with zeros.
+        # Blocks of a fixed size are padded with zeros.
         start += max(length, block_size) if block_size else length
         if start <= at:
             raise ValueError("A block has no length.")
@@ -100,7 +100,7 @@ def _number(content: bytes, at: int, size: int) -> int:
 
 
 def _variable(content: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, as in pack files, and where it ends."""
+    """Read a number of variable length, as in pack files; return it and its end."""
     value = content[at] & 0x7F
     while content[at] & 0x80:
         at += 1

@@ -1,7 +1,7 @@
-"""The files of a tree that are indexed, and those that are left out with the reason; reading one of them.
+"""Scan a tree for files to index and files to skip, with the reasons; read one of them.
 
-A folder that is left out as a whole is one entry. Links are never followed, so that nothing outside the root is read.
-A file whose name is not valid Unicode is skipped as undecodable, under its name with the odd bytes written out.
+A folder skipped as a whole is one entry. Links are never followed, so nothing outside the root is read. A file whose
+name is not valid Unicode is skipped as undecodable, under its name with the invalid bytes escaped.
 """
 
 import errno
@@ -28,12 +28,12 @@ from cqm.index.secrets.redaction import redact
 _HASH_BYTES = 16
 
 _OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
-"""A link on the way, or a path that leads out of the tree. FreeBSD says EMLINK of a link."""
+"""A link on the way, or a path leading out of the tree. FreeBSD reports a link as EMLINK."""
 
 _READABLE = "Give the path of a folder or file that you may read."
 
 _PDF_FACTOR = 20
-"""Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB have about 1 MB of text."""
+"""Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB contain about 1 MB of text."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),
@@ -42,24 +42,25 @@ _REASONS = (
     (MissingPackageError, SkipReason.PDF_EXTRA),
     (UndecodableError, SkipReason.UNDECODABLE),
 )
-"""Why a file is left out whose text cannot be had; the first row that fits the error."""
+"""Reasons for skipping a file without readable text; the first row matching the error counts."""
 
 Closing = tuple[str, SkipReason]
-"""A folder that is left out as a whole, and why."""
+"""A folder skipped as a whole, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file in scope, or one that is left out.
+    """A file in scope, or a skipped one.
 
     Attributes:
-        path: relative to the root, with "/" between parts; the name of the root when that is a file.
+        path: relative to the root, with "/" between parts; the name of the root if that is a file.
         size: in bytes; 0 for a folder.
         mtime_ns: modification time in nanoseconds since the epoch.
-        skip: why it is left out; None when it is to be read. A folder without a reason is one that cannot be read:
-            `read_file` says why.
-        ctime_ns: when the file's inode changed last, likewise: it tells of a change whose size and modification time
-            are as before. On Windows, when the file was made.
+        skip: the reason for skipping it; None if it is to be read. A folder without a reason cannot be read:
+            `read_file`
+            reports the error.
+        ctime_ns: time of the inode's last change, likewise: it reveals a change with equal size and modification time.
+            On Windows, the file's creation time.
     """
 
     path: str
@@ -71,12 +72,12 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FileBytes:
-    """The content of a file; none when there is a reason to skip it.
+    """The content of a file; empty if there is a reason to skip it.
 
     Attributes:
         data: the bytes.
-        size, mtime_ns, ctime_ns: as they were before the reading, so that a later change is seen.
-        skip: why it is left out.
+        size, mtime_ns, ctime_ns: from before the reading, so a later change is noticed.
+        skip: the reason for skipping it.
     """
 
     data: bytes
@@ -88,16 +89,16 @@ class FileBytes:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What was read of a file; without text and hash when its content is a reason to skip it.
+    """The text of a file; without text and hash if its content is a reason to skip it.
 
     Attributes:
         text: decoded.
-        encoding: as Python's codecs spell it.
+        encoding: as spelled by Python's codecs.
         content_hash: BLAKE2b of the bytes, 32 hex digits.
-        size, mtime_ns: as they were before the reading, so that a later change is seen.
-        skip: why it is left out.
-        ctime_ns: as in `FoundFile`, before the reading too.
-        secrets: what was redacted in the text.
+        size, mtime_ns: from before the reading, so a later change is noticed.
+        skip: the reason for skipping it.
+        ctime_ns: as in `FoundFile`, also from before the reading.
+        secrets: redacted in the text.
     """
 
     text: str
@@ -111,13 +112,14 @@ class ReadFile:
 
 
 def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
-    """Find the files of a tree, in the order of their paths; no file is opened.
+    """Find the files of a tree, sorted by path; opens no file.
 
     Parameters:
         root: a folder, or a single file.
-        options: what is in scope.
-        below: look only at these files and folders, relative to the root with "/" between parts, and at what closes
-            the folders above them; they may have vanished. It costs milliseconds however large the tree is.
+        options: define the scope.
+        below: scan only these files and folders, relative to the root with "/" between parts, and the folders above
+            them;
+            they may have vanished. Takes milliseconds for any size of tree.
 
     Raises:
         ScanError: the root is missing, cannot be read or is neither file nor folder, or a pattern is malformed.
@@ -138,33 +140,33 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
 
 
 def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
-    """Read and decode one file that `scan` found, or find in its content the reason to skip it.
+    """Read and decode one file found by `scan`, or find in its content the reason to skip it.
 
     Parameters:
-        root: the real path of what was scanned.
-        path: relative to the root, as `scan` gave it.
+        root: the real path scanned.
+        path: relative to the root, from `scan`.
         options: those of the scan.
 
     Raises:
-        VanishedFileError: it is not there any more.
+        VanishedFileError: it no longer exists.
         UnreadableFileError: there is no permission, or the disk fails.
     """
     return _decoded(read_bytes(root, path, options), path, options)
 
 
 def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
-    """Read one file of a tree, whatever becomes of the tree meanwhile.
+    """Read one file of a tree, even while the tree changes.
 
-    The file is opened once, below the root and through no link, and read up to the size limit however it grows. A pipe
-    or a device is not read. Whether an ignore rule leaves the path out is for `scan` to say.
+    The file is opened once, below the root and through no link, and read up to the size limit even if it grows. Pipes
+    and devices are not read. Ignore rules are checked by `scan`, not here.
 
     Parameters:
-        root: the real path of what was scanned: a folder, or a single file.
-        path: relative to the root; the name of the root when that is a file.
-        options: how large it may be.
+        root: the real path scanned: a folder, or a single file.
+        path: relative to the root; the name of the root if that is a file.
+        options: contain the size limit.
 
     Raises:
-        VanishedFileError: it is not there any more.
+        VanishedFileError: it no longer exists.
         UnreadableFileError: there is no permission, or the disk fails.
     """
     folder, below = (root.parent, root.name) if root.is_file() else (root, path)
@@ -172,7 +174,7 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
         with opened_root(folder, lists=False) as opened:
             return _read(opened, below, options)
     except OSError as error:
-        # Where its folder is gone too, so may be the disk: that it is still wanted is for the next scan to say.
+        # If its folder is missing too, the disk may be: the next scan finds out whether the file is still wanted.
         if isinstance(error, FileNotFoundError) and (folder / below).parent.is_dir():
             raise VanishedFileError(f"{path} cannot be read: {error.strerror}.", retryable=True) from error
         remedy = "Allow yourself to read it, or exclude it." if isinstance(error, PermissionError) else ""
@@ -218,7 +220,7 @@ def _classified(folders: Folders, listing: Listing, options: ScanOptions) -> Ite
 
 
 def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], Closing | None]:
-    """A function that gives the topmost folder, at or above a folder, that is left out as a whole."""
+    """Return a function giving the topmost folder, at or above a folder, skipped as a whole."""
     known: dict[str, Closing | None] = {"": None}
 
     def closing_of(folder: str) -> Closing | None:
@@ -292,7 +294,7 @@ def _read(folder: int | Path, path: str, options: ScanOptions) -> FileBytes:
         if error.errno in _OUTSIDE:
             return FileBytes(b"", 0, 0, 0, SkipReason.OUTSIDE_ROOT)
         if error.errno == errno.ENXIO:
-            # A socket; there is no opening one.
+            # A socket; it can't be opened.
             return FileBytes(b"", 0, 0, 0, SkipReason.NOT_A_FILE)
         raise
     with os.fdopen(opened, "rb", buffering=0) as file:

@@ -1,7 +1,7 @@
-"""What is left out although no ignore rule names it: secrets, lock files, and folders that tools fill.
+"""Skip files and folders no ignore rule names: secrets, lock files, and folders filled by tools.
 
-Everything here is a table. A name alone decides only where no project gives it to its own source; where one might
-("vendor", "target", "build"), something that the tool leaves behind must prove it.
+Everything here is a table. A name alone decides only if no project uses it for its own source. For names a project
+might use ("vendor", "target", "build"), there must also be something left behind by the tool.
 """
 
 import re
@@ -18,7 +18,7 @@ from cqm.index.secrets.file_names import is_secret_path
 from cqm.index.secrets.redaction import is_allowed_path
 
 NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
-"""Names that are no part of any tree: the stores of version control, and our own."""
+"""Names never part of a tree: the stores of version control, and our own."""
 
 _LOCK_FILES = frozenset(
     {
@@ -77,7 +77,7 @@ _LOCK_FILES = frozenset(
 
 _PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 
-# Settings of package clients, which hold a token or not: only the text tells.
+# Settings of package clients, which may contain a token: the text decides.
 _CLIENT_SETTINGS = frozenset(
     {".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "nuget.config", "settings.xml", "auth.json"}
 )
@@ -90,17 +90,17 @@ _TOKEN = re.compile(
 Names = AbstractSet[str]
 
 Evidence = Callable[[Names, Names], bool]
-"""Whether a folder is what a row says, from the names in it and the names beside it."""
+"""Whether a folder matches its row, judged by the names in it and the names beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderRule:
-    """A kind of folder that is left out as a whole.
+    """A kind of folder skipped as a whole.
 
     Attributes:
-        reason: why.
-        names: the names that it has; empty for any name.
-        evidence: what must hold as well; None where the name is enough.
+        reason: for skipping.
+        names: its possible names; empty for any name.
+        evidence: an additional condition; None if the name is enough.
     """
 
     reason: SkipReason
@@ -117,7 +117,7 @@ def _stands_beside(*names: str) -> Evidence:
 
 
 def _is_cmake_build(inside: Names, _beside: Names) -> bool:
-    # A build inside the source folder has both files, and is source.
+    # A folder built in place contains both files, and is source.
     return "CMakeCache.txt" in inside and "CMakeLists.txt" not in inside
 
 
@@ -161,19 +161,19 @@ FOLDER_RULES = (
     FolderRule(SkipReason.GENERATED, frozenset({"build"}), _is_gradle_build),
     FolderRule(SkipReason.GENERATED, frozenset({"obj"}), _holds("project.assets.json")),
     FolderRule(SkipReason.GENERATED, frozenset({"_build"}), _stands_beside("mix.lock", "rebar.lock")),
-    # https://bford.info/cachedir/ - Cargo, pytest, mypy, ruff and others mark what they fill.
+    # https://bford.info/cachedir/ - Cargo, pytest, mypy, ruff and others mark the folders they fill.
     FolderRule(SkipReason.GENERATED, evidence=_holds("CACHEDIR.TAG")),
     FolderRule(SkipReason.GENERATED, evidence=_is_cmake_build),
 )
 
 
 def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptions) -> SkipReason | None:
-    """Why a folder is left out with all that is in it; None when it is not.
+    """Return the reason for skipping a folder with its content; None for no reason.
 
     Parameters:
-        name: of a folder below the root; the root itself was asked for and is never left out.
-        inside, beside: the names in it, and those in the folder that holds it.
-        options: what is indexed all the same.
+        name: of a folder below the root; the root itself is never skipped.
+        inside, beside: names in it, and in its parent folder.
+        options: include otherwise skipped kinds.
     """
     for rule in FOLDER_RULES:
         is_named = not rule.names or name in rule.names
@@ -184,11 +184,11 @@ def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptio
 
 
 def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
-    """Why a file is left out for its name alone; None when its name tells nothing.
+    """Return the reason for skipping a file by its name; None for no reason.
 
     Parameters:
         path: with "/" between parts.
-        options: what is indexed all the same.
+        options: include otherwise skipped kinds.
     """
     name = path.rpartition("/")[2].lower()
     if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
@@ -203,12 +203,12 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
 
 
 def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | None:
-    """Why a file is left out for what is in it; None when nothing is wrong with it.
+    """Return the reason for skipping a file by its text; None for no reason.
 
     Parameters:
         path: with "/" between parts.
-        text: all of the file.
-        options: what is indexed all the same.
+        text: of the whole file.
+        options: include otherwise skipped kinds.
     """
     name = path.rpartition("/")[2].lower()
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
@@ -220,7 +220,7 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
 
 
 def pruned_names(options: ScanOptions) -> frozenset[str]:
-    """Names of folders that need not be walked to know that they are left out."""
+    """Names of folders skipped without walking them."""
     by_name = (rule for rule in FOLDER_RULES if rule.evidence is None and not _is_wanted(rule.reason, options))
     return frozenset().union(*(rule.names for rule in by_name))
 

@@ -1,9 +1,9 @@
-"""Globs of ignore files as regular expressions, with git's meaning (wildmatch.c) and in linear time.
+"""Translate globs of ignore files to regular expressions with git's meaning (wildmatch.c) and linear time.
 
-A path is matched as bytes, one character a byte: `?` is one byte for git. `bytewise` gives a name in that form.
+Paths are matched as bytes, one character per byte: for git, `?` is one byte. `bytewise` converts a name to this form.
 
-A glob such as `*a*a*a*b` makes a plain translation try every way to split a name. Here each `*` but the last is
-settled once the text after it is found (atomic groups), which is enough: what follows has a fixed length, so the
+With a plain translation, a glob such as `*a*a*a*b` tries every way to split a name. Here each `*` except the last is
+settled once the text after it is found (atomic groups). This is enough: the text after it has a fixed length, so the
 earliest place leaves most room for the rest. The same holds for the folders between two `**`.
 """
 
@@ -28,11 +28,11 @@ _NAMED = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
-"""The ASCII members of each POSIX class, as git has them whatever the locale."""
+"""ASCII members of each POSIX class, as in git for any locale."""
 
 
 class GlobError(ValueError):
-    """The glob is malformed: git lets it match nothing."""
+    """The glob is malformed; for git it matches nothing."""
 
 
 def bytewise(name: str) -> str:
@@ -46,7 +46,7 @@ def plain_length(glob: str) -> int:
 
 
 def name_regex(glob: str) -> str:
-    """Translate a glob without a slash, which is matched against the last part of a path.
+    """Translate a glob without a slash, for matching the last part of a path.
 
     Raises:
         GlobError: it is malformed.
@@ -55,12 +55,12 @@ def name_regex(glob: str) -> str:
 
 
 def path_regex(glob: str) -> str:
-    """Translate a glob with slashes, which is matched against a whole path.
+    """Translate a glob with slashes, for matching a whole path.
 
     Raises:
         GlobError: it is malformed.
     """
-    # git compares the plain beginning by itself, so that a `**` right behind it counts as one at the beginning.
+    # git compares the plain beginning separately, so a `**` right behind it counts as one at the beginning.
     plain = plain_length(glob)
     parts: list[list[str]] = [[]]
     for token in _tokens(glob[plain:]):
@@ -84,7 +84,7 @@ def path_regex(glob: str) -> str:
 
 
 def _part(tokens: list[str]) -> str:
-    """Translate what stands between two slashes."""
+    """Translate the part between two slashes."""
     pieces = [""]
     for token in tokens:
         if token in {_STAR, _STARS}:
@@ -125,7 +125,7 @@ def _tokens(glob: str) -> list[str]:
 
 
 def _set(glob: str, at: int) -> tuple[str, int]:
-    """Translate a set such as `[!a-z]`, and return where the glob goes on."""
+    """Translate a set such as `[!a-z]`; return it and the position after it."""
     is_negated = glob[at : at + 1] in {"!", "^"}
     at += is_negated
     members: list[str] = []
@@ -155,10 +155,10 @@ def _set(glob: str, at: int) -> tuple[str, int]:
 
 
 def _end_of_name(glob: str, at: int) -> int:
-    """Where the `]` of a `[:name:]` stands; 0 for a bracket that begins none.
+    """Return the position of the `]` of a `[:name:]`; 0 for a bracket beginning none.
 
     Raises:
-        GlobError: there is no bracket any more.
+        GlobError: there is no further bracket.
     """
     end = glob.find("]", at)
     if end < 0:

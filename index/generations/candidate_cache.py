@@ -1,8 +1,7 @@
-"""What ranking needs of the chunks and files that searches find, kept in memory between searches.
+"""Keep in memory the fields of chunks and files needed for ranking.
 
-Reading it costs more than everything else in a search but the searches themselves, and most chunks that answer one
-question were candidates for another. It holds what the manifest holds: a chunk whose file was written since is read
-anew.
+In a search only the store's searches cost more than reading them, and most chunks answering one question were
+candidates for another. The cache equals the manifest: chunks of a file written since are read anew.
 """
 
 import threading
@@ -15,12 +14,12 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.store.base import file_point_id
 
 _MOST = 1 << 17
-"""Chunks that are kept, some 500 bytes each; those that were read first go first."""
+"""Chunks kept, about 500 bytes each; those read first go first."""
 _COLUMNS = tuple(field.name for field in fields(Candidate) if field.init)
 
 
 class Candidates:
-    """The chunks and files of an opened generation. Its methods may be called from any thread.
+    """Chunks and files of an opened generation. Its methods may be called from any thread.
 
     Parameters:
         manifest: of the generation.
@@ -33,7 +32,7 @@ class Candidates:
         self._paths: dict[str, str] = {}
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
-        """The chunks by id; ids that no committed file has are left out."""
+        """Return the chunks by id; ids without a committed file are left out."""
         found, unknown = [], []
         written = self._manifest.written_at
         for name in ids:
@@ -45,7 +44,7 @@ class Candidates:
         return found + self._read(unknown) if unknown else found
 
     def _read(self, ids: Sequence[str]) -> list[Candidate]:
-        # Taken before the rows: what is written in between is newer than it is said to be, and read once more.
+        # Taken before the rows: chunks written in between count as older than they are, and are read once more.
         read_at = self._manifest.commits
         read = [Candidate(*row) for row in self._manifest.columns_of(ids, _COLUMNS)]
         with self._lock:
@@ -55,13 +54,13 @@ class Candidates:
         return read
 
     def paths(self, scores: Mapping[str, float]) -> dict[str, float]:
-        """Scores of files by path, from those by the ids of their points; without files that no commit has."""
+        """Return scores of files by path, from scores by point id; files without a commit are left out."""
         if not scores.keys() <= self._paths.keys():
             self._read_paths()
         return {self._paths[name]: score for name, score in scores.items() if name in self._paths}
 
     def _read_paths(self) -> None:
-        """Learn what the points of files stand for: their ids are hashes of their paths, so that this never ages."""
+        """Map the point ids of files to their paths. The ids are hashes of the paths, so the map never ages."""
         written = self._manifest.written_at.copy()
         known = set(self._paths.values())
         new = written.keys() - known if known else self._manifest.file_paths()

@@ -1,4 +1,4 @@
-"""Another generation in the place of one with the same options: a copy without what was deleted, or a rebuilt one."""
+"""Replace a generation by another with the same options: a copy without deleted points, or a rebuilt one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,14 +15,14 @@ from cqm.index.store.edge import EdgeStore
 
 
 def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:
-    """A generation that holds what another one does, opened, in a folder that is new.
+    """Copy a generation to a new folder and open it.
 
-    Every point is written into a new shard. Edge's own `optimize` gives back as much of the segments, but leaves the
-    log as large as it was (41 of 73 MB, measured), may not be interrupted by a search, and works in place.
+    Every point is written into a new shard. Edge's own `optimize` frees as much of the segments, but leaves the log as
+    large as it was (41 of 73 MB, measured), can't run during searches, and works in place.
 
     Raises:
-        StoreError, ManifestError: it is on a server, or cannot be read or written; what is written by then is deleted
-            with the obsolete.
+        StoreError, ManifestError: it is on a server, or cannot be read or written; a partial copy is deleted with the
+            obsolete generations.
     """
     if not isinstance(source.store, EdgeStore):
         raise StoreError(f"The index is on {source.store}.", remedy="Leave it: a Qdrant server compacts by itself.")
@@ -38,15 +38,15 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions) -> G
         store.fill(source.store)
     finally:
         store.close()
-    # This also looks whether every point is there.
+    # Also checks that every point is there.
     return open_generation(place.parent, place.name, options)
 
 
 def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:
-    """What a rebuilt generation lacks that the one it should replace has; empty when that is nothing.
+    """Say what a rebuilt generation lacks compared with the old one; empty if nothing.
 
     Parameters:
-        wanted: as `wanted_spaces` gives it.
+        wanted: from `wanted_spaces`.
     """
     try:
         held = {path for path, row in old.manifest.files().items() if row.state is FileState.INDEXED}
@@ -61,5 +61,5 @@ def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) ->
 
 
 def _without_vector(manifest: Manifest, wanted: Mapping[str, str]) -> int:
-    """How many chunks wait for a vector of their preferred model."""
+    """Count the chunks waiting for a vector of their preferred model."""
     return lacking(manifest, wanted) - manifest.without_note()[1]

@@ -1,4 +1,4 @@
-"""The generations of an open index: the one that serves, the one that is built beside it, and those given up."""
+"""Generations of an open index: the serving one, the one built beside it, and those given up."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from threading import Condition
 from cqm.index.embedding.opening import BY_LATENCY
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
-from cqm.index.generations.generation import Generation, current_name, generation_name, remove
+from cqm.index.generations.generation import Generation, current_name, name_in, recipe_names, remove
 from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
 from cqm.index.manifest.facts import ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
 from cqm.index.model.errors import ScanError
@@ -17,7 +17,7 @@ from cqm.index.model.options import IndexOptions
 
 
 def settle_order(routes: Routes | None, options: IndexOptions, generation: Generation) -> None:
-    """Settle which model is the quickest, once a generation: its vectors would not stay in one space otherwise."""
+    """Record the models' order by latency once per generation; if it changed, vectors wouldn't stay in one space."""
     if routes is None or options.routes.choose != BY_LATENCY:
         return
     if not generation.manifest.fact(ORDER_FACT):
@@ -29,33 +29,33 @@ def settle_order(routes: Routes | None, options: IndexOptions, generation: Gener
 
 
 def use_order(routes: Routes | None, generation: Generation) -> None:
-    """Prefer models as a generation did from its beginning."""
+    """Prefer models in the order recorded by a generation."""
     order = generation.manifest.fact(ORDER_FACT)
     if routes and order:
         routes.sort(order.split("\n"))
 
 
 def wanted_name(routes: Routes | None, options: IndexOptions, serving: Generation) -> str:
-    """The name of the generation that the options ask for, with what their models have become."""
-    wanted = generation_name(options)
-    if serving.recipe != wanted:
-        return wanted
+    """Name the generation wanted by the options and the present state of their models."""
+    folder = serving.place.parent
+    if serving.recipe not in recipe_names(options):
+        return name_in(folder, options)
     settle_order(routes, options, serving)
     spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
     if all(now in {"", recorded} or not recorded for recorded, now in spaces):
         return serving.name
-    # Another model under the same name: what it embeds may not be compared with what is there.
-    return generation_name(options, tuple(now or recorded for recorded, now in spaces))
+    # Another model under the same name: its vectors can't be compared with the present ones.
+    return name_in(folder, options, tuple(now or recorded for recorded, now in spaces))
 
 
 def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, str]:
-    """The space that a route's vectors are in, and that of its preferred model now; empty where it is not known."""
+    """Return the space of a route's vectors, and its preferred model's space now; each empty if unknown."""
     now = routes.preferred(route)
     return serving.manifest.fact(space_fact(route)), now.name if now else ""
 
 
 class Readers:
-    """Those who read generations of an open index now. Its methods may be called from any thread.
+    """Counts the readers of each generation of an open index. Its methods may be called from any thread.
 
     Parameters:
         folder: of the index.
@@ -66,13 +66,13 @@ class Readers:
         self._folder = folder
         self._options = options
         self._changed = Condition()
-        # By identity: a generation may be opened again under a name that another one still has.
+        # By identity: a generation may be opened again under a name another one still has.
         self._counts: Counter[int] = Counter()
         self._outgoing: list[Generation] = []
 
     @contextmanager
     def reading(self, serving: Callable[[], Generation]) -> Iterator[Generation]:
-        """The generation that serves, which stays open as long as this lasts."""
+        """Yield the serving generation and keep it open during the block."""
         with self._changed:
             generation = serving()
             self._counts[id(generation)] += 1
@@ -86,18 +86,18 @@ class Readers:
             self._close_unread()
 
     def wait(self, seconds: float) -> None:
-        """Wait until nobody reads, but no longer than some seconds."""
+        """Wait until nobody reads, for at most `seconds`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._counts, seconds)
 
     def let_go(self, generation: Generation) -> None:
-        """Close and delete a generation that serves no more, now or after the last who reads it."""
+        """Close and delete a generation no longer serving, now or after its last reader."""
         with self._changed:
             self._outgoing.append(generation)
         self._close_unread()
 
     def take_outgoing(self) -> list[Generation]:
-        """The generations that were let go and are open still; the caller's to close."""
+        """Return the generations let go and still open; the caller closes them."""
         with self._changed:
             outgoing, self._outgoing = self._outgoing, []
             return outgoing
@@ -113,9 +113,9 @@ class Readers:
 
 
 class Lineage:
-    """Which generation answers, and which takes what is indexed.
+    """The answering generation and the one being updated.
 
-    Whoever changes something here holds the lock of the index's updates; `reading` may be used by any thread.
+    Changes need the lock of the index's updates; any thread may use `reading`.
 
     Parameters:
         folder: of the index.
@@ -130,23 +130,23 @@ class Lineage:
         self._given_up: list[Generation] = []
         self._is_settled = False
         self.building: Generation | None = None
-        """The generation that is built while another one serves."""
+        """The generation being built while another one serves."""
 
     def open(self) -> Generation:
-        """Open the generation that serves, or begin one.
+        """Open the serving generation or begin one.
 
         Raises:
-            StoreError, ManifestError: it cannot be opened, or not be set aside where it is damaged.
+            StoreError, ManifestError: it cannot be opened, or is damaged and cannot be set aside.
         """
         generations.remove_abandoned(self._folder, self._options)
-        wanted = generations.generation_name(self._options)
+        wanted = generations.name_in(self._folder, self._options)
         name = generations.serving_name(self._folder, wanted) or wanted
         self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options)
         return self._serving
 
     @property
     def serving(self) -> Generation:
-        """The generation that answers.
+        """The answering generation.
 
         Raises:
             ScanError: the index is closed.
@@ -156,15 +156,15 @@ class Lineage:
         return self._serving
 
     def serves(self, generation: Generation) -> bool:
-        """Whether a generation is the one that answers."""
+        """Whether a generation is the answering one."""
         return self._serving is generation
 
     def reading(self) -> AbstractContextManager[Generation]:
-        """The generation that answers, which stays open as long as this lasts."""
+        """Hold the answering generation open during a `with` block."""
         return self._readers.reading(lambda: self.serving)
 
     def target(self, routes: Routes | None) -> Generation:
-        """The generation that the options ask for: the one that serves, or one that is built beside it."""
+        """Return the generation wanted by the options: the serving one, or one built beside it."""
         serving = self.serving
         wanted = wanted_name(routes, self._options, serving)
         if serving.name == wanted:
@@ -179,7 +179,7 @@ class Lineage:
 
     @contextmanager
     def anew(self) -> Iterator[Generation]:
-        """An empty generation with the same options; it is deleted when it does not serve at the end."""
+        """Yield an empty generation with the same options; it is deleted unless it serves at the end."""
         former, name = self.building, generations.fresh_name(self._options)
         self.building = begun = generations.open_generation(self._folder, name, self._options)
         try:
@@ -193,10 +193,10 @@ class Lineage:
                 self._readers.let_go(begun)
 
     def switch_to(self, generation: Generation) -> None:
-        """Let a complete generation serve; the one before goes with its last reader.
+        """Make a complete generation the serving one; the old one goes with its last reader.
 
         Raises:
-            StoreError, ManifestError: that cannot be written.
+            StoreError, ManifestError: the switch cannot be written.
         """
         try:
             if generations.current_name(self._folder) != generation.name:
@@ -214,11 +214,12 @@ class Lineage:
             self._readers.let_go(before)
 
     def end(self) -> tuple[list[Generation], bool]:
-        """Let no generation serve any more.
+        """Stop serving.
 
         Returns:
-            All that are open, the caller's to close once nobody reads them, and whether others on disk are obsolete:
-            else they may be what the next update goes on with.
+            All open generations, for the caller to close once nobody reads them, and whether others on disk are
+                obsolete:
+            if not, the next update may continue with them.
         """
         opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
         has_obsolete = self._is_settled and self.building is None and self._serving is not None
@@ -226,11 +227,11 @@ class Lineage:
         return opened, has_obsolete
 
     def wait_for_readers(self, seconds: float) -> None:
-        """Wait until nobody reads any more, but no longer than some seconds."""
+        """Wait until nobody reads, for at most `seconds`."""
         self._readers.wait(seconds)
 
     def _brought_back(self, name: str) -> Generation | None:
-        """A generation that was given up in this process: it is open still."""
+        """Return a generation given up in this process, which is still open."""
         found = next((generation for generation in self._given_up if generation.name == name), None)
         if found:
             self._given_up.remove(found)

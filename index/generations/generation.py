@@ -1,7 +1,7 @@
-"""One generation of an index: a manifest and a store that were built with the same chunker, terms and model.
+"""One generation of an index: a manifest and a store built with the same chunker, terms and model.
 
-Whatever changes what is stored makes another generation beside the first, in a folder of another name. The file
-`current` names the one that serves; it is replaced at once when the other is complete (promise 5).
+Any change of the stored form makes another generation beside the first, in a folder with another name. The file
+`current` names the serving one and is replaced atomically when the other is complete (promise 5).
 """
 
 import hashlib
@@ -14,33 +14,29 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
-from cqm.index.contextual import writer_name
 from cqm.index.disk.checksums import Prints, break_seal, seal
 from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.disk.private import read_private, require_plain_tree
-from cqm.index.embedding.opening import recipe
 from cqm.index.generations.candidate_cache import Candidates
-from cqm.index.generations.recipe import shape_text
+from cqm.index.generations.former_recipe import former_recipe_text
+from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
-from cqm.index.manifest.schema import FORMAT_VERSION, refuse_newer_file
+from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.model.secrets import REDACTION_VERSION
 from cqm.index.store.base import Store, file_point_id
-from cqm.index.store.open import drop_store, open_store, refuse_elsewhere, store_shape
-from cqm.index.text.headers import TERMS_VERSION
+from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
 
 _CURRENT, _MANIFEST = CURRENT_FILE, "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
 _NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
 _NAME_LENGTH = 12
-"""Of the part that tells the options."""
+"""Characters of a name for the options, without a random suffix."""
 _OBSOLETE = "obsolete-"
-"""Begins the name of a folder that was a generation: nothing opens it, so that it may be deleted piece by piece."""
+"""Prefix of a former generation's folder: nothing opens it, so it may be deleted piece by piece."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,11 +46,11 @@ class Generation:
     """An opened generation.
 
     Attributes:
-        name: of it, and of its folder.
-        place: that folder.
+        name: of the generation and its folder.
+        place: its folder.
         manifest, store: its parts.
-        prints: of its files when it was opened.
-        candidates: what ranking needs of its chunks and files.
+        prints: checksums of its files at opening.
+        candidates: fields of its chunks and files needed for ranking.
     """
 
     name: str
@@ -66,11 +62,11 @@ class Generation:
 
     @property
     def recipe(self) -> str:
-        """The name of a generation for the options that this one was begun with; see `generation_name`."""
+        """Generation name of the options it was begun with; see `generation_name`."""
         return recipe_of(self.manifest)
 
     def settle(self) -> None:
-        """Have all of it on the disk."""
+        """Flush all of it to disk."""
         self.store.flush()
         self.manifest.sync()
         sync_folder(self.place)
@@ -83,7 +79,7 @@ class Generation:
         seal(self.place, self.prints)
 
     def abandon(self) -> None:
-        """Close both parts of a generation that is no longer there, or no longer ours."""
+        """Close both parts of a generation already deleted or no longer ours."""
         for close in (self.store.close, self.manifest.close):
             with suppress(StoreError, ManifestError, DamagedIndexError):
                 close()
@@ -95,28 +91,46 @@ def recipe_of(manifest: Manifest) -> str:
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """The name of the generation for these options: a hash of all that shapes what is stored.
+    """The name of a generation begun with these options: a hash of its recipe.
 
-    Models are told by what is configured, not by what their services say, so that an index can begin while one is down.
+    Models count by their configuration, not by their services' answers, so an index can begin while a service is down.
 
     Parameters:
         options: of the index.
-        spaces: of the preferred models, where they are no longer those that the options led to before.
+        spaces: of the preferred models, if the same options now lead to other models.
     """
-    context = (writer_name(options.context), options.context.place)
-    shape = (FORMAT_VERSION, CHUNKER_VERSION, TERMS_VERSION, options.chunk, recipe(options), context, *spaces)
-    shape += (REDACTION_VERSION, options.scan.secrets)
-    shape += store_shape(options.store)
-    return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
+    return _hashed(recipe_text(options, spaces))
+
+
+def recipe_names(options: IndexOptions) -> frozenset[str]:
+    """Every `Generation.recipe` that these options have, or had in a release before."""
+    former = former_recipe_text(options)
+    return frozenset({generation_name(options), _hashed(former)} if former else {generation_name(options)})
+
+
+def name_in(folder: Path, options: IndexOptions, spaces: Sequence[str] = ()) -> str:
+    """The name of the generation for these options in an index folder: the former one where that is there.
+
+    Parameters:
+        folder: of the index.
+        options, spaces: as for `generation_name`.
+    """
+    former = former_recipe_text(options, spaces)
+    is_there = bool(former) and is_generation(folder / _hashed(former))
+    return _hashed(former) if is_there else generation_name(options, spaces)
+
+
+def _hashed(recipe: str) -> str:
+    return hashlib.sha256(recipe.encode()).hexdigest()[:_NAME_LENGTH]
 
 
 def fresh_name(options: IndexOptions) -> str:
-    """A name that no generation ever had, for another one with the same options."""
+    """Return a new name for another generation with the same options."""
     return f"{generation_name(options)}-{secrets.token_hex(4)}"
 
 
 def current_name(folder: Path) -> str:
-    """The name of the generation that serves in an index folder; empty when there is none, or the file is damaged."""
+    """Name of the serving generation in an index folder; empty if there is none or the file is damaged."""
     try:
         name = read_private(folder, _CURRENT).decode("utf-8", "replace").strip()
     except FileNotFoundError:
@@ -127,61 +141,61 @@ def current_name(folder: Path) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    """The names of all generations in an index folder, the one that was written last first."""
+    """Names of all generations in an index folder, the last written first."""
     written: dict[str, int] = {}
     for path in folder.iterdir():
         if is_generation(path) and not path.name.startswith(_OBSOLETE):
-            # Others come and go meanwhile.
+            # Other generations may come and go meanwhile.
             with suppress(FileNotFoundError):
                 written[path.name] = manifest_path(folder, path.name).lstat().st_mtime_ns
     return sorted(written, key=written.__getitem__, reverse=True)
 
 
 def serving_name(folder: Path, wanted: str = "") -> str:
-    """The name of the generation to open: the current one, else the one that the options want, else any; else empty."""
+    """Name of the generation to open: the current one, else `wanted` if it exists, else any; empty if there is none."""
     there = names(folder) if folder.is_dir() else []
     return current_name(folder) or (wanted if wanted in there else next(iter(there), ""))
 
 
 def building_name(folder: Path, serving: str) -> str:
-    """The name of the generation beside the one that serves that was written last; empty when there is none."""
+    """Name of the last written generation beside the serving one; empty if there is none."""
     there = names(folder) if folder.is_dir() else []
     return next((name for name in there if name != serving and not name.startswith(_OBSOLETE)), "")
 
 
 def is_generation(path: Path) -> bool:
-    """Whether a path is a folder that has the name of a generation, or of what is left of one."""
+    """Whether a path is a folder named like a generation or its remains."""
     name = path.name.removeprefix(_OBSOLETE)
     return bool(_NAME.fullmatch(name)) and path.is_dir() and not path.is_symlink()
 
 
 def manifest_path(folder: Path, name: str) -> Path:
-    """Where a generation's manifest is."""
+    """Return the path of a generation's manifest."""
     return folder / name / _MANIFEST
 
 
 def require_available(place: Path, options: StoreOptions) -> None:
-    """See that a generation can be used as things are; nothing of it is touched.
+    """Check that a generation can be used with these settings and this release; touches nothing.
 
     Raises:
-        UnavailableError: it cannot, and is whole.
-        DamagedIndexError, StoreError: that cannot be told.
+        UnavailableError: it is whole and can't be used now.
+        DamagedIndexError, StoreError: the check failed.
     """
     refuse_newer_file(place / _MANIFEST)
     refuse_elsewhere(place, options)
 
 
 def open_generation(folder: Path, name: str, options: IndexOptions) -> Generation:
-    """Open a generation, or begin it.
+    """Open a generation or begin it.
 
     Parameters:
         folder: of the index.
         name: of the generation.
-        options: what it is begun with; one that exists keeps its own.
+        options: for beginning it; an existing one keeps its own.
 
     Raises:
         UnavailableError: it is on a server that is not configured, or was written by a newer release.
-        DamagedIndexError: a part of it is missing, or is not what CQM wrote.
+        DamagedIndexError: a part of it is missing, or was changed from outside.
         StoreError, ManifestError: it cannot be opened.
     """
     place = folder / name
@@ -217,7 +231,7 @@ def _close_anyway(store: Store) -> None:
 def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: bool, is_sealed: bool) -> None:
     manifest, store = generation.manifest, generation.store
     if not is_begun:
-        # Also after a kill in the middle of creating it: nothing has been stored yet.
+        # Also after a kill during creation: nothing is stored yet.
         require_room(generation.place)
         store.create()
         sync_folder(generation.place)
@@ -227,13 +241,13 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
         manifest.check()
         manifest.become_another()
     store.load()
-    # The seal tells nothing of what is elsewhere.
+    # The seal doesn't cover a store elsewhere.
     if not (is_sealed and store.in_folder) and (lost := _lost(manifest, store)):
         raise DamagedIndexError(f"{generation.place} has lost {lost}.")
 
 
 def _lost(manifest: Manifest, store: Store) -> str:
-    """What the store lacks of all that was flushed, whatever happened since."""
+    """Say what the store lacks of the flushed points and vectors; empty if nothing."""
     if points := store.lost(_settled_points(manifest)):
         return f"{points:,} of its points"
     spaces = manifest.settled_vectors().items()
@@ -242,31 +256,31 @@ def _lost(manifest: Manifest, store: Store) -> str:
 
 
 def _settled_points(manifest: Manifest) -> set[str]:
-    """The ids of the points that are on disk, whatever happened since."""
+    """Ids of the points known to be on disk."""
     chunks = manifest.settled_chunks()
     return {*chunks, *map(file_point_id, set(chunks.values()))}
 
 
 def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions) -> Generation:
-    """Open a generation, or where it is damaged set it aside and begin the wanted one, with a note of why.
+    """Open a generation; if it is damaged, set it aside, begin the wanted one and record the reason.
 
-    One that is whole and cannot be used now stays, and the wanted one is begun beside it, with a note of why.
+    A whole generation that can't be used now stays. The wanted one is begun beside it, with the reason recorded.
 
     Parameters:
         folder: of the index.
         name: of the generation.
-        wanted: the name of the one for the options, which may be the same.
-        options: what a new one is begun with.
+        wanted: name of the generation for the options; may be the same.
+        options: for beginning a new one.
 
     Raises:
-        StoreError, ManifestError: it cannot be opened, or not be set aside.
+        StoreError, ManifestError: it cannot be opened or set aside.
     """
     notes: dict[str, str] = {}
     for candidate in (name, wanted, wanted):
         try:
             opened = open_generation(folder, candidate, options)
         except UnavailableError as error:
-            # It stays as it is, at least until another one is complete: the settings or the release may come back.
+            # It stays at least until another one is complete: the settings or the release may come back.
             if candidate == wanted:
                 raise
             notes.setdefault(UNAVAILABLE_FACT, str(error))
@@ -282,29 +296,29 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
 
 
 def set_aside(folder: Path, name: str) -> None:
-    """Keep a generation from being opened ever again; it is deleted with the next that is obsolete."""
+    """Rename a generation so it is never opened again; it is deleted with the next obsolete one."""
     try:
         if current_name(folder) == name:
             (folder / _CURRENT).unlink()
         if is_generation(folder / name):
             (folder / name).rename(_aside(folder, name))
         else:
-            # A link or a file that is in its place.
+            # A link or a file in its place.
             (folder / name).unlink()
     except OSError as error:
         raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=f"Delete {folder}.") from error
 
 
 def _aside(folder: Path, name: str) -> Path:
-    """A path that no generation has, not even one of the same name that is obsolete too."""
+    """Return an unused path, even if another obsolete generation has the same name."""
     return folder / f"{_OBSOLETE}{name.removeprefix(_OBSOLETE)[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
 
 
 def switch_to(folder: Path, generation: Generation) -> None:
-    """Make a generation the one that serves, atomically, and for good when this returns.
+    """Make a generation the serving one, atomically, and durably when this returns.
 
-    What others see is switched first: a kill, or a server that fails, then leaves the old generation serving here, and
-    the next update switches both again. The old one is not deleted before both are.
+    The store's public name is switched first. After a kill or a failing server the old generation still serves here,
+    and the next update switches both again. The old one is deleted only after both.
     """
     generation.store.publish()
     try:
@@ -314,29 +328,29 @@ def switch_to(folder: Path, generation: Generation) -> None:
 
 
 def remove_others(folder: Path, options: IndexOptions) -> None:
-    """Delete all generations but the one that serves; nothing when none does."""
+    """Delete all generations but the serving one; nothing if none serves."""
     name = current_name(folder)
     if name:
         _delete(folder, (path.name for path in folder.iterdir() if path.name != name), options)
 
 
 def remove(folder: Path, name: str, options: IndexOptions) -> None:
-    """Delete a generation that does not serve; where it cannot be deleted, it goes with the next that is obsolete."""
+    """Delete a generation not serving; if that fails, it goes with the next obsolete one."""
     _delete(folder, iter([name]), options)
 
 
 def remove_abandoned(folder: Path, options: IndexOptions) -> None:
-    """Delete what a rebuild left behind that was killed: it begins anew, unlike one for other options."""
+    """Delete the remains of a killed rebuild: it begins anew, unlike a build for other options."""
     name = current_name(folder)
     if name:
         _delete(folder, (path.name for path in folder.iterdir() if path.name != name and "-" in path.name), options)
 
 
 def remove_all(folder: Path, options: IndexOptions) -> None:
-    """Delete all generations: the index becomes one that was never made.
+    """Delete all generations, so the index is as if never made.
 
     Raises:
-        StoreError: a server does not delete its part; here all stays then.
+        StoreError: a server doesn't delete its part; then everything here stays.
     """
     places = [path for path in folder.iterdir() if is_generation(path)]
     for place in places:
@@ -360,7 +374,7 @@ def _delete_folder(folder: Path, name: str) -> None:
     place = folder / name
     if not name.startswith(_OBSOLETE):
         place = _aside(folder, name)
-        # Where this fails (on Windows, while a file of it is open), it goes the next time.
+        # If this fails (on Windows, while one of its files is open), it goes the next time.
         with suppress(OSError):
             (folder / name).rename(place)
     shutil.rmtree(place, ignore_errors=True)

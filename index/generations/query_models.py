@@ -1,7 +1,7 @@
-"""The models that questions are embedded by: the configured ones, and those that the vectors are of that are searched.
+"""Models for embedding questions: the configured ones, and the former ones whose vectors are still searched.
 
-While a new generation is built for another model, the old one serves, and its vectors can only be compared with those
-of its own model. So a generation keeps how its models were configured: keys stay in the environment, as ever.
+While a new generation is built for another model, the old one serves, and its vectors compare only with those of its
+own model. So a generation records its models' configuration, without keys: these stay in the environment.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import get_type_hints
 from cqm.index.cache import Cache
 from cqm.index.embedding.opening import distinct_models, open_former, shape_of
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.generations.generation import Generation, generation_name
+from cqm.index.generations.generation import Generation, recipe_names
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 def keep_models(manifest: Manifest, options: IndexOptions) -> None:
-    """Note in a generation how the models are configured that embed for it."""
+    """Record in a generation the configuration of its embedding models."""
     models = [asdict(model) for model in distinct_models(options) if MAY_HOLD_A_SECRET.isdisjoint(model.base_url)]
     text = json.dumps(models)
     if manifest.fact(_MODELS_FACT) != text:
@@ -37,7 +37,7 @@ def keep_models(manifest: Manifest, options: IndexOptions) -> None:
 
 
 class QuestionModels:
-    """Who embeds a question for a generation. Its methods may be called from any thread.
+    """Chooses the models embedding questions to a generation. Its methods may be called from any thread.
 
     Parameters:
         routes: the configured models; None without any.
@@ -49,17 +49,17 @@ class QuestionModels:
         self._routes = routes
         self._options = options
         self._cache = cache
-        self._recipe = generation_name(options)
+        self._recipes = recipe_names(options)
         self._lock = Lock()
         self._of = ""
         self._together: Routes | None = None
 
     def of(self, generation: Generation) -> Routes | None:
-        """The models for questions to a generation; None without any. The former ones are loaded when they are asked.
+        """Return the models for questions to a generation; None without any. Former ones are loaded at their first use.
 
-        Those that the last generation needed, and this one does not, are closed.
+        Closes models needed by the last generation and not by this one.
         """
-        is_former = generation.recipe != self._recipe
+        is_former = generation.recipe not in self._recipes
         with self._lock:
             if is_former and generation.name != self._of:
                 self._let_go()
@@ -69,13 +69,13 @@ class QuestionModels:
             return self._together or self._routes
 
     def usage(self) -> dict[str, Usage]:
-        """What former models were used for, by their names."""
+        """Usage of former models by name."""
         together = self._together
         known = self._routes.usage().keys() if self._routes else set()
         return {name: used for name, used in together.usage().items() if name not in known} if together else {}
 
     def close(self) -> None:
-        """Give back what former models hold; a later call opens them again."""
+        """Close former models; a later call opens them again."""
         with self._lock:
             self._let_go()
 
@@ -87,7 +87,7 @@ class QuestionModels:
         self._of, self._together = "", None
 
     def _with_former(self, generation: Generation) -> Routes | None:
-        """The former models of a generation, then the configured ones; None where there is no former one."""
+        """Return a generation's former models, then the configured ones; None without former ones."""
         former = [one for one in _former(generation.manifest, self._options) if self._can_be_opened(one)]
         models = open_former(former, self._options, self._cache)
         ours = self._routes.models if self._routes else ()
@@ -103,20 +103,20 @@ class QuestionModels:
 
 
 def _former(manifest: Manifest, options: IndexOptions) -> Iterator[EmbeddingOptions]:
-    """The models that a generation was embedded by, are not configured any more, and may be asked still."""
+    """Yield a generation's models which are no longer configured and may still be asked."""
     configured = distinct_models(options)
     shapes = set(map(shape_of, configured))
     sends_away = any(map(is_away, configured))
     for model in _kept(manifest):
-        # An index below its root may have come with a clone: it must not name services. And nothing leaves the machine
-        # unless the settings of now have something leave it.
+        # An index below its root may have come with a clone, so it must not name services. And data leave the machine
+        # only if the present settings send some away too.
         may_be_asked = model.provider == _IN_PROCESS or not (options.in_project or (is_away(model) and not sends_away))
         if may_be_asked and shape_of(model) not in shapes:
             yield model
 
 
 def _kept(manifest: Manifest) -> list[EmbeddingOptions]:
-    """What `keep_models` noted, without what cannot be understood, as of another release, or of another's clone."""
+    """Return the models recorded by `keep_models`, leaving out unreadable ones, as from another release or a clone."""
     types = get_type_hints(EmbeddingOptions)
     try:
         noted = json.loads(manifest.fact(_MODELS_FACT) or "[]")

@@ -1,13 +1,15 @@
-"""What shapes what a generation stores, noted in it, so that people can be told why another one is built."""
+"""Everything that shapes a generation: as its recipe, which names it, and as its shape, shown to people."""
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, fields
+from typing import Any
 
-from cqm.chunkers.chunking import CHUNKER_VERSION
+from cqm.chunkers.model import CHUNKER_VERSION
 from cqm.index.contextual import writer_name
 from cqm.index.embedding.opening import recipe
+from cqm.index.manifest.schema import FORMAT_VERSION
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.secrets import REDACTION_VERSION
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
@@ -24,20 +26,81 @@ _NEWER = {
 }
 _CODE, _PROSE = "embedding.", "embedding.prose."
 _IDENTITY = frozenset({"provider", "model"})
-"""What is said of a model that was not there before, or is not there any more."""
+"""Words for a model which came or went."""
 _UNSAID = frozenset({"base_url", "url", "allow", "allow_paths"})
 """An address may hold a secret, a pattern of allowed values may be one."""
 
+UNWRITTEN: Mapping[str, object] = {
+    "chunk.max_tokens": 512,
+    "chunk.min_tokens": 128,
+    "chunk.max_parse_bytes": 1_000_000,
+    "chunk.overlap_percent": 25,
+    "chunk.apart": False,
+    "chunk.details": False,
+    "secrets.redact": True,
+    "secrets.allow": (),
+    "secrets.allow_paths": (),
+    "model.provider": "embedded",
+    "model.model": "",
+    "model.base_url": "",
+    "model.dimensions": 0,
+    "model.query_prefix": None,
+    "model.document_prefix": None,
+    "model.context_tokens": 0,
+    "model.long_texts": "pool",
+    "store.prefix": "cqm",
+    "store.shard_number": 1,
+    "store.replication_factor": 1,
+    "store.write_consistency_factor": 1,
+    "store.quantization": "none",
+    "store.on_disk": False,
+}
+"""Values that a recipe leaves out: of each option, its default when it first came.
+
+So a new option with a default renames no generation. Where a default changes, the row here stays as it is: the new
+default is written then, and makes another generation.
+"""
+
+
+def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
+    """Everything that shapes a generation, by name, as JSON; options that are as ever are left out (`UNWRITTEN`).
+
+    Parameters:
+        options: of the index.
+        spaces: see `generation_name`.
+    """
+    values: dict[str, object] = {"format": FORMAT_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}
+    values |= {"secrets": REDACTION_VERSION, **_differing("chunk", options.chunk)}
+    values |= _differing("secrets", options.scan.secrets)
+    for route, models in zip((_CODE, _PROSE), recipe(options), strict=True):
+        values[f"{route}models"] = [_differing("model", model) for model in models]
+    values |= {"context.model": writer_name(options.context), "context.place": options.context.place}
+    if options.store.url:
+        store = _differing("store", options.store)
+        values |= {name: value for name, value in store.items() if name.removeprefix("store.") in SHAPING}
+    return json.dumps(values | {"spaces": spaces}, sort_keys=True)
+
+
+def _differing(section: str, options: Any) -> dict[str, object]:  # noqa: ANN401 - a dataclass
+    """The options that are not as ever, by "section.name"."""
+    values = {f"{section}.{it.name}": (getattr(options, it.name), default_of(it)) for it in fields(options)}
+    return {name: value for name, (value, default) in values.items() if value != UNWRITTEN.get(name, default)}
+
+
+def default_of(declared: "Field[Any]") -> object:
+    """The default of a dataclass's field."""
+    return declared.default if declared.default_factory is MISSING else declared.default_factory()
+
 
 def shape_text(options: IndexOptions) -> str:
-    """What shapes a generation with these options, by the names of the options, as JSON."""
+    """Return the options shaping a generation by name, as JSON."""
     shape: dict[str, object] = {"chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}
     secrets = options.scan.secrets
     shape |= {"secrets": REDACTION_VERSION, "secrets.redact": secrets.redact}
     shape |= {"secrets.allow": _hashed(secrets.allow), "secrets.allow_paths": _hashed(secrets.allow_paths)}
     shape |= {f"chunk.{name}": value for name, value in asdict(options.chunk).items()}
     for route, models in zip((_CODE, _PROSE), recipe(options), strict=True):
-        preferred = asdict(models[0]) if models else {}  # type: ignore[index]
+        preferred = asdict(models[0]) if models else {}
         shape |= {f"{route}{name}": value for name, value in preferred.items()}
     shape |= {"context.model": writer_name(options.context), "context.place": options.context.place}
     if options.store.url:

@@ -1,4 +1,4 @@
-"""."""
+"""Count the chunks still waiting for a vector or a written context."""
 
 from collections.abc import Mapping
 
@@ -6,14 +6,14 @@ from cqm.index.manifest.facts import space_fact
 from cqm.index.manifest.manifest import Manifest
 
 _UNKNOWN = "?"
-"""No space has this name: with it, every chunk is elsewhere."""
+"""No space has this name, so with it every chunk counts as elsewhere."""
 
 
 def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
-    """How many chunks wait for a vector of their preferred model or for a written context.
+    """Count the chunks waiting for a vector of their preferred model or for a written context.
 
     Parameters:
-        wanted: as `wanted_spaces` gives it.
+        wanted: from `wanted_spaces`.
     """
     count = manifest.without_note()[1]
     for route, space in wanted.items():

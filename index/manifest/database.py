@@ -1,6 +1,6 @@
-"""A SQLite file that this process alone writes: what is written, and what searches read, have a connection each.
+"""An SQLite file written only by this process, with one connection for writing and one for searches.
 
-Whoever writes holds its lock until the disk has it. Searches wait neither for that, nor in its way.
+The writer holds the file's lock until the data are on disk. Searches neither wait for the writer nor block it.
 """
 
 import os
@@ -25,9 +25,9 @@ class Database:
 
     Attributes:
         path: of the file.
-        writer: the connection that writes; for those who hold `lock`, or write in a `transaction`.
-        read_only: whether it is only looked at.
-        lock: of whoever writes.
+        writer: the writing connection; use it while holding `lock` or inside a `transaction`.
+        read_only: whether it was opened only for reading.
+        lock: of the writer.
     """
 
     def __init__(self, path: Path, writer: sqlite3.Connection, searched: sqlite3.Connection | None) -> None:
@@ -43,17 +43,17 @@ class Database:
 
     @classmethod
     def open(cls, path: Path, prepare: Callable[[sqlite3.Connection], None], *, read_only: bool = False) -> Self:
-        """Open the file, or make it; its folder exists.
+        """Open the file or create it; its folder exists.
 
         Parameters:
             path: of the file; its last two parts may not be links.
-            prepare: called before anything is read, unless it is only looked at; what that raises closes the file.
-            read_only: for looking only, while another process may be writing.
+            prepare: called before the first read, unless read-only; if it raises, the file is closed.
+            read_only: only for reading, while another process may be writing.
 
         Raises:
-            DamagedIndexError: something else is in the place of the file.
+            DamagedIndexError: something else is in the file's place.
         """
-        # SQLite opens all of them by their paths.
+        # SQLite opens each of these by its path.
         for suffix in ("", "-wal", "-shm", "-journal"):
             require_plain_file(path.with_name(f"{path.name}{suffix}"))
         if not read_only:
@@ -70,56 +70,56 @@ class Database:
                 raise
             searched = _connected(address)
             searched.execute("PRAGMA query_only=ON")
-            # 16 MB in place of 2: a search looks up hundreds of chunks all over the table.
+            # 16 MB instead of 2: a search looks up hundreds of chunks all over the table.
             searched.execute("PRAGMA cache_size=-16384")
         return cls(path, writer, searched)
 
     def check(self) -> None:
-        """Look at every page of the file.
+        """Check every page of the file.
 
         Raises:
-            DamagedIndexError: it is not a database that SQLite wrote.
+            DamagedIndexError: SQLite finds the file damaged.
         """
         found = self.read("PRAGMA quick_check(1)")
         if found != [("ok",)]:
             raise DamagedIndexError(f"The manifest {self.path} is damaged: {found[0][0]}.")
 
     def copy_to(self, path: Path) -> None:
-        """Write what is committed to a new file, without the room that deleted rows have left."""
+        """Write the committed data to a new file, without the free space left by deleted rows."""
         with self.lock, translated(self.path):
             self.writer.execute("VACUUM INTO ?", (str(path),))
-            # SQLite does not. Nobody has it open yet: POSIX takes all locks of a process on a file that it closes once.
+            # SQLite doesn't sync it. Safe while nobody has it open: closing a file drops all POSIX locks of a process.
             sync_file(path)
 
     def sync(self) -> None:
-        """Have all that is committed on the disk."""
+        """Flush all committed data to disk."""
         with self.lock, suppress(FileNotFoundError):
-            # No lock of SQLite is on its log, so that to close it again takes none away.
+            # SQLite locks nothing on its log, so closing it here drops no lock.
             sync_file(self.path.with_name(f"{self.path.name}-wal"))
 
     def close(self) -> None:
-        """Close it; committed work is on disk."""
+        """Close the database; committed work is on disk."""
         with self.lock, self._search_lock, translated(self.path):
             self._searched.close()
             try:
                 if not self.read_only:
-                    # Also while a reader of the status has it open: else SQLite does so only when the last one closes.
+                    # Also while a status reader has it open: SQLite does so only when the last connection closes.
                     self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
                 self.writer.close()
 
     def read(self, query: str, values: Sequence[object] = ()) -> Rows:
-        """What a query gives to whoever writes."""
+        """Run a query on the writing connection."""
         with self.lock, translated(self.path):
             return self.writer.execute(query, tuple(values)).fetchall()
 
     def look_up(self, query: str, values: Sequence[object] = ()) -> Rows:
-        """What a query gives to a search, of what is committed."""
+        """Run a query for a search; it sees only committed data."""
         with self._search_lock, translated(self.path):
             return self._searched.execute(query, tuple(values)).fetchall()
 
     def recall(self, query: str) -> Rows:
-        """The same of a query that every search asks: read once until `forget`."""
+        """Run a query common to all searches once; remember its rows until `forget`."""
         rows = None if self.read_only else self._remembered.get(query)
         if rows is None:
             ended = self._ended
@@ -130,17 +130,17 @@ class Database:
         return rows
 
     def forget(self) -> None:
-        """Note that something was committed that may change what `recall` gives."""
+        """Forget the rows of `recall` after a commit."""
         with self._memory_lock:
             self._ended += 1
             self._remembered.clear()
 
     @contextmanager
     def transaction(self, *, is_synced: bool) -> Iterator[None]:
-        """Write, all or nothing.
+        """Write all or nothing.
 
         Parameters:
-            is_synced: have it on the disk when this returns.
+            is_synced: flush to disk before returning.
         """
         with self.lock, translated(self.path):
             self.writer.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
@@ -149,14 +149,14 @@ class Database:
                 yield
                 self.writer.execute("COMMIT")
             except BaseException:
-                # Where the disk is full SQLite has done so by itself.
+                # If the disk is full, SQLite has already rolled back.
                 if self.writer.in_transaction:
                     self.writer.execute("ROLLBACK")
                 raise
 
 
 def _make_private(path: Path) -> None:
-    """Make the file, empty and with mode 0600, if it is missing; SQLite gives its mode to what it keeps beside it."""
+    """Create a missing file, empty and with mode 0600; SQLite gives this mode to the files beside it."""
     try:
         os.close(open_private(path.parent, path.name, os.O_WRONLY | os.O_CREAT))
     except OSError as error:
@@ -170,7 +170,7 @@ def _connected(address: str) -> sqlite3.Connection:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Have what SQLite raises of a file be an error of the index."""
+    """Turn SQLite's errors into errors of the index."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,35 +1,27 @@
-"""."""
+"""Names of facts in a manifest, used by more than one module."""
 
 DAMAGE_FACT, UNAVAILABLE_FACT = "damage", "unavailable"
-
-
+"""Reasons for beginning this generation: another one was damaged, or can't be used now."""
 SHAPE_FACT = "shape"
-
-
+"""Options that shape the stored data, as text: see `shape_text`."""
 WHY_FACT = "why"
-
-
+"""Reason for building this generation beside the serving one."""
 COMPLETE_FACT = "complete"
-
-
+"""Set after the first complete update."""
 UPDATED_FACT = "updated_at"
-
-
+"""End of the last update, seconds since the epoch."""
 COMPARED_FACT = "compared_at"
-
-
+"""Time of the last comparison with the whole tree, seconds since the epoch."""
 HEAD_FACT = "git_head"
-
-
+"""Git's HEAD at the last comparison; empty without git."""
 LACKING_FACT = "lacking"
-
-
+"""Number of chunks waiting for a vector of the preferred model or for a context."""
 PROBLEMS_FACT = "problems"
-
-
+"""Problems of models by name, as JSON."""
 ORDER_FACT = "models"
+"""Models in the order of their latency, one a line."""
 
 
 def space_fact(route: str) -> str:
-    """The name of the fact that tells the space of the preferred model of a route."""
+    """Name of the fact holding the space of a route's preferred model."""
     return f"space.{route}"

@@ -1,7 +1,7 @@
-"""The manifest: what the index knows of every file and chunk, in SQLite. It is the truth about a chunk's lines.
+"""The manifest: what the index knows of every file and chunk, in SQLite. It decides on a chunk's lines.
 
-A file's row is committed after its points are in the store (promise 2). Before its points are touched, its path is
-noted as pending; a process that dies in between leaves it so, and the next update starts with it.
+A file's row is committed after its points are in the store (promise 2). Before its points change, its path is noted as
+pending. If the process dies in between, the next update starts with this file.
 """
 
 import json
@@ -30,13 +30,13 @@ from cqm.index.manifest.schema import (
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.model.secrets import RedactedFile
 
-# SQLite admits 32,766 parameters a statement since 3.32, 999 before.
+# SQLite allows 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
 
 _REASON = "CASE WHEN reason LIKE 'needs pip install %' THEN 'needs the extra pdf' ELSE reason END"
-"""Earlier releases stored a command with the name of somebody else's distribution; `status` must not show it."""
+"""Earlier releases stored a command naming somebody else's distribution; `status` must not show it."""
 
-# By name: a column that a later release added stands last in the tables of earlier ones.
+# By name: columns added by a later release stand last in the tables of earlier ones.
 _PUT_FILE = (
     "INSERT OR REPLACE INTO file(path, state, reason, size, mtime_ns, read_at_ns, hash, language, ctime_ns, secrets) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)"
@@ -44,7 +44,7 @@ _PUT_FILE = (
 
 
 class Manifest:
-    """The SQLite file of one generation of an index; use `Manifest.open`. Its methods may be called from any thread.
+    """The SQLite file of one generation of an index. Use `Manifest.open`; methods may be called from any thread.
 
     Every method raises ManifestError when SQLite refuses.
     """
@@ -63,13 +63,13 @@ class Manifest:
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> Self:
-        """Open the database file, or make it; its folder exists.
+        """Open the database file or create it; its folder exists.
 
         Parameters:
-            read_only: for looking only, while another process may be writing.
+            read_only: only for reading, while another process may be writing.
 
         Raises:
-            NewerReleaseError: a newer release wrote it; not where it is only looked at.
+            NewerReleaseError: a newer release wrote it; not checked when read-only.
         """
         manifest = cls(Database.open(path, partial(_prepare, path), read_only=read_only))
         if not read_only:
@@ -77,19 +77,19 @@ class Manifest:
         return manifest
 
     def check(self) -> None:
-        """Look at every page of the file.
+        """Check every page of the file.
 
         Raises:
-            DamagedIndexError: it is not a database that SQLite wrote.
+            DamagedIndexError: SQLite finds the file damaged.
         """
         self._database.check()
 
     def copy_to(self, path: Path) -> None:
-        """Write what is committed to a new file, without the room that deleted rows have left."""
+        """Write the committed data to a new file, without the free space left by deleted rows."""
         self._database.copy_to(path)
 
     def sync(self) -> None:
-        """Have all that is committed on the disk."""
+        """Flush all committed data to disk."""
         self._database.sync()
 
     def close(self) -> None:
@@ -98,44 +98,44 @@ class Manifest:
 
     @property
     def commits(self) -> int:
-        """How many commits of this process have ended: what is read later is of these at least."""
+        """Number of finished commits of this process; later reads see at least these."""
         return self._ended_commits
 
     @property
     def written_at(self) -> dict[str, int]:
-        """The paths whose chunks this process, the only writer, wrote or removed, with the number of the last commit.
+        """Paths whose chunks this process, the only writer, wrote or removed, with the number of the last commit.
 
-        It grows while it is looked at.
+        The dictionary may grow while it is read.
         """
         return self._written_at
 
     def files(self, below: Sequence[str] | None = None) -> dict[str, FileRow]:
-        """Rows by path: all of them, or those of the given paths and of everything below them."""
+        """Return rows by path: all, or those of the given paths and everything below them."""
         if below is None:
             return {row.path: row for row in self._file_rows("", ())}
         rows: dict[str, FileRow] = {}
         for path in below:
-            # '0' is the character after '/': the range holds just the paths that begin with "path/".
+            # '0' is the character after '/': the range holds exactly the paths beginning with "path/".
             where, values = "WHERE path = ? OR (path > ? AND path < ?)", (path, f"{path}/", f"{path}0")
             rows.update((row.path, row) for row in self._file_rows(where, values))
         return rows
 
     def paths(self) -> list[str]:
-        """The paths of all files with chunks in the index, sorted."""
+        """Sorted paths of all files with chunks in the index."""
         return [row[0] for row in self._database.look_up("SELECT DISTINCT path FROM chunk ORDER BY path")]
 
     def file_paths(self) -> list[str]:
-        """The paths of all files that the index knows, in no order."""
+        """Paths of all known files, in no order."""
         return [row[0] for row in self._database.look_up("SELECT path FROM file")]
 
     def problems(self, state: FileState) -> tuple[FileProblem, ...]:
-        """The files in a state with their reasons, by path."""
+        """Files in a state with their reasons, by path."""
         query = f"SELECT path, {_REASON} FROM file WHERE state = ? ORDER BY path"  # noqa: S608 - our own text
         rows = self._database.read(query, (state,))
         return tuple(FileProblem(path, reason) for path, reason in rows)
 
     def secrets(self) -> tuple[RedactedFile, ...]:
-        """The files with redacted secrets, by path."""
+        """Files with redacted secrets, by path."""
         with self._database.lock, translated(self._database.path):
             is_of_this_form = has_secrets(self._db)
         query = "SELECT path, secrets FROM file WHERE secrets <> '' ORDER BY path"
@@ -143,24 +143,24 @@ class Manifest:
         return tuple(RedactedFile(path, findings_of(secrets)) for path, secrets in rows)
 
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
-        """The chunks of a file in order."""
+        """Chunks of a file in order."""
         return tuple(sorted(self._chunk_rows("WHERE path = ?", (path,)), key=attrgetter("position")))
 
     def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
-        """Chunks by id; ids that no committed file has are left out."""
+        """Chunks by id; ids without a committed file are left out."""
         return {row.id: row for marks, part in _marked(ids) for row in self._chunk_rows(f"WHERE id IN ({marks})", part)}
 
     def columns_of(self, ids: Iterable[str], columns: Sequence[str]) -> list[list[Any]]:
-        """Chosen columns of chunks by id; ids that no committed file has are left out."""
+        """Chosen columns of chunks by id; ids without a committed file are left out."""
         return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
     def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
-        """Chosen columns of the chunks of a file that are at some positions, in any order."""
+        """Chosen columns of a file's chunks at some positions, in any order."""
         where = "WHERE path = ? AND position >= ? AND position < ?"
         return self._columns(columns, where, (path, positions.start, positions.stop))
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
-        """The chunks that define a symbol whose name, or its last part, is the given one."""
+        """Chunks defining a symbol with this name or with this last part."""
         where = "WHERE EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
         as_stored = json.dumps(name)[1:-1]
         found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", as_stored))
@@ -173,7 +173,7 @@ class Manifest:
         return dict(self._database.recall(query))
 
     def chunk_count(self) -> int:
-        """How many chunks there are: a fraction of what `counts` costs, and asked by every search."""
+        """Number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
         if self._chunk_count is None or self._database.read_only:
             with self._database.lock:
                 self._chunk_count = int(self._database.read("SELECT count(*) FROM chunk")[0][0])
@@ -185,36 +185,36 @@ class Manifest:
         return dict(self._database.read(query))
 
     def changed_since(self, mtime_ns: int) -> tuple[str, ...]:
-        """Indexed paths whose modification time is not before the given one."""
+        """Indexed paths modified at or after the given time."""
         rows = self._database.look_up("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
         return tuple(row[0] for row in rows)
 
     def settled_chunks(self) -> dict[str, str]:
-        """The paths by chunk id of all files whose points are flushed."""
+        """Paths by chunk id of all files with flushed points."""
         return dict(self._database.read("SELECT id, path FROM chunk WHERE path NOT IN (SELECT path FROM unsettled)"))
 
     def settled_vectors(self) -> dict[str, int]:
-        """The chunks of these files that have a vector, counted by the name of their vector."""
+        """Chunks of these files with a vector, counted by vector name."""
         where = "space <> '' AND path NOT IN (SELECT path FROM unsettled)"
         return dict(self._database.read(f"SELECT space, count(*) FROM chunk WHERE {where} GROUP BY space"))  # noqa: S608 - constant texts
 
     def pending(self) -> tuple[str, ...]:
-        """Paths that an update had begun and not committed, or that were not flushed when their process died.
+        """Paths begun by an update and not committed, or not flushed when their process died.
 
         Their points are written anew, whatever the fingerprints of their chunks say.
         """
         return tuple(row[0] for row in self._database.read("SELECT path FROM unsettled WHERE written = 0"))
 
     def spaces(self) -> dict[str, str]:
-        """The spaces that hold vectors: their names by the names of their vectors."""
+        """Names of the spaces holding vectors, by vector name."""
         return dict(self._database.read(_HELD_SPACES) if self._database.read_only else self._held_spaces)
 
     def all_spaces(self) -> dict[str, str]:
-        """The spaces that ever held vectors here, likewise."""
+        """Names of all spaces ever holding vectors here, by vector name."""
         return dict(self._database.read("SELECT vector_name, name FROM space"))
 
     def add_space(self, vector_name: str, name: str) -> None:
-        """Note what a space is."""
+        """Record a space."""
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
 
@@ -228,28 +228,28 @@ class Manifest:
         return {names.get(space, ""): count for space, count in self._database.read(_COVERAGE)}
 
     def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
-        """The paths with chunks of a route whose vector is not of a space, and how many chunks these are.
+        """Paths with chunks of a route whose vector is in another space, and the number of these chunks.
 
-        Chunks that the space's model refused are left out: asking again would not help them.
+        Leaves out chunks refused by the space's model: it would refuse them again.
         """
         rows = self._database.read(_ELSEWHERE, (route, space, space) * 2)
         return list(dict.fromkeys(path for path, _ in rows)), sum(count for _, count in rows)
 
     def without_note(self) -> tuple[list[str], int]:
-        """The paths with chunks that lack a written context, and how many chunks these are."""
+        """Paths of chunks lacking a written context, and the number of these chunks."""
         rows = self._database.read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path")
         return [path for path, _ in rows], sum(count for _, count in rows)
 
     def state(self) -> str:
-        """What tells this manifest, as it is now, from every other one and from what it was before a commit."""
+        """Identify this manifest at its current commit; no other manifest or commit has the same text."""
         return f"{self.fact(_IDENTITY)} {self.fact(_REVISION)}"
 
     def become_another(self) -> None:
-        """Be told from what it was: after a power cut it may come to the same number of commits by others."""
+        """Take a new identity: after a power cut, different commits may lead to the same number."""
         self.set_facts({_IDENTITY: secrets.token_hex(8)})
 
     def fact(self, name: str) -> str:
-        """A named value; empty when it was never set."""
+        """Return a named value; empty if never set."""
         if self._database.read_only:
             rows = self._database.read("SELECT value FROM fact WHERE name = ?", (name,))
             return str(rows[0][0]) if rows else ""
@@ -262,19 +262,18 @@ class Manifest:
             self._db.execute(_GROW, (_REVISION,))
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Note that the points of these files are about to change; it is on the disk before they do."""
+        """Note on disk the files whose points are about to change."""
         if not paths:
             return
         with self._transaction(is_synced=True, is_seen=False):
             self._db.executemany("INSERT OR REPLACE INTO unsettled VALUES(?, 0)", ((path,) for path in paths))
 
     def commit(self, files: Sequence[tuple[FileRow, Sequence[ChunkRow] | None]], *, are_pending: bool = False) -> None:
-        """Replace the rows of these files and of their chunks, all or none; they are settled by the next flush.
+        """Replace the rows of these files and their chunks, all or none. The next flush settles them.
 
         Parameters:
-            files: each with its chunks in order, or None to leave the file's chunks, and whether it is pending, as
-                they are.
-            are_pending: they stay so until `note_written`, as points of theirs are still to be deleted.
+            files: each with its chunks in order. None leaves the file's chunks, and whether it is pending, unchanged.
+            are_pending: the files stay pending until `note_written`, as some of their points are still to be deleted.
         """
         with self._transaction():
             for row, chunks in files:
@@ -285,12 +284,12 @@ class Manifest:
             self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
 
     def note_written(self, paths: Sequence[str]) -> None:
-        """Note that nothing is left to do for files that were committed; they are settled by the next flush."""
+        """Note committed files as completely written. The next flush settles them."""
         with self._transaction(is_seen=False):
             self._note_written(paths)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Delete files and their chunks, all or none; they are settled by the next flush."""
+        """Delete files and their chunks, all or none. The next flush settles them."""
         with self._transaction():
             of_paths = [(path,) for path in paths]
             self._db.executemany("DELETE FROM file WHERE path = ?", of_paths)
@@ -299,7 +298,7 @@ class Manifest:
 
     @contextmanager
     def settling(self) -> Iterator[None]:
-        """Around a flush of the store: what was committed before it began is no longer pending when it succeeds."""
+        """Wrap a flush of the store: if it succeeds, files committed before it began are no longer pending."""
         until = self._commits
         yield
         with self._transaction(is_seen=False):
@@ -328,26 +327,23 @@ class Manifest:
             yield ChunkRow(*[*head, tuple(defines), route, space, embedded, refused, note, bool(lacks_note)])
 
     def _columns(self, columns: Sequence[str], where: str, values: Sequence[object]) -> list[list[Any]]:
-        """Columns of chunks, in any order.
-
-        As one JSON text: SQLite's module gives the interpreter's lock away for every row and waits to have it again.
-        """
+        """Read chunk columns, in any order, as one JSON text: rows each release and retake the interpreter lock."""
         wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
         query = f"SELECT json_group_array(json_array({wanted})) FROM chunk {where}"  # noqa: S608 - constant texts
         rows: list[list[Any]] = json.loads(self._database.look_up(query, values)[0][0])
         return rows
 
     def _what_all_ask(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Facts and held spaces: every search and update asks for them ten times, so that they stay in memory."""
+        """Return facts and held spaces. They stay in memory: every search and update asks for them ten times."""
         facts = self._database.read("SELECT name, value FROM fact")
         return {name: str(value) for name, value in facts}, dict(self._database.read(_HELD_SPACES))
 
     @contextmanager
     def _transaction(self, *, is_synced: bool = False, is_seen: bool = True) -> Iterator[None]:
-        """Write, all or nothing.
+        """Write all or nothing.
 
         Parameters:
-            is_synced: have it on the disk when this returns.
+            is_synced: flush to disk before returning.
             is_seen: whether it may change what searches ask for.
         """
         with self._database.lock:
@@ -359,7 +355,7 @@ class Manifest:
                 if self._chunk_count is not None:
                     self._chunk_count += self._change
                 self._ended_commits = self._commits
-                # Before `state` is another: what is remembered would be kept as an answer of the new one.
+                # Do it before `state` changes: otherwise remembered rows would be kept as answers of the new state.
                 if seen:
                     self._database.forget()
                     self._facts, self._held_spaces = seen
@@ -368,11 +364,11 @@ class Manifest:
 
 
 def _prepare(path: Path, database: sqlite3.Connection) -> None:
-    """Make a manifest of the present form of a new file, or of one of before."""
+    """Create or migrate the schema."""
     refuse_newer(path, database)
     note_format(database)
-    # Every commit survives kill -9 at once; a power cut may take back the last ones, whole, up to one that is synced:
-    # `begin`, before the store is written.
+    # Every commit survives kill -9 at once. A power cut may undo the last ones, each whole, back to the last synced
+    # one: `begin`, called before the store is written.
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
     bring_up_to_date(database)
@@ -385,7 +381,7 @@ _INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?
 _REVISION = "revision"
 _IDENTITY = "identity"
 _COVERAGE = "SELECT space, count(*) FROM chunk GROUP BY space"
-# Two ranges of the index: "<>" would look at every chunk.
+# Two index ranges: "<>" would read every chunk.
 _ELSEWHERE = " UNION ALL ".join(
     f"SELECT path, count(*) FROM chunk WHERE route = ? AND space {side} ? AND refused <> ? GROUP BY path"  # noqa: S608 - constant texts
     for side in "<>"
@@ -397,7 +393,7 @@ _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value =
 
 
 def _marked(ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Ids in parts that one statement may have, each after its marks."""
+    """Split ids into parts small enough for one statement; each comes with its parameter marks."""
     remaining = iter(ids)
     while part := list(islice(remaining, _PARAMETERS)):
         yield ",".join("?" * len(part)), part

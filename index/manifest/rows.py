@@ -13,13 +13,13 @@ class FileRow:
 
     Attributes:
         path: relative to the root.
-        state, reason: what the index holds, and why nothing when it failed or was skipped.
+        state, reason: state in the index, and the reason if the file failed or was skipped.
         size, mtime_ns: of the file when it was read, bytes and nanoseconds.
-        read_at_ns: the clock when it was read; an mtime as young as this may hide a later write.
-        hash: of its bytes; empty when it was not read.
-        language: as detected; empty when it was not chunked.
-        ctime_ns: as `FoundFile` has it, when it was read; 0 where that was not noted.
-        secrets: what was redacted in its text.
+        read_at_ns: the clock when it was read; an mtime this recent may hide a later write.
+        hash: of its bytes; empty if it was not read.
+        language: as detected; empty if it was not chunked.
+        ctime_ns: as in `FoundFile`, when it was read; 0 if not recorded.
+        secrets: redacted in its text.
     """
 
     path: str
@@ -42,12 +42,12 @@ class ChunkRow:
         id, path, position: identity, file and place among the file's chunks.
         language, kind, symbol, defines, start_line, end_line, tokens: see `cqm.chunkers.model.Chunk`.
         digest: hash of the text alone; equal texts in different files share it.
-        fingerprint: hash of all that is stored of the chunk beside its lines; equal means nothing to write.
-        route: which model should embed it: "code" or "prose".
+        fingerprint: hash of everything stored of the chunk except its lines; equal means nothing to write.
+        route: the preferred model: "code" or "prose".
         space: of its vector, by `Space.vector_name`; empty without a vector.
-        embedded: what the vector shows: "whole", "pooled", "cut"; empty without one.
-        refused: the space whose model refused the text, which it will do again; empty for none.
-        note: the context that a model wrote for it.
+        embedded: part covered by the vector: "whole", "pooled", "cut"; empty without one.
+        refused: the space whose model refused the text and would do so again; empty for none.
+        note: the context written by a model.
         lacks_note: whether it should have a note and has none yet.
     """
 
@@ -72,19 +72,19 @@ class ChunkRow:
 
 
 def file_values(row: FileRow) -> tuple[object, ...]:
-    """The values of a row, in the order of the columns."""
+    """Values of a row in column order."""
     seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
     secrets = [(found.line, found.kind, found.count) for found in row.secrets]
     return (row.path, row.state, row.reason, *seen, json.dumps(secrets) if secrets else "")
 
 
 def findings_of(text: str) -> tuple[SecretFinding, ...]:
-    """Return what the column "secrets" of a file says."""
+    """Parse the column "secrets" of a file."""
     return tuple(SecretFinding(*found) for found in json.loads(text)) if text else ()
 
 
 def chunk_values(row: ChunkRow) -> tuple[object, ...]:
-    """Likewise."""
+    """Values of a row in column order."""
     head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
     vector = (row.route, row.space, row.embedded, row.refused, row.note, row.lacks_note)
     return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

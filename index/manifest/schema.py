@@ -1,4 +1,4 @@
-"""The form of a manifest. An earlier one serves until a new generation is complete, a later one is left alone."""
+"""The schema of a manifest. An earlier one serves until a new generation is complete; a later one is refused."""
 
 import sqlite3
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from cqm.index.model.errors import NewerReleaseError
 from cqm.index.model.spaces import Space
 
 FORMAT_VERSION = 4
-"""Of all that a generation is on disk. It grows with every change that the release before could not write to."""
+"""Of all files of a generation. Raise it with every change the previous release could not write to."""
 # "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
 _MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
 
@@ -33,8 +33,8 @@ CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-# What was written and not flushed when the last process died may have come back older from the store's log: a replayed
-# deletion can win over a later insertion of the same point. It is pending again.
+# Points written but not flushed when the last process died may be restored older from the store's log: a replayed
+# deletion can undo a later insertion of the same point. So these files are pending again.
 RECOVERY = "UPDATE unsettled SET written = 0;"
 _ADDED = {
     "route": "TEXT NOT NULL DEFAULT 'code'",
@@ -44,40 +44,40 @@ _ADDED = {
     "note": "TEXT NOT NULL DEFAULT ''",
     "lacks_note": "INTEGER NOT NULL DEFAULT 0",
 }
-"""Columns of `chunk` that the first form did not have."""
+"""Columns of `chunk` missing in the first format."""
 
 
 _ADDED_TO_FILES = {"ctime_ns": "INTEGER NOT NULL DEFAULT 0", "secrets": "TEXT NOT NULL DEFAULT ''"}
-"""Columns of `file` that earlier forms did not have."""
+"""Columns of `file` missing in earlier formats."""
 
 
 def has_secrets(database: sqlite3.Connection) -> bool:
-    """Whether files tell what was redacted in them; not in a form before the fourth, nor in an empty file."""
+    """Whether file rows list redacted secrets: from format 4 on; False for an empty file."""
     return "secrets" in _columns(database, "file")
 
 
 def has_spaces(database: sqlite3.Connection) -> bool:
-    """Whether chunks tell the space of their vector; not in the first form, nor in an empty file."""
+    """Whether chunk rows name the space of their vector: from format 2 on; False for an empty file."""
     return _ADDED.keys() <= _columns(database)
 
 
 def refuse_newer_file(path: Path) -> None:
-    """See that no newer release wrote a manifest, without opening it: that would change files beside it.
+    """Refuse a manifest of a newer release without opening it: opening would change the files beside it.
 
     Raises:
-        NewerReleaseError: one did.
+        NewerReleaseError: a newer release wrote it.
     """
     try:
         header = read_small_beneath(path.parent.parent, f"{path.parent.name}/{path.name}", _VERSION.stop)
     except OSError:
-        # Whoever opens it finds out.
+        # Opening it will report the error.
         return
     if header.startswith(_MAGIC):
         _refuse_newer(path, int.from_bytes(header[_VERSION], "big"))
 
 
 def refuse_newer(path: Path, database: sqlite3.Connection) -> None:
-    """The same of an open manifest: what the last process wrote may be in its log still.
+    """Refuse an open manifest of a newer release: its last writes may still be in the log.
 
     Raises:
         NewerReleaseError: a newer release wrote it.
@@ -94,13 +94,13 @@ def _refuse_newer(path: Path, version: int) -> None:
 
 
 def note_format(database: sqlite3.Connection) -> None:
-    """Have earlier releases leave a manifest alone from now on: before anything of the present form is in it."""
+    """Record the format first, so earlier releases refuse the manifest before it holds anything of this format."""
     if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT_VERSION:
         database.execute(f"PRAGMA user_version={FORMAT_VERSION}")
 
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Give a manifest of an earlier form what the present one has, all or nothing; harmless for any other."""
+    """Add the columns missing in an earlier format, all or nothing; harmless for any other."""
     there = _columns(database, "file") or _ADDED_TO_FILES.keys()
     for name in [name for name in _ADDED_TO_FILES if name not in there]:
         database.execute(f"ALTER TABLE file ADD COLUMN {name} {_ADDED_TO_FILES[name]}")
@@ -116,7 +116,7 @@ def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None
     for name in sorted(missing):
         database.execute(f"ALTER TABLE chunk ADD COLUMN {name} {_ADDED[name]}")
     database.execute("CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID")
-    # All vectors were of one space, whose name was a fact.
+    # In the first format all vectors were in one space, named by a fact.
     for (name,) in database.execute("SELECT value FROM fact WHERE name = 'space'").fetchall():
         vector_name = _space(name).vector_name
         database.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
@@ -128,7 +128,7 @@ def _columns(database: sqlite3.Connection, table: str = "chunk") -> set[str]:
 
 
 def _space(name: str) -> Space:
-    """A space by its name; see `Space.name`."""
+    """Parse `Space.name`."""
     provider, _, rest = name.partition("/")
     model, _, end = rest.rpartition("/")
     dimensions, _, version = end.partition("@")

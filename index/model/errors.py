@@ -1,17 +1,4 @@
-"""What indexing and searching can raise, beside the errors of chunking."""
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-    """A unit vector, shape (dimensions,)."""
-    Vectors = NDArray[np.float32]
-    """Unit vectors in rows, shape (texts, dimensions)."""
-    Mask = NDArray[np.bool_]
-    """Which rows count, shape (texts,)."""
+"""Errors of indexing and searching; those of chunking are in `chunkers.errors`."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +9,7 @@ if TYPE_CHECKING:
 
 
 REBUILD = "Run `cqm index --force` to rebuild it."
-"""The remedy for damage that shows while an index is in use."""
+"""The remedy for damage found while an index is in use."""
 
 
 class ScanError(CqmError):
@@ -34,11 +21,11 @@ class UnreadableFileError(CqmError):
 
 
 class VanishedFileError(UnreadableFileError):
-    """A file that was found is gone, or something else is in its place, before it was read."""
+    """A file vanished or was replaced between being found and being read."""
 
 
 class WorkerError(CqmError):
-    """A process that parses files cannot be started, or did not survive what it was given."""
+    """A process for parsing files cannot be started, or died of its input."""
 
 
 class IndexInUseError(CqmError):
@@ -62,15 +49,15 @@ class UnavailableError(StoreError):
 
 
 class ElsewhereError(UnavailableError):
-    """A generation is on a server that is not configured now."""
+    """A generation is on a server missing in the settings."""
 
 
 class NewerReleaseError(UnavailableError):
-    """A generation was written by a newer release of CQM, in a form that this one cannot write."""
+    """A generation was written by a newer release of CQM, in a form unknown to this one."""
 
 
 class DamagedIndexError(CqmError):
-    """A part of an index is missing, or is not what CQM wrote."""
+    """A part of an index is missing, or was changed by something else than CQM."""
 
 
 class QueryError(CqmError):
@@ -85,11 +72,11 @@ class EmbeddingError(CqmError):
     """An embedding provider failed: unreachable, missing model, refused input, wrong answer."""
 
     partial: "Embeddings | None" = None
-    """What was embedded before it failed: paid for, and worth keeping."""
+    """Vectors made before it failed: paid for, and worth keeping."""
 
 
 class BudgetError(EmbeddingError):
-    """What a run may spend is spent."""
+    """The budget of a run is spent."""
 
 
 class RerankError(CqmError):
@@ -97,16 +84,16 @@ class RerankError(CqmError):
 
 
 class ContextError(CqmError):
-    """The model that writes contexts is not to be had, or its settings are not valid. Rules place the chunks then."""
+    """The writer of contexts is unavailable, or its settings are not valid. Rules place the chunks then."""
 
 
 class RefusedInputError(EmbeddingError):
-    """A service refused the texts of a request for what they are: the same texts will be refused again.
+    """A service refused the texts of a request, and will refuse them again.
 
     Parameters:
         message, remedy: as in `CqmError`.
-        too_long: whether it said that a text is over the model's context.
-        by_fault: whether it broke over them rather than said so.
+        too_long: whether it called a text longer than the model's context.
+        by_fault: whether it crashed over them instead of refusing them.
     """
 
     def __init__(self, message: str, *, remedy: str = "", too_long: bool = False, by_fault: bool = False) -> None:

@@ -1,11 +1,11 @@
-"""How far an index is known to be in step with its files. What nobody looked at is unknown, and never called fresh."""
+"""Freshness of an index against its files. Files that nobody compared count as unknown, never as fresh."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
 class FreshState(StrEnum):
-    """What is known of an index beside its files."""
+    """The index compared with its files."""
 
     FRESH = "fresh"
     STALE = "stale"
@@ -14,16 +14,16 @@ class FreshState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How far an index is in step with its files.
+    """Whether an index matches its files, and since when.
 
     Attributes:
         state: fresh when the files were just compared, or are followed, and nothing is known to differ; stale when
             something is, another commit is checked out, or the files were never all compared; else unknown.
-        pending: files known to differ from the index; None when nobody looks, or how many is not known.
+        pending: files known to differ from the index; None when nobody looks, or their number is unknown.
         pending_since: when the oldest of them was seen, seconds since the epoch; 0 for never.
-        compared_at: when the last comparison of all files began that ran to its end; 0 for never.
-        git_head: the commit checked out; "" outside of git and before the first commit, None when it can't be told.
-        indexed_head: the commit that was checked out at that comparison; likewise.
+        compared_at: when the last complete comparison of all files began; 0 for never.
+        git_head: the commit checked out; "" outside of git and before the first commit, None when unknown.
+        indexed_head: the commit checked out at that comparison; likewise.
     """
 
     state: FreshState = FreshState.UNKNOWN
@@ -35,7 +35,7 @@ class Freshness:
 
     @property
     def is_moved(self) -> bool:
-        """Whether another commit is checked out than the one that was indexed."""
+        """Whether another commit is checked out than was indexed."""
         return bool(self.git_head) and self.git_head != self.indexed_head
 
 
@@ -43,7 +43,7 @@ NOT_KNOWN = Freshness()
 
 
 def judged(freshness: Freshness, pending: int | None, since: float = 0.0) -> Freshness:
-    """The freshness with what is known to differ, and the state that follows from all of it.
+    """Set the files known to differ, and the resulting state.
 
     Parameters:
         freshness: with its commits and the last comparison.

@@ -1,230 +1,259 @@
-"""Everything that shapes an index and how it is searched: frozen options, a class for each part."""
+"""Everything that shapes an index and how it is searched: frozen options, a class for each part.
+
+A field made by `option` is an option of cqm.yml: its section there, its comment and its check are made from it.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cqm.chunkers.model import ChunkOptions
+from cqm.chunkers.model import ChunkOptions, option
 from cqm.index.model.secrets import SecretOptions
+
+_KEY_VARIABLE = "Name of the environment variable that holds the key; the key itself never goes in this file."
+_KEY_FILE = "A file that holds only the key, read where the variable is not set."
+_TIMEOUT = "Limit of one request."
+_MOST_SECONDS = 3600
+_MOST_USD = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """Which files of a tree are indexed.
+    """Which files are indexed.
 
     Attributes:
-        max_file_bytes: larger files are skipped as "too large"; a PDF, of which the text is a small part, may have 20
-            times as many.
-        use_gitignore: honour .gitignore at every level, .git/info/exclude and the global ignore file. `.cqmignore`
-            files are always honoured.
-        exclude: globs of paths relative to the root that are never indexed, in .gitignore syntax.
-        include_generated, include_vendored, include_lock_files: index what is skipped for that reason by default.
-        secrets: what is redacted in texts.
+        secrets: which secrets are redacted; a section of its own in cqm.yml.
     """
 
-    max_file_bytes: int = 1_000_000
-    use_gitignore: bool = True
-    exclude: tuple[str, ...] = ()
-    include_generated: bool = False
-    include_vendored: bool = False
-    include_lock_files: bool = False
+    max_file_bytes: int = option(
+        1_000_000,
+        'Skip larger files, and count them as "too large". PDFs may be 20 times as large.',
+        at_least=1,
+        at_most=1_000_000_000,
+    )
+    use_gitignore: bool = option(
+        True, "Honour .gitignore files, .git/info/exclude and git's global ignore file; .cqmignore always counts."
+    )
+    exclude: tuple[str, ...] = option(
+        (), "Never index these, in .gitignore syntax; a project's patterns are added to your own."
+    )
+    include_generated: bool = option(False, "Index minified and generated files too.")
+    include_vendored: bool = option(False, "Index vendored folders such as node_modules too.")
+    include_lock_files: bool = option(False, "Index lock files of package managers too.")
     secrets: SecretOptions = field(default_factory=SecretOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingOptions:
-    """Which model embeds, and how it is reached.
+    """One model that embeds, under a name of your choice."""
 
-    Attributes:
-        provider: a row of `cqm.index.embedding.PROVIDERS`: "embedded", "ollama", "openai" (any endpoint of its
-            protocol by base_url), a preset of such an endpoint, or "none".
-        model: the provider's name of the model; empty for the provider's default.
-        base_url: where the service is; empty for the provider's default.
-        api_key_env: the environment variable that holds the key (the key itself is never in our files).
-        api_key_file: a file that holds nothing but the key; empty for none. The variable wins where it is set.
-        dimensions: asked of the provider where it can shorten vectors; 0 for the model's own.
-        batch_size: texts a request at most; 0 for the provider's default.
-        timeout_seconds: for one request.
-        query_prefix, document_prefix: put before each question and each text; None for what the model wants.
-        context_tokens: how long a text may be; 0 for what the server or our table says.
-        long_texts: what becomes of a longer one: "pool" (the mean of its parts' vectors) or "cut" (how it begins).
-        concurrency: requests under way at once, at most; 0 for the provider's default.
-        requests_per_minute, tokens_per_minute: limits of the account; 0 for none.
-        usd_per_million_tokens: the price; None for what our table says.
-        quality: how good its vectors are, to choose by; the higher the better. None for what our table says.
-        pull: have Ollama fetch a model that it lacks.
-    """
-
-    provider: str = "embedded"
-    model: str = ""
-    base_url: str = ""
-    api_key_env: str = ""
-    dimensions: int = 0
-    batch_size: int = 0
-    timeout_seconds: float = 60.0
-    api_key_file: str = ""
-    query_prefix: str | None = None
-    document_prefix: str | None = None
-    context_tokens: int = 0
-    long_texts: str = "pool"
-    concurrency: int = 0
-    requests_per_minute: int = 0
-    tokens_per_minute: int = 0
-    usd_per_million_tokens: float | None = None
-    quality: float | None = None
-    pull: bool = False
+    provider: str = option(
+        "embedded",
+        "embedded (in process), ollama, openai (any compatible endpoint), voyage, jina, llamacpp, vllm, tei or none.",
+        kind="embedding provider",
+    )
+    model: str = option("", "The provider's name of the model; its default when empty.")
+    base_url: str = option(
+        "", "Address of the service, http:// or https://; the provider's default when empty.", kind="url"
+    )
+    api_key_env: str = option("", _KEY_VARIABLE, kind="variable")
+    api_key_file: str = option("", _KEY_FILE, kind="file")
+    dimensions: int = option(
+        0,
+        "Dimensions to ask of models that can shorten their vectors; 0 for the model's own.",
+        at_least=0,
+        at_most=8192,
+    )
+    batch_size: int = option(0, "Texts in one request; 0 for the provider's default.", at_least=0, at_most=2048)
+    timeout_seconds: float = option(60.0, _TIMEOUT, above=0, at_most=_MOST_SECONDS)
+    query_prefix: str | None = option(
+        None, 'Put before each question; "" for nothing, no value for the model\'s own.', longest=2000
+    )
+    document_prefix: str | None = option(
+        None, 'Put before each text to be searched; "" for nothing, no value for the model\'s own.', longest=2000
+    )
+    context_tokens: int = option(
+        0,
+        "Length of text that the model takes; 0 for the figure of the service or of our table.",
+        at_least=0,
+        at_most=10_000_000,
+    )
+    long_texts: str = option(
+        "pool",
+        "How longer texts are embedded: pool (in parts, whose vectors are averaged) or cut (only the beginning).",
+        choices=("pool", "cut"),
+    )
+    concurrency: int = option(0, "Requests under way at once; 0 for the provider's default.", at_least=0, at_most=64)
+    requests_per_minute: int = option(0, "The account's limit of requests; 0 for none.", at_least=0, at_most=1_000_000)
+    tokens_per_minute: int = option(0, "The account's limit of tokens; 0 for none.", at_least=0, at_most=1_000_000_000)
+    usd_per_million_tokens: float | None = option(
+        None, "The price; no value for our table's.", at_least=0, at_most=_MOST_USD
+    )
+    quality: float | None = option(
+        None,
+        "Quality of its vectors, for `choose: quality`; higher is better, no value for our table's.",
+        at_least=0,
+        at_most=1_000_000,
+    )
+    pull: bool = option(False, "Have Ollama fetch the model when it lacks it.")
 
 
 @dataclass(frozen=True, slots=True)
 class RouteOptions:
-    """Which of several models embeds what.
+    """Which of several models embeds which text.
 
     Attributes:
         fallback: models that take over, in this order, while those before them fail.
         prose: the model of documents, issues and other text; None for the same as of code.
-        choose: what the order of models goes by: "order" (as written), "cost", "latency" or "quality".
-        budget_usd: what one process may spend on each model; 0 for no limit.
-        retry_seconds: how long a model that failed is left alone.
-        query_seconds: how long a search waits for the vector of its question.
     """
 
     fallback: tuple[EmbeddingOptions, ...] = ()
     prose: EmbeddingOptions | None = None
-    choose: str = "order"
-    budget_usd: float = 0.0
-    retry_seconds: float = 60.0
-    query_seconds: float = 10.0
+    choose: str = option(
+        "order",
+        "Which of the model and its fallbacks comes first: order (as written), cost, latency or quality.",
+        kind="order of models",
+    )
+    budget_usd: float = option(
+        0.0, "US dollars that one process may spend on each model; 0 for no limit.", at_least=0, at_most=_MOST_USD
+    )
+    retry_seconds: float = option(60.0, "Pause before a model that failed is tried again.", at_least=1, at_most=86_400)
+    query_seconds: float = option(
+        10.0,
+        "How long a search waits for the vector of its question; without it the answer is by words.",
+        above=0,
+        at_most=_MOST_SECONDS,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """Where vectors, answers and contexts are kept beside the index.
+    """Where vectors, answers and written contexts are kept, so that nothing is paid for twice."""
 
-    Attributes:
-        enabled: whether there is a cache at all.
-        memory_mb: bound of what one process keeps, megabytes; 0 for no such layer.
-        redis_url: of a Redis that several machines share ("redis://host:6379/0"); empty for none. A password comes from
-            `redis_password_env`.
-        redis_password_env: the environment variable that holds it; empty for none.
-        disk_mb: bound of the folder, megabytes; 0 for no such layer.
-        folder: of the disk layer; None for one below the home of the indexes. All processes share it.
-    """
-
-    enabled: bool = True
-    memory_mb: int = 64
-    redis_url: str = ""
-    redis_password_env: str = ""
-    disk_mb: int = 2048
-    folder: Path | None = None
+    enabled: bool = option(True, "Keep them at all.")
+    memory_mb: int = option(64, "Megabytes in the memory of one process; 0 for none.", at_least=0, at_most=65_536)
+    redis_url: str = option(
+        "",
+        "A Redis shared by several machines, such as redis://127.0.0.1:6379/0; none when empty.",
+        kind="redis url",
+    )
+    redis_password_env: str = option(
+        "",
+        "Name of the environment variable that holds its password; the password itself never goes in this file.",
+        kind="variable",
+    )
+    disk_mb: int = option(
+        2048,
+        "Megabytes on disk, shared by all processes of this machine; 0 for none.",
+        at_least=0,
+        at_most=10_000_000,
+    )
+    folder: Path | None = option(None, "Its folder on disk; beside the indexes when empty.", kind="folder")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How a chunk's place in its document is told to the model that embeds it.
+    """The context embedded with a chunk: its place in the document."""
 
-    Attributes:
-        provider: "rules" (path, title, headings or scope), or who writes a sentence or two beside them: "ollama" or
-            "openai" (any endpoint of its chat protocol by base_url).
-        model, base_url, api_key_env, api_key_file, timeout_seconds: as in `EmbeddingOptions`, of the model that writes.
-        place: where the context stands in the embedded text: "prefix", "suffix" or "both".
-        max_tokens: of a written context.
-        window_tokens: how much of a long document the model is shown.
-        concurrency: requests under way at once.
-        usd_per_million_input, usd_per_million_output: the price of tokens; None for what our table says.
-        budget_usd: what one process may spend on contexts; 0 for no limit.
-    """
-
-    provider: str = "rules"
-    model: str = ""
-    base_url: str = ""
-    api_key_env: str = ""
-    api_key_file: str = ""
-    timeout_seconds: float = 60.0
-    place: str = "prefix"
-    max_tokens: int = 100
-    window_tokens: int = 8000
-    concurrency: int = 4
-    usd_per_million_input: float | None = None
-    usd_per_million_output: float | None = None
-    budget_usd: float = 0.0
+    provider: str = option(
+        "rules",
+        "rules (path, title, headings or scope), or a writer of a sentence or two beside them: ollama or openai.",
+        kind="context writer",
+    )
+    model: str = option("", "The provider's name of the model that writes; its default when empty.")
+    base_url: str = option(
+        "",
+        "Address of the service, for openai any with OpenAI's chat protocol; the provider's default when empty.",
+        kind="url",
+    )
+    api_key_env: str = option("", _KEY_VARIABLE, kind="variable")
+    api_key_file: str = option("", _KEY_FILE, kind="file")
+    timeout_seconds: float = option(60.0, _TIMEOUT, above=0, at_most=_MOST_SECONDS)
+    place: str = option(
+        "prefix",
+        "Position of the context in the embedded text: prefix, suffix or both.",
+        choices=("prefix", "suffix", "both"),
+    )
+    max_tokens: int = option(100, "Tokens of one written context.", at_least=16, at_most=1000)
+    window_tokens: int = option(
+        8000, "Tokens of a long document that the model is shown.", at_least=256, at_most=2_000_000
+    )
+    concurrency: int = option(4, "Requests under way at once.", at_least=1, at_most=64)
+    usd_per_million_input: float | None = option(
+        None, "The price of tokens that the model reads; no value for our table's.", at_least=0, at_most=_MOST_USD
+    )
+    usd_per_million_output: float | None = option(
+        None, "The price of tokens that the model writes; no value for our table's.", at_least=0, at_most=_MOST_USD
+    )
+    budget_usd: float = option(
+        0.0, "US dollars that one process may spend on contexts; 0 for no limit.", at_least=0, at_most=_MOST_USD
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RerankOptions:
-    """Who looks again at the best results of a search.
+    """A second look at the best results of a search."""
 
-    Attributes:
-        provider: "none", "http" (a /rerank endpoint) or "onnx" (a cross-encoder in a folder).
-        url: of the endpoint, in full.
-        model: its name there.
-        shape: which requests the endpoint understands, a row of `cqm.index.rerank.SHAPES`; "" to tell by the url.
-        api_key_env, api_key_file: as in `EmbeddingOptions`.
-        folder: with model.onnx and tokenizer.json, for "onnx".
-        depth: how many results are looked at, the best first.
-        deadline_seconds: after it the order stands as it was.
-        weight: share of the reranker's verdict in the order, the rest is the first stage's, 0 to 1.
-    """
-
-    provider: str = "none"
-    url: str = ""
-    model: str = ""
-    shape: str = ""
-    api_key_env: str = ""
-    api_key_file: str = ""
-    folder: str = ""
-    depth: int = 50
-    deadline_seconds: float = 1.0
-    weight: float = 0.5
+    provider: str = option(
+        "none", "none, http (any /rerank endpoint) or onnx (a cross-encoder in a folder).", kind="reranker"
+    )
+    url: str = option(
+        "",
+        "The endpoint in full, such as http://127.0.0.1:8080/v1/rerank; the service of the shape when empty.",
+        kind="url",
+    )
+    model: str = option("", "The endpoint's name of the model; its default when empty.")
+    shape: str = option(
+        "",
+        "Requests that the endpoint understands: cohere, jina, voyage, tei or llamacpp; told by the url when empty.",
+        kind="rerank shape",
+    )
+    api_key_env: str = option("", _KEY_VARIABLE, kind="variable")
+    api_key_file: str = option("", _KEY_FILE, kind="file")
+    folder: str = option("", "The folder of model.onnx and tokenizer.json, for onnx.", kind="file")
+    depth: int = option(50, "Results to look at again, the best first.", at_least=2, at_most=1000)
+    deadline_seconds: float = option(1.0, "After so long the order stays as it was.", above=0, at_most=60)
+    weight: float = option(
+        0.5, "Share of the reranker in the order; the rest is the first stage's.", at_least=0, at_most=1
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """Where chunks and their vectors are kept: in the index's own folder, or on a Qdrant server or cluster.
+    """A Qdrant server or cluster that holds the chunks and their vectors, instead of the index's folder.
 
-    All but the first six shape what is on the server: another value of one makes another generation.
-
-    Attributes:
-        api_key_env, api_key_file: as in `EmbeddingOptions`.
-        ca_file: certificates of the authorities that are trusted for https, PEM; empty for the system's.
-        timeout_seconds: for one request; whole seconds, rounded up.
-        retry_seconds: no request is sent again later than this after it was sent first.
-        url: of the server, "http://host:6333"; empty for the folder.
-        prefix: begins the name of every collection.
-        shard_number: shards of a collection. The frequencies of words are counted in each shard by itself.
-        replication_factor: on how many nodes of a cluster each shard is.
-        write_consistency_factor: how many of them must have a write before it counts.
-        quantization: of the vectors that are searched first, a row of `cqm.index.store.qdrant_models.QUANTIZATIONS`.
-        on_disk: leave vectors and the graph on the server's disk instead of its memory.
+    Another value of one from `url` to `on_disk` makes another generation.
     """
 
-    api_key_env: str = ""
-    api_key_file: str = ""
-    ca_file: str = ""
-    timeout_seconds: float = 10.0
-    retry_seconds: float = 30.0
-    url: str = ""
-    prefix: str = "cqm"
-    shard_number: int = 1
-    replication_factor: int = 1
-    write_consistency_factor: int = 1
-    quantization: str = "none"
-    on_disk: bool = False
+    url: str = option(
+        "", "Its address, such as https://qdrant.example:6333; the index's own folder when empty.", kind="url"
+    )
+    prefix: str = option("cqm", "Begins the names of collections and aliases.", kind="collection prefix")
+    shard_number: int = option(
+        1, "Shards of a collection; each counts the frequencies of words by itself.", at_least=1, at_most=1000
+    )
+    replication_factor: int = option(1, "Nodes of a cluster that hold each shard.", at_least=1, at_most=100)
+    write_consistency_factor: int = option(1, "Nodes that must have a write before it counts.", at_least=1, at_most=100)
+    quantization: str = option(
+        "none", "The small form of vectors that is searched first: none, int8 or binary.", kind="quantization"
+    )
+    on_disk: bool = option(False, "Leave vectors on the server's disk, instead of in its memory.")
+    api_key_env: str = option("", _KEY_VARIABLE, kind="variable")
+    api_key_file: str = option("", _KEY_FILE, kind="file")
+    ca_file: str = option(
+        "", "Certificates of the authorities that https trusts; those of the system when empty.", kind="file"
+    )
+    timeout_seconds: float = option(10.0, f"{_TIMEOUT} Rounded up to whole seconds.", above=0, at_most=_MOST_SECONDS)
+    retry_seconds: float = option(
+        30.0, "How long a request that fails is sent again.", at_least=0, at_most=_MOST_SECONDS
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Everything that shapes an index.
+    """Where indexes live and how they are made."""
 
-    Attributes:
-        home: the folder that holds the indexes of all roots; None for the user's cache folder.
-        in_project: keep the index in `.cqm/` below the root instead.
-        workers: processes that read and chunk files; 0 for one per core.
-        disk_mb: bound of all indexes below `home`, megabytes; 0 for none. Whole indexes of other roots are deleted to
-            keep it, those that were not used for the longest time first.
-        scan, chunk, embedding, routes, cache, context, rerank, store: of the parts.
-    """
-
-    home: Path | None = None
-    in_project: bool = False
+    home: Path | None = option(None, "Folder of all indexes; the user's cache folder when empty.", kind="folder")
+    in_project: bool = option(False, "Keep the index in .cqm/ below the indexed folder instead.")
     scan: ScanOptions = field(default_factory=ScanOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
     embedding: EmbeddingOptions = field(default_factory=EmbeddingOptions)
@@ -233,5 +262,9 @@ class IndexOptions:
     context: ContextOptions = field(default_factory=ContextOptions)
     rerank: RerankOptions = field(default_factory=RerankOptions)
     store: StoreOptions = field(default_factory=StoreOptions)
-    workers: int = 0
-    disk_mb: int = 0
+    workers: int = option(0, "Processes that read and chunk files; 0 for one per core.", at_least=0, at_most=256)
+    disk_mb: int = option(
+        0,
+        "Megabytes of all indexes; beyond, the longest unused of other folders are deleted. 0 for no limit.",
+        at_least=0,
+    )

@@ -1,4 +1,4 @@
-"""What an update does, costs and comes to: progress, usage, estimates and summaries."""
+"""Progress, usage, cost, estimate and summary of an update."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
@@ -9,15 +9,15 @@ from cqm.index.model.status import ModelState
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is.
+    """Progress of an update.
 
     Attributes:
         phase: "scanning", "indexing", "improving" or "done".
         done, total: files; total is 0 while scanning.
         path: the file last finished.
         chunks: chunks written so far.
-        rate: files a second since the phase began; 0 while that is not known.
-        remaining_seconds: how long the phase will take still, by the bytes that are left; None while not known.
+        rate: files a second since the phase began; 0 while unknown.
+        remaining_seconds: rest of the phase, by the bytes that are left; None while unknown.
     """
 
     phase: str
@@ -31,14 +31,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a service was used for: what it counted where it tells, else our estimate.
+    """Use of a service, as counted by it, or else by our estimate.
 
     Attributes:
         requests: answered ones.
         texts: embedded, written or judged.
         tokens, output_tokens: taken in and given out.
-        usd: what that cost; 0 where no price is known.
-        seconds: of waiting for answers, of all requests together.
+        usd: the cost; 0 where no price is known.
+        seconds: waited for answers, of all requests together.
     """
 
     requests: int = 0
@@ -49,22 +49,22 @@ class Usage:
     seconds: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Both together."""
+        """Add another use."""
         return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
 
     def __sub__(self, before: "Usage") -> "Usage":
-        """What came after an earlier count."""
+        """Take away an earlier count."""
         return Usage(*(mine - its for mine, its in zip(astuple(self), astuple(before), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a model would be asked for.
+    """Estimated use of a model.
 
     Attributes:
         name: "provider/model".
-        texts, tokens, output_tokens: how many, estimated.
-        usd: their price; None where it is not known.
+        texts, tokens, output_tokens: their numbers.
+        usd: their price; None where unknown.
     """
 
     name: str
@@ -76,13 +76,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What an update would do, without doing it.
+    """Forecast of an update.
 
     Attributes:
         files: to read.
         chunks: of these, new or changed.
-        embedding: what each model would be asked for at most: what the cache has costs nothing.
-        contexts: what the model that writes contexts would be asked for; None without one.
+        embedding: the most use of each model; cached vectors cost nothing.
+        contexts: likewise of the writer of contexts; None without one.
     """
 
     files: int
@@ -93,24 +93,24 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class UpdateSummary:
-    """What an update did.
+    """Outcome of an update.
 
     Attributes:
         added, modified, deleted, unchanged: files.
-        failed: files that could not be indexed; they are retried by the next update.
+        failed: files that could not be indexed; the next update tries them again.
         skipped: files left out, counted by reason; over the whole root, not only the paths of this update.
-        chunks_written, chunks_deleted, chunks_kept: chunks of the files that were touched.
-        embedded: texts that got a vector.
-        cached: of these, how many had theirs from the cache.
-        lacking: chunks of the whole index that wait for a vector of the preferred model, or for a written context.
-        usage: what each model was used for, by name, searches of the time included.
+        chunks_written, chunks_deleted, chunks_kept: chunks of the touched files.
+        embedded: texts with a new vector.
+        cached: of these, vectors taken from the cache.
+        lacking: chunks of the whole index still without a vector of the preferred model or a written context.
+        usage: of each model by name, including searches made meanwhile.
         models: the configured ones, in order.
-        bytes_read: of the files that were chunked.
+        bytes_read: of the chunked files.
         seconds: wall time.
-        cancelled: whether it stopped early at the caller's request; the index is consistent then too.
-        dropped: whether a rebuild was dropped because it would have lost something: the index is what it was before.
-        notes: what else its user should know, a sentence each: that the index was damaged and is rebuilt, that a
-            rebuild was dropped and why, which other indexes were deleted to make room.
+        cancelled: whether the caller stopped it early; the index is consistent then too.
+        dropped: whether a rebuild was dropped because it would have lost something; the index is as before.
+        notes: sentences for the user: a damaged index is rebuilt, a rebuild was dropped and why, other indexes were
+            deleted to make room.
     """
 
     added: int = 0
@@ -136,13 +136,13 @@ class UpdateSummary:
 
 @dataclass(frozen=True, slots=True)
 class Improved:
-    """What became of chunks that waited for a model.
+    """Outcome of embedding chunks left for later.
 
     Attributes:
-        files: that were gone over.
-        embedded: chunks that got a vector of their preferred model.
-        lacking: chunks that wait still.
-        usage: what each model was used for, by name.
+        files: looked at.
+        embedded: chunks with a new vector of their preferred model.
+        lacking: chunks still waiting.
+        usage: of each model by name.
         seconds: wall time.
     """
 

@@ -1,4 +1,4 @@
-"""What the index is asked and answers: queries, hits, symbols, and what it holds of a file."""
+"""Queries and answers: hits, symbols, and the states of files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from cqm.index.model.freshness import NOT_KNOWN, Freshness
 
 
 class FileState(StrEnum):
-    """What the index holds of a file."""
+    """State of a file in the index."""
 
     INDEXED = "indexed"
     FAILED = "failed"
@@ -17,7 +17,7 @@ class FileState(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a file that no ignore rule names is left out."""
+    """Reasons to leave out a file that no ignore rule names."""
 
     BINARY = "binary"
     TOO_LARGE = "too large"
@@ -36,7 +36,7 @@ class SkipReason(StrEnum):
 
 
 class SearchMode(StrEnum):
-    """Which evidence a search uses."""
+    """Evidence used by a search."""
 
     HYBRID = "hybrid"
     SEMANTIC = "semantic"
@@ -48,12 +48,12 @@ class Query:
     """A question to the index.
 
     Attributes:
-        text: the question, a symbol's name, an error message, a path; a place such as `src/app.py:40-61`, where that
-            file is in the index, asks for what is like the chunks there.
-        like: such a place, which has to be in the index; then there is no text.
+        text: a question, a symbol's name, an error message or a path. A place in an indexed file, such as
+            `src/app.py:40-61`, asks for similar chunks.
+        like: such a place, which must be in the index; then there is no text.
         limit: results a page, 1 to 100.
         cursor: `Answer.next_cursor` of the page before; empty for the first page.
-        mode: which evidence counts.
+        mode: the evidence to use.
         languages, kinds, sources: keep chunks of these languages, kinds or source types (`Metadata.source_type`);
             empty for all.
         include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
@@ -81,9 +81,9 @@ class Hit:
     Attributes:
         path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
         score: the sum of the named parts.
-        context: the declarations that it stands in, as the file writes them, a line each.
-        position: of the chunk among those of its file; -1 when not known.
-        metadata: what else is known of it, by the names of `Metadata` and of its facts; nothing empty.
+        context: the enclosing declarations as written in the file, a line each.
+        position: of the chunk among those of its file; -1 when unknown.
+        metadata: by the names of `Metadata` and of its facts; nothing empty.
     """
 
     path: str
@@ -102,18 +102,18 @@ class Hit:
 
     @property
     def shown(self) -> str:
-        """What to show to a reader: the content where the text is an encoding of it."""
+        """Text for a reader: the content, where the text is an encoding of it."""
         return self.content or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A small type or section that several results are parts of: whoever shows them may as well show all of it.
+    """A small type or section of which several results are parts, so it may be shown whole.
 
     Attributes:
         path, symbol: its file, and its qualified name or heading path.
         first, last: positions of its first and last chunk in the file.
-        others: those of its chunks that are no results, in order.
+        others: its chunks that are no results, in order.
     """
 
     path: str
@@ -125,20 +125,20 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The ranked chunks for a query and what they were searched in.
+    """The ranked chunks for a query, and the state of the index.
 
     Attributes:
         hits: best first.
         next_cursor: pass it in `Query.cursor` for the next page; empty when there is none.
-        mode: the evidence that was used, which is less than was asked for when `degraded` says why.
-        degraded: why less evidence than asked for was used; empty when all was.
-        files, chunks: how many the index holds.
+        mode: the evidence used.
+        degraded: why that is less than asked for; empty when it is not.
+        files, chunks: numbers in the index.
         complete: whether the last update of the index ran to its end.
-        failed_files: files whose content the index lacks.
+        failed_files: files missing in the index.
         updated_at: when the last update ended, seconds since the epoch; 0 for never.
-        freshness: how far the index is in step with its files, as far as who answers knows.
-        like: the place that the hits are like, and its names; empty for an ordinary question.
-        parents: of which so many parts are among the hits that they may be shown whole; outermost alone.
+        freshness: of the index, as far as known here.
+        like: the place to which the hits are similar, and its names; empty for an ordinary question.
+        parents: types and sections with enough parts among the hits to be shown whole; the outermost only.
     """
 
     hits: tuple[Hit, ...]
@@ -157,7 +157,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a symbol is defined: its lines, qualified name, kind, signature and doc comment (empty when not known)."""
+    """A definition: its lines, qualified name, kind, signature and doc comment (empty when unknown)."""
 
     path: str
     start_line: int
@@ -170,7 +170,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A line that calls a symbol: `symbol` is the one that the line is in, `text` the line itself."""
+    """A line that calls a symbol: `symbol` is the one around the line, `text` the line itself."""
 
     path: str
     line: int
@@ -180,15 +180,15 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True)
 class SymbolUses:
-    """What the index tells of a symbol.
+    """Definitions and calls of a symbol.
 
     Attributes:
-        name: that was asked for.
+        name: as asked for.
         definitions: of symbols with the name.
         calls: of anything with the last part of the name (types are not resolved), source before tests.
-        related: definitions of what the symbol itself calls, where their names are rare enough to tell.
-        total_calls: how many calls were found, of which `calls` are the first.
-        is_complete: whether all chunks that say the name were looked at; of a very common name, only the best are.
+        related: definitions called by the symbol itself, where their names are rare enough to tell.
+        total_calls: number of calls found, of which `calls` are the first.
+        is_complete: whether all chunks with the name were looked at; of a very common name, only the best are.
     """
 
     name: str
@@ -201,7 +201,7 @@ class SymbolUses:
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file that failed or was skipped, and why."""
+    """A failed or skipped file, and the reason."""
 
     path: str
     reason: str

@@ -1,6 +1,8 @@
-"""."""
+"""Options and findings of redaction."""
 
 from dataclasses import dataclass
+
+from cqm.chunkers.model import option
 
 REDACTION_VERSION = 1
 """Part of the name of each generation: raise it when another release redacts more or less of the same text."""
@@ -8,18 +10,15 @@ REDACTION_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class SecretOptions:
-    """Which secrets are redacted.
+    """Redaction of secrets before text is stored, sent or shown. Only your own cqm.yml may set these."""
 
-    Attributes:
-        redact: redact what is found in texts.
-        allow: regular expressions of values that stay as they are; one that matches anywhere in a value counts.
-        allow_paths: globs of files, relative to the root, of which nothing is redacted; also of files that are left
-            out for a name known for secrets.
-    """
-
-    redact: bool = True
-    allow: tuple[str, ...] = ()
-    allow_paths: tuple[str, ...] = ()
+    redact: bool = option(True, "Redact secrets found in files.")
+    allow: tuple[str, ...] = option(
+        (), "Regular expressions of values that stay as they are, such as ^AKIAIOSFODNN7EXAMPLE$.", kind="pattern"
+    )
+    allow_paths: tuple[str, ...] = option(
+        (), "Files, in .gitignore syntax, that are indexed whatever their names, and in which nothing is redacted."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +26,9 @@ class SecretFinding:
     """A redacted secret, without its value.
 
     Attributes:
-        line: where it begins, from 1.
-        kind: what it is, such as "private key".
-        count: how many of the kind begin on the line.
+        line: of its first character, from 1.
+        kind: for example "private key".
+        count: number of this kind that begin on the line.
     """
 
     line: int
@@ -39,12 +38,12 @@ class SecretFinding:
 
 @dataclass(frozen=True, slots=True)
 class RedactedFile:
-    """A file with what was redacted in it, in order."""
+    """A file with the secrets redacted in it, in order."""
 
     path: str
     findings: tuple[SecretFinding, ...]
 
     @property
     def count(self) -> int:
-        """How many secrets were redacted."""
+        """Number of redacted secrets."""
         return sum(found.count for found in self.findings)

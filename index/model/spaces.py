@@ -1,4 +1,4 @@
-"""Vector spaces, and what a model makes of texts in them."""
+"""Vector spaces, and vectors of texts in them."""
 
 import hashlib
 import re
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A vector space: only vectors of the same space may be compared.
+    """A vector space. Compare only vectors of the same space.
 
     Attributes:
-        provider, model: who embeds, with what.
+        provider, model: of the options.
         dimensions: of its vectors.
-        version: changes whenever the same text would get another vector: a model's digest, our own recipe's number,
-            the host of an endpoint whose models only their name tells apart; empty when nothing is known.
+        version: another one whenever the same text would get another vector: a model's digest, our own recipe's
+            number, or the host of an endpoint; empty when unknown.
     """
 
     provider: str
@@ -35,7 +35,7 @@ class Space:
 
     @property
     def name(self) -> str:
-        """The space's identity, such as "embedded/code-256/256@1"; two spaces are equal when their names are."""
+        """The space's identity, such as "embedded/code-256/256@1"; spaces with equal names are equal."""
         name = f"{self.provider}/{self.model}/{self.dimensions}"
         return f"{name}@{self.version}" if self.version else name
 
@@ -48,7 +48,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class RejectedText:
-    """A text that has no vector, by its position among the texts of the call, and why."""
+    """A text without a vector: its position in the call, and the reason."""
 
     index: int
     reason: str
@@ -56,15 +56,15 @@ class RejectedText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embeddings:
-    """The vectors of a batch of texts. A text without a vector has no row: nothing stands in for it.
+    """The vectors of a batch of texts. A text without a vector has no row.
 
     Attributes:
-        indices: positions of the texts that have a vector, ascending.
+        indices: positions of the texts with a vector, ascending.
         vectors: their unit vectors, shape (len(indices), dimensions).
-        space: of the model that made these very vectors; another may have taken its place since.
+        space: of the model that made these vectors; another may have taken its place since.
         rejected: the other texts.
-        cut: positions of texts that were too long for the model, so that the vector shows only how they begin.
-        pooled: positions of texts that were too long for the model, so that the vector is the mean of their parts'.
+        cut: positions of overlong texts, of which only the beginning was embedded.
+        pooled: positions of overlong texts, whose vector is the mean of those of their parts.
     """
 
     indices: tuple[int, ...]

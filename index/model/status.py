@@ -1,4 +1,4 @@
-"""What there is to say of an index: its status, its models and the layers of its cache."""
+"""Status of an index: its files, models, cache and running work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Running:
     Attributes:
         task: "update", "update of paths", "rebuild" (into another generation), "improve" or "compact".
         phase, done, total, chunks, rate, remaining_seconds: as in `Progress`.
-        started_at, told_at: when it began, and when this was so, seconds since the epoch.
+        started_at, told_at: times of its begin and of this report, seconds since the epoch.
     """
 
     task: str
@@ -34,13 +34,13 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """A generation that is built beside the one that serves.
+    """A generation being built beside the serving one.
 
     Attributes:
-        name: of it.
-        why: which options or models changed, or that it was asked for; empty when that is not known.
-        files: that it holds by now.
-        total: that it will hold; 0 while nothing builds it, until the next update goes on with it.
+        name: its name.
+        why: the options or models that changed, or the user's request; empty when unknown.
+        files: their number in it by now.
+        total: their number at the end; 0 while nothing builds it, until the next update goes on with it.
     """
 
     name: str
@@ -51,15 +51,15 @@ class Building:
 
 @dataclass(frozen=True, slots=True)
 class CacheLayer:
-    """How a layer of the cache did since it was opened.
+    """Counts of a layer of the cache since it was opened.
 
     Attributes:
         name: "memory", "redis" or "disk".
-        hits, misses: keys asked for, by what became of it.
+        hits, misses: keys found and not found.
         stored: values written.
-        errors: operations that failed; each counts as a miss.
-        entries, size_bytes: what it holds; 0 where that is not told.
-        problem: what is wrong now; empty when nothing is.
+        errors: failed operations; each counts as a miss.
+        entries, size_bytes: its content; 0 where unknown.
+        problem: its present fault; empty for none.
     """
 
     name: str
@@ -74,12 +74,12 @@ class CacheLayer:
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """Whether a configured model can be used.
+    """State of a configured model.
 
     Attributes:
         name: "provider/model".
-        embeds: what it is the first choice for: "code", "prose"; empty for a fallback.
-        problem: why it failed when it was asked the last time; empty when it did not.
+        embeds: routes of which it is the first choice: "code", "prose"; empty for a fallback.
+        problem: why its last request failed; empty when it did not.
     """
 
     name: str
@@ -88,7 +88,7 @@ class ModelState:
 
 
 class IndexState(StrEnum):
-    """What is to be said of an index in one word; the first that fits."""
+    """An index in one word; the first that fits."""
 
     ABSENT = "absent"
     DAMAGED = "damaged"
@@ -101,7 +101,7 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What an index holds and how fresh it is.
+    """Content and freshness of an index.
 
     Attributes:
         root, location: the indexed folder or file, and the folder of the index.
@@ -111,28 +111,27 @@ class IndexStatus:
         chunks: searchable chunks.
         languages: chunks counted by language.
         skipped: files counted by reason.
-        failed: the files that failed.
+        failed: the failed files.
         space: the space of the preferred model, as "provider/model/dimensions"; empty before its first vector.
         coverage: chunks counted by the space of their vector; "" for those without one.
         lacking: as in `UpdateSummary`.
         models: the configured ones, in order; only those with a problem when the index is not open.
         cache: its layers; empty when the index is not open.
         updated_at: end of the last update, seconds since the epoch; 0 for never.
-        pending: files that differ from the index on disk now; None when it was not looked at.
+        pending: files that differ from the index now; None when nobody looked.
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
         size_bytes: of the index on disk.
-        damage: what was found damaged; empty when nothing was, or when it is rebuilt already.
-        unavailable: why the index that was here is whole and not used, with what to do about it; empty when it is used,
-            or when another one has taken its place.
-        server: the collection that holds the chunks, and the Qdrant server it is on; empty where `location` holds them.
+        damage: the damage found; empty for none, or when it is rebuilt already.
+        unavailable: why an undamaged index is not used, with a remedy; empty when it is used or was replaced.
+        server: the Qdrant collection and server of the chunks; empty where `location` holds them.
         state: "running" while an update or a rebuild goes on, "incomplete" when the last of all files was cut short,
             "partial" when files failed, else "complete".
-        freshness: how far it is in step with its files.
-        commits_behind: how many commits git_head has that indexed_head has not; None when that is not known.
-        running: what goes on now, in this process or another.
-        stopped: the last update of all files, where it was cut short; None when it ran to its end, or runs.
-        building: the generation that is built while this one serves; None for none.
-        redacted_secrets, redacted_files: how many secrets were redacted, and in how many files.
+        freshness: compared with its files.
+        commits_behind: number of commits of git_head missing in indexed_head; None when unknown.
+        running: present work on it, in this process or another.
+        stopped: the last update of all files, if it was cut short; None when it ended, or runs.
+        building: the generation built while this one serves; None for none.
+        redacted_secrets, redacted_files: numbers of redacted secrets and of files with one.
     """
 
     root: str
@@ -169,18 +168,18 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One of all the indexes of a user, as far as it can be told without opening it.
+    """One of a user's indexes, described without opening it.
 
     Attributes:
         root, location: the indexed folder or file, and the folder of the index.
         root_exists: whether the first is still there.
-        files, chunks: that can be searched.
+        files, chunks: numbers of searchable ones.
         space: as in `IndexStatus`.
         size_bytes: on disk.
         updated_at, used_at: end of the last update, and the last use, seconds since the epoch; 0 for never.
-        in_use_by: the process that has it open; empty for none.
-        damage: why nothing can be told; empty where something can.
-        unavailable: as in `IndexStatus`, as far as it does not depend on the settings.
+        in_use_by: the process with it open; empty for none.
+        damage: why it cannot be described; empty where it can.
+        unavailable: as in `IndexStatus`, but independent of the settings.
         server: as in `IndexStatus`.
     """
 

@@ -1,1 +1,3 @@
-"""."""
+"""From evidence to an order. Pure functions: no store, no manifest."""
+
+__all__ = ["evidence", "exact", "file_roles", "question", "rank"]

@@ -1,1 +1,16 @@
-"""."""
+"""Talk to services: addresses, keys, retries, breakers, rates, time limits, clients of Ollama and OpenAI."""
+
+__all__ = [
+    "addresses",
+    "breaker",
+    "budget",
+    "deadline",
+    "endpoint",
+    "keys",
+    "ollama",
+    "openai",
+    "presets",
+    "purposes",
+    "rates",
+    "retries",
+]

@@ -1,4 +1,4 @@
-"""Where a service is: addresses that can be used, those of this machine, and those that an environment names."""
+"""Addresses of services: valid ones, local ones, and those named by the environment."""
 
 import ipaddress
 import os
@@ -10,14 +10,14 @@ OLLAMA_URL = f"http://127.0.0.1:{_OLLAMA_PORT}"
 OLLAMA_VARIABLE = "OLLAMA_HOST"
 
 MAY_HOLD_A_SECRET = frozenset("@?")
-"""An address with one of these may have a password before it, or a key after it: it is not written down by CQM."""
+"""An address with one of these characters may contain a password or a key, so CQM never writes it down."""
 
 
 def is_address(url: str) -> bool:
-    """Whether a URL is http or https with a host and, if any, a port that there can be."""
+    """Whether a URL is http or https with a host and, if given, a valid port."""
     try:
         parts = urlsplit(url)
-        # Looking at the port is what checks it.
+        # Reading the port validates it.
         is_reachable = bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
@@ -25,10 +25,9 @@ def is_address(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL, or a host with or without a port, is on this machine; a name counts only when it is "localhost".
+    """Whether a URL or HOST[:PORT] is on this machine; the only name recognised is "localhost".
 
-    0.0.0.0 and [::] are this machine too, as the target of a connection: OLLAMA_HOST is often set to them for the
-    service.
+    As targets of a connection, 0.0.0.0 and [::] are this machine too: OLLAMA_HOST is often set to them for the service.
     """
     try:
         host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
@@ -44,12 +43,12 @@ def is_loopback(url: str) -> bool:
 
 
 def ollama_url(base_url: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Where Ollama is: as configured, else as OLLAMA_HOST says, else on this machine.
+    """Return Ollama's address: as configured, else from OLLAMA_HOST, else on this machine.
 
-    In that variable scheme and port may be missing, and 0.0.0.0 is where a server listens.
+    In OLLAMA_HOST scheme and port may be missing, and 0.0.0.0 is the server's listening address.
 
     Parameters:
-        base_url: of the options; empty for none.
+        base_url: from the options; empty for none.
         environment: of the process.
     """
     host = base_url or environment.get(OLLAMA_VARIABLE) or OLLAMA_URL

@@ -1,4 +1,4 @@
-"""A bound for a whole answer: the clients' time-outs hold for each piece of it, so that it could trickle for ever."""
+"""A time limit for whole answers: the clients' time-outs apply to each piece, so an answer could trickle for ever."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,16 +6,16 @@ from typing import Any
 
 
 def bounded(stream_class: Any, late: Callable[[], Exception], seconds: float) -> Callable[[Any], None]:  # noqa: ANN401 - of httpx or httpx2
-    """A hook for responses that ends the reading of a body after a time.
+    """Return a response hook limiting the time for reading a body.
 
     Parameters:
         stream_class: `SyncByteStream` of the client's httpx.
-        late: makes the error that tells the client of it.
+        late: makes the error raised after the limit.
         seconds: from the response's head to its last byte.
     """
 
     class Bounded(stream_class):  # type: ignore[misc] # a class that is only known here
-        """A body that must come within the time."""
+        """A body with a time limit."""
 
         def __init__(self, stream: Any) -> None:  # noqa: ANN401 - see above
             self._stream = stream

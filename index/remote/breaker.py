@@ -1,4 +1,4 @@
-"""A circuit breaker: a service that failed is left alone for a while, then one call may try it again.
+"""A circuit breaker: a failed service is left alone for a while, then one call may try it again.
 
 Nygard, Release It!, 2nd edition, chapter 5 ("Circuit Breaker"): closed, open, half-open.
 """
@@ -12,8 +12,8 @@ class Breaker:
     """The state of one service; its methods may be called from any thread.
 
     Parameters:
-        seconds: how long the service is left alone after a failure.
-        clock: seconds that only grow.
+        seconds: pause after a failure.
+        clock: monotonic seconds.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -30,13 +30,13 @@ class Breaker:
 
     @property
     def reason(self) -> str:
-        """Why it failed the last time; empty when it worked since."""
+        """The last failure's reason; empty once it worked again."""
         return self._reason
 
     def admits(self) -> bool:
         """Whether the caller may use the service now.
 
-        When the time is over, one caller may try; the others wait until it has told how that went.
+        After the pause one caller may try; the others wait for its result.
         """
         with self._lock:
             if self._open_until is None:
@@ -47,17 +47,17 @@ class Breaker:
             return True
 
     def half_open(self) -> None:
-        """Let one caller try the service now: somebody wants it who may have mended it."""
+        """Let one caller try the service now: somebody asked for it and may have repaired it."""
         with self._lock:
             if self._open_until is not None:
                 self._open_until = self._clock()
 
     def worked(self) -> None:
-        """The service answered: it may be used."""
+        """Record a success: the service may be used."""
         with self._lock:
             self._open_until, self._reason = None, ""
 
     def failed(self, reason: str = "") -> None:
-        """The service failed: leave it alone from now on for `seconds`."""
+        """Record a failure: leave the service alone for `seconds`."""
         with self._lock:
             self._open_until, self._reason = self._clock() + self._seconds, reason

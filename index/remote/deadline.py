@@ -1,4 +1,4 @@
-"""Waiting for something no longer than one is willing to, in threads that nobody waits for when the process ends."""
+"""Wait for a call with a time limit, in threads a process can end without."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -9,37 +9,37 @@ Result = TypeVar("Result")
 
 
 class DeadlineError(Exception):
-    """The time is over, and there is no result."""
+    """The time is over without a result."""
 
 
 class StoppedError(Exception):
-    """Somebody wanted to stop, and there is no result."""
+    """The caller stopped without a result."""
 
 
 _SECONDS_BETWEEN_QUESTIONS = 0.2
 
 
 def within(seconds: float, call: Callable[[], Result]) -> Result:
-    """The result of a call, in a thread of its own; when it takes too long, the thread is left to end by itself.
+    """Return the result of a call in a thread of its own; a call taking too long is left to end by itself.
 
     Raises:
-        DeadlineError: it is not done after `seconds`; and whatever the call raises.
+        DeadlineError: it is not done after `seconds`; also whatever the call raises.
     """
     return awaited(begun(call, "deadline"), seconds)
 
 
 def begun(call: Callable[[], Result], name: str) -> Future[Result]:
-    """A call that runs in a thread of its own, of this name."""
+    """Start a call in a thread of its own with this name."""
     future: Future[Result] = Future()
     Thread(target=settle, args=(future, call), name=name, daemon=True).start()
     return future
 
 
 def awaited(future: Future[Result], seconds: float) -> Result:
-    """What a call gives, waited for no longer than `seconds`.
+    """Wait for a call's result, at most `seconds`.
 
     Raises:
-        DeadlineError: it is not done by then; and whatever the call raises.
+        DeadlineError: it is not done by then; also whatever the call raises.
     """
     try:
         return future.result(seconds)
@@ -50,14 +50,14 @@ def awaited(future: Future[Result], seconds: float) -> Result:
 
 
 def unless(cancelled: Callable[[], bool], call: Callable[[], Result]) -> Result:
-    """The result of a call, unless somebody wants to stop before; then its thread is left to end by itself.
+    """Return the result of a call unless `cancelled` comes first; then the call is left to end by itself.
 
     Parameters:
-        cancelled: asked several times a second.
-        call: made in a thread of its own.
+        cancelled: called several times a second.
+        call: run in a thread of its own.
 
     Raises:
-        StoppedError: `cancelled` answered true; and whatever the call raises.
+        StoppedError: `cancelled` returned true; also whatever the call raises.
     """
     future = begun(call, "stoppable")
     while True:
@@ -69,10 +69,10 @@ def unless(cancelled: Callable[[], bool], call: Callable[[], Result]) -> Result:
 
 
 def settle(future: Future[Result], call: Callable[[], Result]) -> None:
-    """Make a call whose outcome somebody may wait for, unless they have cancelled it."""
+    """Run a call and put its result or error into the future, unless the future is cancelled."""
     if not future.set_running_or_notify_cancel():
         return
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001 - handed to whoever waits, in the other thread
+    except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
         future.set_exception(error)

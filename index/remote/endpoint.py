@@ -1,4 +1,4 @@
-"""Where a service is and the key it wants, shown without anything secret."""
+"""A service's address and key, printed without secrets."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -7,17 +7,17 @@ from cqm.index.model.errors import EmbeddingError
 from cqm.index.remote.addresses import is_address, is_loopback
 
 _QUOTED = 300
-"""Characters of a service's own words in our messages."""
+"""Characters quoted from a service's answer in our messages."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Endpoint:
-    """The address of a service. As a string it has no user name, password or query.
+    """The address of a service. Its string omits user name, password and query.
 
     Attributes:
         url: absolute.
-        key: what authorises us there; empty for none.
-        is_web: whether it speaks HTTP; the address of another is for its own client to check.
+        key: authorises us there; empty for none.
+        is_web: whether it speaks HTTP; other addresses are checked by their own client.
 
     Raises:
         EmbeddingError: the address cannot be used.
@@ -29,7 +29,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         if self.is_web and not is_address(self.url):
-            # What cannot be taken apart may hold a password anywhere before its last "@".
+            # A malformed address may contain a password anywhere before its last "@".
             message = f"The address {self.url.rpartition('@')[2]!r} of a service is not valid."
             raise EmbeddingError(message, remedy="Give http:// or https://, a host, and perhaps a port and a path.")
 
@@ -42,7 +42,7 @@ class Endpoint:
 
     @property
     def authority(self) -> str:
-        """Host and port, the port only where it is given."""
+        """Host and port; without the port if the address has none."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
@@ -51,14 +51,14 @@ class Endpoint:
         return is_loopback(self.url)
 
     def quoted(self, said: object) -> str:
-        """The beginning of what the service said, without our secrets: some services repeat the key they refuse."""
+        """Quote the beginning of a service's answer without our secrets: some services repeat a refused key."""
         text = str(said).strip()
         for secret in self._secrets():
             text = text.replace(secret, "***")
         return text[:_QUOTED]
 
     def cause(self, error: Exception) -> Exception | None:
-        """The error to chain to ours: none when a traceback of it would print a secret."""
+        """Return the error for chaining to ours; None if its traceback would print a secret."""
         return None if any(secret in str(error) for secret in self._secrets()) else error
 
     def _secrets(self) -> list[str]:

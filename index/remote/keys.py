@@ -1,4 +1,4 @@
-"""The key to a service: from an environment variable, or from a file that nobody else can read."""
+"""Read a service's key from an environment variable, or from a file private to its owner."""
 
 import os
 import stat
@@ -13,22 +13,22 @@ _LONGEST = 8192
 
 
 def variable_for(convention: str, own_url: str, *, named: str, base_url: str) -> str:
-    """Choose the environment variable that holds a key; empty for none.
+    """Choose the environment variable with a service's key; empty for none.
 
-    The variable that a provider's own programs read holds the key of that provider. It is no key for another address
-    that the options name: then the options name the variable, too.
+    A provider's usual variable holds the key for that provider only. If the options name another address, they must
+    name the variable, too.
 
     Parameters:
         convention: the variable of the provider; empty for none.
-        own_url: where the provider is.
-        named: the variable that the options name; empty for none.
-        base_url: the address that the options name; empty where provider or environment decide.
+        own_url: the provider's address.
+        named: the variable named in the options; empty for none.
+        base_url: the address named in the options; empty if provider or environment decide.
     """
     return named or (convention if not base_url or is_same_origin(base_url, own_url) else "")
 
 
 def is_same_origin(url: str, other: str) -> bool:
-    """Tell whether two addresses have the same scheme, host and port."""
+    """Whether two addresses have the same scheme, host and port."""
     try:
         (one, its_port), (two, other_port) = ((parts := urlsplit(it), parts.port) for it in (url, other))
     except ValueError:
@@ -37,17 +37,17 @@ def is_same_origin(url: str, other: str) -> bool:
 
 
 def read_key(variable: str, file: str) -> str:
-    """The key; empty where there is none.
+    """Return the key; empty if there is none.
 
-    A file that others can read is refused, as ssh refuses such a key: a warning would be overlooked. Windows has no
-    such bits, so there the file is taken as it is.
+    A file readable by others is refused, as ssh does: a warning would be overlooked. On Windows, which has no such
+    bits, the file is accepted.
 
     Parameters:
-        variable: the environment variable, which wins where it is set and not blank.
-        file: holds nothing but the key; "~" is the user's home; empty for none.
+        variable: the environment variable; wins if it is set and not blank.
+        file: contains only the key; "~" is the user's home; empty for none.
 
     Raises:
-        EmbeddingError: the file cannot be read or others can read it; or what is found is something else than one key.
+        EmbeddingError: the file cannot be read or others can read it; or the content is not exactly one key.
     """
     key = os.environ.get(variable, "").strip()
     if key:
@@ -60,7 +60,7 @@ def _read(path: Path) -> str:
         # Opening a pipe would wait for its other end.
         raise EmbeddingError(f"The key file {path} cannot be read: it is no file.", remedy="Correct api_key_file.")
     try:
-        # The open file is looked at, so that it cannot be exchanged in between.
+        # Check the open file, so it cannot be exchanged in between.
         with path.open("rb") as opened:
             mode = os.fstat(opened.fileno()).st_mode
             content = opened.read(_LONGEST + 1)
@@ -75,9 +75,9 @@ def _read(path: Path) -> str:
 
 
 def _checked(content: str, place: str, remedy: str) -> str:
-    """The key, where it is something that a header can hold: the clients' own messages quote what they refuse."""
+    """Return the key if a header can hold it: the clients' own messages would quote a refused one."""
     words = content.split()
-    # The content itself is named nowhere: it is a secret, whatever is wrong with it.
+    # The content is a secret and never part of a message, whatever is wrong with it.
     if len(words) != 1 or not words[0].isascii() or not words[0].isprintable() or len(content) > _LONGEST:
         raise EmbeddingError(f"{place} does not hold exactly one key.", remedy=remedy)
     return words[0]

@@ -1,4 +1,4 @@
-"""An Ollama server through the official client: where it is, what it says of a model, what its errors mean."""
+"""An Ollama server through the official client: its address, a model's context length, and its errors."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NOT_FOUND, _SERVER_FAULT = 404, 500
 
 
 class MissingModelError(EmbeddingError):
-    """The server must get the model first."""
+    """The server lacks the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class OllamaServer:
     """A server.
 
     Attributes:
-        client: of it.
-        endpoint: where it is.
-        model: which of its models is used.
-        purpose: what for.
+        client: of the server.
+        endpoint: its address.
+        model: the model in use.
+        purpose: the use, for messages.
     """
 
     client: "ollama.Client"
@@ -51,7 +51,7 @@ class OllamaServer:
         return f"{self.model} of Ollama at {self.endpoint}"
 
     def close(self) -> None:
-        """Give back its connections."""
+        """Close its connections."""
         self.client.close()  # type: ignore[no-untyped-call]
 
     @contextmanager
@@ -73,7 +73,7 @@ class OllamaServer:
             remedy = f"Raise {section}.timeout_seconds or lower {self.purpose.smaller}."
             raise TimedOutError(message, remedy=remedy) from error
         except (httpx.TransportError, httpx.DecodingError, RuntimeError) as error:
-            # The client raises a RuntimeError where another thread has closed it.
+            # The client raises RuntimeError if another thread has closed it.
             message = f"The connection to Ollama at {self.endpoint} broke: {error}."
             raise TransientError(message, remedy="See in the log of `ollama serve` whether it ended.") from error
         except (ValueError, TypeError, AttributeError) as error:
@@ -94,22 +94,22 @@ class OllamaServer:
         return self.purpose.error(answer, remedy=remedy)
 
     def _misunderstood(self, error: Exception) -> CqmError:
-        """Of an answer that the client takes for something else than it is."""
+        """Explain an answer misread by the client."""
         import httpx
 
         refused = error.__context__
-        if isinstance(refused, httpx.HTTPStatusError):  # It fails over the body of a refusal that is no object.
+        if isinstance(refused, httpx.HTTPStatusError):  # The client fails if a refusal's body is no object.
             return self._explained(refused.response.status_code, refused.response.text)
         message = f"Ollama at {self.endpoint} answered with something unexpected: {self.endpoint.quoted(error)}"
         return TransientError(message, remedy=f"Check that {self.purpose.section}.base_url leads to Ollama.")
 
 
 def connect_ollama(options: EmbeddingOptions | ContextOptions, model: str, purpose: Purpose) -> OllamaServer:
-    """The server that the options and the environment name; contacts nothing.
+    """Return the server named by options and environment; contacts nothing.
 
     Raises:
-        EmbeddingError: the file of its key cannot be used.
-        CqmError: its address is not valid.
+        EmbeddingError: the key file cannot be used.
+        CqmError: the address is not valid.
     """
     variable = variable_for(OLLAMA_KEY_VARIABLE, OLLAMA_CLOUD, named=options.api_key_env, base_url=options.base_url)
     key = read_key(variable, options.api_key_file)
@@ -125,21 +125,21 @@ def connect_ollama(options: EmbeddingOptions | ContextOptions, model: str, purpo
 
 
 def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = True) -> "ollama.Client":
-    """The official client.
+    """Return the official client.
 
     Parameters:
         endpoint: of the server.
         timeout: seconds, of a request.
-        whole_answer: whether an answer must have ended by then; else only each piece of it must come within.
+        whole_answer: whether the time-out covers the whole answer; otherwise each piece of it.
 
     Raises:
-        ValueError: the environment's OLLAMA_HOST is malformed, which the client's import reads.
+        ValueError: the environment's OLLAMA_HOST is malformed; the client reads it on import.
     """
     import httpx
     import ollama
 
     def without_foreign_key(request: httpx.Request) -> None:
-        # The client sends what OLLAMA_API_KEY holds to every address that it has no key for.
+        # The client sends OLLAMA_API_KEY's value to every address without a key.
         if not endpoint.key and request.headers.get("Authorization", "").startswith("Bearer "):
             del request.headers["Authorization"]
 
@@ -148,7 +148,7 @@ def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = Tr
         endpoint.url,
         timeout=timeout,
         headers={"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else None,
-        # What goes to this machine must not leave it by a redirect or a proxy.
+        # Data for this machine must not leave it through a redirect or a proxy.
         follow_redirects=False,
         trust_env=not endpoint.is_loopback,
         event_hooks={"request": [without_foreign_key], "response": [bound] if whole_answer else []},
@@ -156,9 +156,9 @@ def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = Tr
 
 
 def context_of(shown: "ollama.ShowResponse") -> int:
-    """Tokens of a model's context: the smaller `num_ctx` that it is run with wins over what it was trained for.
+    """Return a model's context length in tokens: the configured `num_ctx` if smaller than the trained one.
 
-    0 where the server does not tell, or tells something else than a number.
+    0 if the server doesn't report a number.
     """
     trained = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     run_with = map(int, _NUM_CTX.findall(shown.parameters or ""))

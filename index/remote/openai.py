@@ -1,4 +1,4 @@
-"""An endpoint of OpenAI's protocol through the official client: where it is, what it says, what its errors mean."""
+"""An OpenAI-compatible endpoint through the official client: its address, its answers, and its errors."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _TOO_LONG = re.compile(
 _UNAUTHORIZED, _PAYMENT_REQUIRED, _FORBIDDEN, _NOT_FOUND = 401, 402, 403, 404
 _SERVER_FAULT, _NOT_IMPLEMENTED = 500, 501
 _OF_HTTP = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
-"""Headers without which a request is another one."""
+"""Headers a request needs; not to be removed."""
 _OPENAI = PRESETS["openai"]
 _PAY = "Check the plan and the billing details of the account."
 
@@ -39,9 +39,9 @@ class OpenAIServer:
 
     Attributes:
         client: of the endpoint; repeats nothing.
-        endpoint: where it is.
-        key_place: where its key comes from, for people.
-        purpose: what it is used for.
+        endpoint: its address.
+        key_place: origin of its key, for people.
+        purpose: the use, for messages.
     """
 
     client: "openai.OpenAI"
@@ -50,18 +50,18 @@ class OpenAIServer:
     purpose: Purpose
 
     def close(self) -> None:
-        """Give back its connections."""
+        """Close its connections."""
         self.client.close()
 
     def told(self, path: str, body: Mapping[str, object] | None = None) -> object:
-        """What the endpoint answers beside its main work, as JSON; None where it does not tell.
+        """Return the endpoint's answer to a side request, as JSON; None if it refuses.
 
         Parameters:
-            path: below its base url; one that begins with "/" is below what precedes the "/v1" of that.
+            path: below its base url; a path beginning with "/" replaces the base url's "/v1".
             body: to post; None to get.
 
         Raises:
-            EmbeddingError: it does not answer.
+            EmbeddingError: it doesn't answer.
         """
         import openai
 
@@ -74,14 +74,14 @@ class OpenAIServer:
             except openai.APIStatusError as error:
                 if error.status_code in ASKS_TO_WAIT or error.status_code > _NOT_IMPLEMENTED:
                     raise
-                return None  # a refused key shows when vectors are asked for
+                return None  # a refused key shows when vectors are requested
 
     @contextmanager
     def translating(self, source: str) -> Iterator[None]:
         """Turn the client's errors into ours.
 
         Parameters:
-            source: who is asked, for messages.
+            source: the service's name in messages.
         """
         import openai
 
@@ -95,14 +95,14 @@ class OpenAIServer:
             remedy = f"Raise {section}.timeout_seconds or lower {self.purpose.smaller}."
             raise TimedOutError(message, remedy=remedy) from error
         except (openai.APIConnectionError, RuntimeError) as error:
-            # The client raises a RuntimeError where another thread has closed it.
+            # The client raises RuntimeError if another thread has closed it.
             message = f"The connection to {self.endpoint} failed: {error.__cause__ or error}."
             remedy = f"Start the service, or correct {section}.base_url."
             raise TransientError(message, remedy=remedy) from error
         except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
             said = self.endpoint.quoted(error)
             message = f"{source} answered with something else than {self.purpose.answer}: {said}"
-            # A server's start page, often.
+            # Often a server's start page.
             raise TransientError(message, remedy=self._remedy(_NOT_FOUND)) from error
 
     def _explained(self, error: "openai.APIStatusError", source: str) -> CqmError:
@@ -133,17 +133,19 @@ class OpenAIServer:
 def connect_openai(
     options: EmbeddingOptions | ContextOptions, url: str, preset: Preset, purpose: Purpose, *, needs_key: bool
 ) -> OpenAIServer:
-    """An endpoint; contacts nothing.
+    """Return an endpoint; contacts nothing.
 
     Parameters:
-        options: time-out, where the key is.
+        options: time-out and location of the key.
         url: of the endpoint.
-        preset: its kind. The key in its variable goes to its own host, or where the environment says that this is.
-        purpose: what it is used for.
-        needs_key: whether there must be a key if it is not on this machine.
+        preset: its kind. The key in the preset's variable goes only to the preset's own host, or to the host named by
+            the
+            environment.
+        purpose: the use, for messages.
+        needs_key: whether a key is required unless it is on this machine.
 
     Raises:
-        EmbeddingError: the key's file cannot be used.
+        EmbeddingError: the key file cannot be used.
         CqmError: the address is not valid, or there is no key.
     """
     section = purpose.section
@@ -173,7 +175,7 @@ def connect_openai(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a response asks to wait, by `retry-after-ms` or `Retry-After` (seconds or a date), or None."""
+    """Return the wait requested by a response's `retry-after-ms` or `Retry-After` (seconds or a date), or None."""
     milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds:
@@ -184,7 +186,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _waitable(seconds: float) -> float | None:
-    """What can be waited for: neither a negative time nor one that is no number."""
+    """Return a wait of at least 0; None for NaN."""
     return max(0.0, seconds) if seconds == seconds else None  # noqa: PLR0124 - NaN alone differs from itself
 
 
@@ -197,20 +199,21 @@ def _seconds_until(date: str | None) -> float | None:
 
 
 def _said(error: "openai.APIStatusError") -> str:
-    """The service's own words: OpenAI sends an object with a message, Voyage and Jina one with a detail."""
+    """Return the service's message: OpenAI sends an object with a message, Voyage and Jina one with a detail."""
     body = error.body
     message = body.get("message") or body.get("detail") or body if isinstance(body, dict) else body
     return str(message or error.message)
 
 
 def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.OpenAI":
-    """The official client.
+    """Return the official client.
 
     Parameters:
-        endpoint: where it is.
+        endpoint: its address.
         timeout: seconds, of a request.
-        is_openais: whether what else the environment says for OpenAI (organization, project, further headers) is for
-            this endpoint: where OpenAI itself is, or where its key goes.
+        is_openais: whether the environment's other OpenAI settings (organization, project, further headers) are for
+            this
+            endpoint: OpenAI itself, or a host receiving its key.
     """
     import httpx2
     import openai
@@ -230,7 +233,7 @@ def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.
         api_key=key,
         timeout=timeout,
         max_retries=0,
-        # What goes to this machine must not leave it by a redirect or a proxy.
+        # Data for this machine must not leave it through a redirect or a proxy.
         http_client=openai.DefaultHttpxClient(
             follow_redirects=False,
             trust_env=not endpoint.is_loopback,
@@ -240,7 +243,7 @@ def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.
 
 
 def _openais_headers(custom: str) -> frozenset[str]:
-    """The headers that the client adds by variables of the environment, lower case.
+    """Return the headers the client adds from environment variables, in lower case.
 
     Parameters:
         custom: the value of OPENAI_CUSTOM_HEADERS: lines of "name: value".

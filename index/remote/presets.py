@@ -1,4 +1,4 @@
-"""Endpoints of OpenAI's protocol, a row each: where they are, what they are called with, how they differ."""
+"""OpenAI-compatible endpoints, a row each: addresses, requests, differences."""
 
 import os
 from collections.abc import Mapping
@@ -14,22 +14,24 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """An endpoint, or a program that serves one.
+    """An endpoint, or a program serving one.
 
     Attributes:
-        url: the base of its addresses, unless the options name another.
-        key_variable: the environment variable of its key, likewise.
-        model: the default; empty for the first one that it lists.
-        url_variable: an environment variable that names another `url`; empty for none.
-        max_texts: a request, as documented.
-        tokens: a request, by our estimate: half of what is documented, since code may have twice the estimate.
-        is_hosted: whether somebody else runs it and asks money for it: then its models are told apart by name alone.
-        query_fields, document_fields: say in a request what its texts are. Then no prefix of the table is used.
+        url: base of its addresses, unless the options name another.
+        key_variable: environment variable of its key, likewise.
+        model: the default; empty for the first one in its list.
+        url_variable: environment variable naming another `url`; empty for none.
+        max_texts: per request, as documented.
+        tokens: per request, estimated: half of the documented limit, since code may have twice the estimate.
+        is_hosted: whether it is a paid service: then a name always means the same model.
+        query_fields, document_fields: mark a request's texts as questions or documents. Then the table's prefixes are
+            not
+            used.
         code_query_fields, code_document_fields: the same for a model with "code" in its name; None for no difference.
-        length_field: the name of the field that asks for shorter vectors.
-        refuse_fields: make the service refuse a text that is too long; without them some cut it silently.
-        cut_fields: make it cut such a text; empty where it cannot.
-        cuts_silently: whether it may cut a text that is too long and not say so.
+        length_field: name of the field requesting shorter vectors.
+        refuse_fields: make the service refuse an overlong text; without them some services cut it silently.
+        cut_fields: make it cut such a text; empty if it can't.
+        cuts_silently: whether it may cut an overlong text without saying so.
     """
 
     url: str
@@ -49,16 +51,16 @@ class Preset:
     cuts_silently: bool = False
 
     def at(self, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
-        """Where an endpoint is: as configured, else as its variable says, else as the preset does.
+        """Return an endpoint's address: as configured, else from the preset's variable, else the preset's own.
 
         Parameters:
-            base_url: of the options; empty for none.
+            base_url: from the options; empty for none.
             environment: of the process.
         """
         return (base_url or environment.get(self.url_variable, "") or self.url).rstrip("/")
 
     def fields(self, model: str, *, is_query: bool) -> Fields:
-        """What says in a request for the model whether its texts are questions."""
+        """Return the request fields marking texts as questions or documents for this model."""
         code = self.code_query_fields if is_query else self.code_document_fields
         if code is not None and "code" in model:
             return code
@@ -73,9 +75,9 @@ PRESETS: Mapping[str, Preset] = {
         "text-embedding-3-small",
         url_variable="OPENAI_BASE_URL",
         is_hosted=True,
-        cuts_silently=True,  # what stands behind another base url is not known
+        cuts_silently=True,  # another base url may lead to anything
     ),
-    # https://docs.voyageai.com/reference/embeddings-api: 1,000 texts; 120,000 tokens, the least that a model allows.
+    # https://docs.voyageai.com/reference/embeddings-api: 1,000 texts; 120,000 tokens, the lowest limit of its models.
     "voyage": Preset(
         "https://api.voyageai.com/v1",
         "VOYAGE_API_KEY",
@@ -104,23 +106,23 @@ PRESETS: Mapping[str, Preset] = {
         refuse_fields={"truncate": False},
         cut_fields={"truncate": True},
     ),
-    # The variable is that of llama-server itself.
+    # The variable is llama-server's own.
     "llamacpp": Preset("http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
-    # The variable is that of vLLM itself; -1 cuts to the model's context.
+    # The variable is vLLM's own; -1 cuts to the model's context.
     "vllm": Preset("http://127.0.0.1:8000/v1", "VLLM_API_KEY", cut_fields={"truncate_prompt_tokens": -1}),
-    # Whether it cuts silently, and how many texts it takes, is told by its /info.
+    # Its /info reports whether it cuts silently, and the texts per request.
     "tei": Preset("http://127.0.0.1:8080/v1", "TEI_API_KEY", max_texts=32, cuts_silently=True),
 }
-"""The endpoints by the provider's name in the settings."""
+"""Endpoints by the provider's name in the settings."""
 
 OLLAMA_KEY_VARIABLE = "OLLAMA_API_KEY"
 OLLAMA_CLOUD = "https://ollama.com"
-"""The host that the key in that variable is for."""
+"""The host for the key in this variable."""
 _IN_PROCESS = frozenset({"embedded", "none"})
 
 
 def key_variable(provider: str) -> str:
-    """The environment variable that holds a provider's key by its own convention; empty for none."""
+    """Return a provider's usual environment variable for its key; empty for none."""
     if provider == "ollama":
         return OLLAMA_KEY_VARIABLE
     preset = PRESETS.get(provider)
@@ -128,7 +130,7 @@ def key_variable(provider: str) -> str:
 
 
 def is_away(options: EmbeddingOptions) -> bool:
-    """Whether what a model is sent leaves this machine, by options and environment."""
+    """Whether texts for a model leave this machine, judged by options and environment."""
     if options.provider in _IN_PROCESS:
         return False
     preset = PRESETS.get(options.provider)
@@ -139,5 +141,5 @@ def is_away(options: EmbeddingOptions) -> bool:
 
 
 def is_in_cloud(model: str, url: str) -> bool:
-    """Whether Ollama has its cloud run a model, wherever Ollama itself is."""
+    """Whether Ollama's cloud runs a model, wherever Ollama itself runs."""
     return model.endswith(("-cloud", ":cloud")) or urlsplit(url).hostname == urlsplit(OLLAMA_CLOUD).hostname

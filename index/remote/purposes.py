@@ -1,4 +1,4 @@
-"""What a service is used for, as far as the messages about it depend on that."""
+"""Uses of a service, for messages about it."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ class Purpose:
 
     Attributes:
         section: of the settings.
-        error: of what somebody has to mend.
-        answer: what a service shall answer with.
-        path: what an endpoint of OpenAI's protocol has below its base url for it.
-        smaller: the option that makes requests smaller.
-        shorter: the remedy where a text is too long; empty where that is mended without anybody.
+        error: raised if the user must correct something.
+        answer: the expected answer.
+        path: the use's path below an OpenAI-compatible base url.
+        smaller: the option reducing the size of requests.
+        shorter: the remedy for an overlong text; empty if handled automatically.
     """
 
     section: str

@@ -1,4 +1,4 @@
-"""An account's limits of requests and tokens a minute: token buckets that are waited for."""
+"""An account's limits of requests and tokens a minute, as token buckets."""
 
 import time
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 _MINUTE = 60.0
 _SHORTEST = 1e-6
-"""Seconds: less is an error of rounding."""
+"""Seconds: less is a rounding error."""
 _BURST = 0.1
-"""Of a minute's allowance: what may be used at once after a pause. Services measure over less than a minute."""
+"""Of a minute's allowance, usable at once after a pause. Services measure over less than a minute."""
 
 
 class Clock(NamedTuple):
-    """Where time comes from.
+    """Source of time.
 
     Attributes:
-        monotonic: seconds that never go backwards.
-        sleep: waits so many seconds.
+        monotonic: seconds, never decreasing.
+        sleep: waits the given seconds.
     """
 
     monotonic: Callable[[], float] = time.monotonic
@@ -39,7 +39,7 @@ class _Bucket:
         self.filled_at = now
 
     def wait_for(self, amount: float) -> float:
-        """Seconds until so much is there, or until it is full when the amount is more than it holds."""
+        """Seconds until the amount is available, or until the bucket is full if the amount is larger."""
         wanted = min(amount, max(1.0, self.per_minute * _BURST))
         return max(0.0, (wanted - self.level) * _MINUTE / self.per_minute)
 
@@ -49,7 +49,7 @@ class RateLimit:
 
     Parameters:
         requests_per_minute, tokens_per_minute: 0 for no limit.
-        clock: where time comes from.
+        clock: source of time.
     """
 
     def __init__(self, requests_per_minute: int, tokens_per_minute: int, clock: Clock) -> None:
@@ -63,28 +63,28 @@ class RateLimit:
         )
 
     def take(self, tokens: int, *, waits: bool = True) -> None:
-        """Pass one request, after waiting until the limits allow it.
+        """Pass one request, after waiting for the limits.
 
         Parameters:
             tokens: estimated, of the request.
-            waits: whether it may wait; else it passes at once, and the later ones wait longer.
+            waits: whether it may wait; otherwise it passes at once, and later ones wait longer.
         """
         while (seconds := self._taken(tokens, waits=waits)) > 0:
             self._clock.sleep(seconds)
 
     def settle(self, estimated: int, counted: int) -> None:
-        """Correct the tokens of a request by what the service counted."""
+        """Correct a request's tokens by the service's count."""
         with self._lock:
             if self._tokens:
                 self._tokens.level += estimated - counted
 
     def hold(self, seconds: float) -> None:
-        """Let no waiting request pass for a time, because the service asked for that."""
+        """Hold back all waiting requests for a time requested by the service."""
         with self._lock:
             self._held_until = max(self._held_until, self._clock.monotonic() + seconds)
 
     def _taken(self, tokens: int, *, waits: bool) -> float:
-        """Take what one request needs and return 0, or return the seconds to wait before the next try."""
+        """Take one request's share and return 0, or return the seconds to wait before the next try."""
         with self._lock:
             now = self._clock.monotonic()
             needs = [(bucket, need) for bucket, need in ((self._requests, 1), (self._tokens, tokens)) if bucket]

@@ -1,4 +1,4 @@
-"""When a failed request to a service is sent again, how often and after how long."""
+"""Repeat failed requests to a service: which ones, how often and after which waits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,23 +9,24 @@ from cqm.index.model.errors import EmbeddingError
 Result = TypeVar("Result")
 
 REFUSES_INPUT = frozenset({400, 413, 422})
-"""HTTP statuses that blame the request's content."""
+"""HTTP statuses blaming the request's content."""
 ASKS_TO_WAIT = frozenset({408, 425, 429})
 """HTTP statuses of an overload, beside all from 500 on."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How patient a request is.
+    """Patience of a request.
 
     Attributes:
-        attempts: how often it is sent at most, 1 or more.
+        attempts: most attempts, 1 or more.
         first_wait: seconds before the second attempt; each later wait is twice as long; up to `first_wait` is added at
             random to each.
-        longest_wait: seconds, the bound of such a wait.
-        longest_retry_after: seconds that a service may ask to wait; when it asks for more, the request fails at once.
-        total_seconds: no attempt begins later than this after the first one began.
-        repeats_time_outs: whether a request that was not answered in time is sent again as it is.
+        longest_wait: upper bound of such a wait, in seconds.
+        longest_retry_after: longest wait a service may request, in seconds; if it requests more, the request fails at
+            once.
+        total_seconds: time after the first attempt in which others may begin.
+        repeats_time_outs: whether a timed-out request is sent again unchanged.
     """
 
     attempts: int = 5
@@ -36,7 +37,7 @@ class RetryPolicy:
     repeats_time_outs: bool = True
 
     def brief(self) -> "RetryPolicy":
-        """The policy for a request that somebody waits for: a second attempt soon, or none after a time-out."""
+        """Return the policy for a request with somebody waiting: a second attempt soon, or none after a time-out."""
         wait = min(self.first_wait, 0.2)
         return replace(
             self,
@@ -51,8 +52,8 @@ class TransientError(EmbeddingError):
     """A failure that may be gone the next time: an overload, a broken connection, a fault of the server.
 
     Parameters:
-        retry_after: seconds that the service asks to wait; None when it says nothing.
-        maybe_input: whether the texts of the request may be what makes the server fail.
+        retry_after: seconds to wait by the service's request; None without one.
+        maybe_input: whether the request's texts may be what makes the server fail.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class TransientError(EmbeddingError):
 
 
 class TimedOutError(TransientError):
-    """A service did not answer in time: a smaller request may do."""
+    """A service did not answer in time: a smaller request may succeed."""
 
 
 def with_retries(request: Callable[[], Result], policy: RetryPolicy) -> Result:
@@ -90,7 +91,7 @@ def with_retries(request: Callable[[], Result], policy: RetryPolicy) -> Result:
 
 
 def _wait_for(error: Exception, policy: RetryPolicy) -> bool | float:
-    """Seconds to wait, True for the policy's own wait, False for no further attempt."""
+    """Return seconds to wait, True for the policy's own wait, False for no further attempt."""
     if not isinstance(error, TransientError):
         return False
     if isinstance(error, TimedOutError) and not policy.repeats_time_outs:

@@ -1,4 +1,4 @@
-"""A second look at the best results of a search, by a model that reads question and text together."""
+"""Rerank the best results of a search with a model reading question and text together."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,14 +7,14 @@ from cqm.index.model.options import RerankOptions
 from cqm.index.rerank.base import Reranker
 from cqm.index.rerank.shapes import SHAPES
 
-__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker"]
+__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "shapes"]
 
 
 def open_reranker(options: RerankOptions) -> Reranker | None:
-    """The reranker that the options describe; None for the provider "none". Loads and contacts nothing yet.
+    """Return the configured reranker; None for the provider "none". Loads and contacts nothing yet.
 
     Raises:
-        RerankError: there is no such provider, or the options lack what it needs.
+        RerankError: the provider is unknown, or the options lack something it needs.
     """
     provider = PROVIDERS.get(options.provider)
     if provider is None:
@@ -42,4 +42,4 @@ def _none(_: RerankOptions) -> None:
 
 
 PROVIDERS: Mapping[str, Callable[[RerankOptions], Reranker | None]] = {"none": _none, "http": _http, "onnx": _onnx}
-"""How each reranker is opened, by its name in the settings."""
+"""Opens a reranker, by its name in the settings."""

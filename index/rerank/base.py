@@ -1,4 +1,4 @@
-"""What every reranker offers, and what holds for each: its texts are bounded, and its caller waits no longer."""
+"""The interface of rerankers, and limits for all of them: the length of texts and the caller's waiting time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,37 +12,38 @@ from cqm.index.text.terms import encodable
 Result = TypeVar("Result")
 
 MAX_CHARACTERS = 4_000
-"""Of a question and of a text; the rest has no part in its score. Twice the 512 tokens that a chunk has at most and
-that most cross-encoders read, at the four characters that a token of code seldom exceeds."""
+"""Characters of a question or text; the rest doesn't affect its score. Twice the 512 tokens of the largest chunks,
+which most cross-encoders read, at four characters a token, which code seldom exceeds.
+"""
 _LATE = "Raise rerank.deadline_seconds or lower rerank.depth."
 
 
 class Reranker(Protocol):
-    """Tells how well texts answer a question. Its methods may be called from any thread."""
+    """Scores how well texts answer a question. Its methods may be called from any thread."""
 
     def scores(self, question: str, texts: Sequence[str], deadline_seconds: float) -> tuple[float, ...]:
-        """A score for each text, the higher the better, comparable within this call only.
+        """Return a score for each text, higher is better, comparable within this call only.
 
         Parameters:
-            question: as the user put it.
-            texts: what may answer it.
-            deadline_seconds: after them the call is over, whatever becomes of the work.
+            question: in the user's words.
+            texts: possible answers.
+            deadline_seconds: longest duration of the call, even if the work goes on.
 
         Raises:
-            RerankError: there are no scores: it is late, cannot be reached or loaded, or answers something else.
+            RerankError: there are no scores: it is late, unreachable or unloadable, or gives an invalid answer.
         """
 
     def close(self) -> None:
-        """Let go of connections and files; the next call opens them again."""
+        """Release connections and files; the next call opens them again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Until when a reranker's work is of use.
+    """Time limit of a reranker's work.
 
     Attributes:
-        source: who works, for the message.
-        seconds: how long it may take.
+        source: the reranker's name in messages.
+        seconds: allowed duration.
         end: by the clock `monotonic`.
     """
 
@@ -51,10 +52,10 @@ class Deadline:
     end: float
 
     def left(self) -> float:
-        """Seconds that are left, more than 0.
+        """Remaining seconds, more than 0.
 
         Raises:
-            RerankError: none are.
+            RerankError: the time is over.
         """
         left = self.end - monotonic()
         if left <= 0:
@@ -62,22 +63,22 @@ class Deadline:
         return left
 
     def missed(self) -> RerankError:
-        """The error of a reranker that takes too long."""
+        """Return the error for a late reranker."""
         return RerankError(f"{self.source} took longer than {self.seconds:g} s.", remedy=_LATE, retryable=True)
 
 
 def in_time(seconds: float, source: str, work: Callable[[Deadline], Result]) -> Result:
-    """What the work gives, if it gives it in time. Work that is late goes on in a thread that nobody waits for.
+    """Return the result of `work` if it is in time. Late work goes on in a thread nobody waits for.
 
-    The time-outs of sockets cannot do this: each bounds the wait for some bytes, and none the look-up of a host's name.
+    Socket time-outs are not enough: each limits the wait for some bytes, and none the look-up of a host name.
 
     Parameters:
-        seconds: how long to wait.
-        source: who works, for the message.
-        work: called in another thread; it should look at the deadline where it can, to end soon after it.
+        seconds: longest wait.
+        source: the reranker's name in messages.
+        work: called in another thread; it should check the deadline now and then, to end soon after it.
 
     Raises:
-        RerankError: it is late. What the work raises passes.
+        RerankError: it is late. Errors of the work pass through.
     """
     deadline = Deadline(source, seconds, monotonic() + seconds)
     try:
@@ -87,5 +88,5 @@ def in_time(seconds: float, source: str, work: Callable[[Deadline], Result]) -> 
 
 
 def readable(text: str, characters: int = MAX_CHARACTERS) -> str:
-    """How the text begins, as far as a reranker is shown it, without lone surrogates."""
+    """Return the part of a text shown to a reranker: its beginning, without lone surrogates."""
     return encodable(text[:characters])

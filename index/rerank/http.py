@@ -1,4 +1,4 @@
-"""A reranker behind a /rerank endpoint over HTTP."""
+"""Reranker using a /rerank endpoint over HTTP."""
 
 import json
 import re
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import httpx
 
 RETRY_SECONDS = 60.0
-"""How long an endpoint that failed is left alone: each search with it would wait until its deadline."""
+"""Seconds to leave a failed endpoint alone: otherwise each search would wait until its deadline."""
 _MAX_ANSWER = 16 << 20
-"""Bytes of an answer; one with the texts of 100 chunks in it has less than a tenth of that."""
+"""Bytes of an answer; one containing the texts of 100 chunks has less than a tenth of this."""
 _SUCCESS, _REDIRECT, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER_FAULT = 200, 300, 401, 403, 429, 500
 _KEPT = 0.7
-"""How much of the texts is left when an endpoint refuses them as too long, each time."""
+"""Share kept of texts each time an endpoint refuses them as too long."""
 _MIN_CHARACTERS = 400
 """Texts this short are refused for another reason than their length."""
 _TOO_LARGE = re.compile(r"too large|too long|--(u)?batch-size", re.IGNORECASE)
@@ -34,14 +34,14 @@ _CHECK = "Check rerank.url (the endpoint in full), rerank.shape and rerank.model
 
 
 def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic) -> Reranker:
-    """A reranker over an endpoint, which is first asked when it is first used.
+    """Return a reranker over an endpoint, contacted at its first use.
 
     Parameters:
-        options: url (default: the shape's own service), shape (default: told by the url), model, key.
-        clock: seconds that only grow, for how long an endpoint that failed is left alone.
+        options: url (default: the shape's own service), shape (default: found from the url), model, key.
+        clock: monotonic seconds; decides when a failed endpoint is tried again.
 
     Raises:
-        RerankError: there is no such shape, or no address.
+        RerankError: the shape is unknown, or there is no address.
     """
     if options.shape and options.shape not in SHAPES:
         message = f"There is no shape {options.shape!r} of a reranker."
@@ -57,11 +57,11 @@ def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic
 
 
 class HttpReranker:
-    """A `Reranker` over an endpoint; one that failed is left alone for a while.
+    """A `Reranker` over an endpoint; after a failure it is left alone for a while.
 
     Parameters:
-        options: url and model of the endpoint, where its key is.
-        shape: how it is asked.
+        options: url and model of the endpoint, location of its key.
+        shape: form of its requests and answers.
         breaker: its state.
     """
 
@@ -81,7 +81,7 @@ class HttpReranker:
             message = f"{source} is left alone for {RETRY_SECONDS:g} s since it failed: {self._breaker.reason}"
             raise RerankError(message, retryable=True)
         try:
-            service = self._found()  # Before the clock starts: the first time takes this machine tenths of a second.
+            service = self._found()  # Before the clock starts: the first use takes tenths of a second on this machine.
             scores = in_time(deadline_seconds, source, lambda it: service.scores(question, texts, it))
         except RerankError as error:
             self._breaker.failed(str(error))
@@ -114,9 +114,9 @@ class _Service:
     shape: RerankShape
     model: str
     key_place: str
-    """Where the key is looked for, for a remedy."""
+    """Location of the key, for a remedy."""
     characters: int = MAX_CHARACTERS
-    """How much of a text it is shown; less once it has refused longer ones, as llama.cpp does from 512 tokens on."""
+    """Characters shown of a text; reduced when longer ones were refused, as llama.cpp does above 512 tokens."""
 
     @property
     def source(self) -> str:
@@ -149,7 +149,7 @@ class _Service:
             raise RerankError(message, remedy=_CHECK) from self.endpoint.cause(error)
 
     def _answer_to(self, body: dict[str, object], deadline: Deadline) -> tuple[int, bytes]:
-        """Status and content of the answer."""
+        """Return status and content of the answer."""
         import httpx
 
         left = deadline.left()
@@ -159,13 +159,13 @@ class _Service:
         except httpx.TimeoutException as error:
             raise deadline.missed() from error
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            # The client raises a RuntimeError where another thread has closed it.
+            # The client raises RuntimeError if another thread has closed it.
             message = f"The connection to {self.endpoint} failed: {self._quoted(error)}."
             remedy = "Start the reranker, or correct rerank.url."
             raise RerankError(message, remedy=remedy, retryable=True) from self.endpoint.cause(error)
 
     def _content(self, pieces: Iterable[bytes], deadline: Deadline) -> bytes:
-        """A whole body: the time-outs of the client bound the wait for each piece only."""
+        """Read a whole body within the deadline: the client's time-outs limit the wait for each piece only."""
         content = bytearray()
         for piece in pieces:
             content += piece
@@ -199,7 +199,7 @@ def _connect(options: RerankOptions, shape: RerankShape) -> _Service:
     endpoint = Endpoint(options.url, _key(options, shape))
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
-        # What goes to this machine must not leave it by a proxy; redirects are off anyway.
+        # Data for this machine must not leave it through a proxy; redirects are off anyway.
         client = httpx.Client(headers=headers, trust_env=not endpoint.is_loopback)
     except (ValueError, ImportError, OSError) as error:
         message = f"A connection to {endpoint} cannot be made: {endpoint.quoted(error)}."
@@ -215,7 +215,7 @@ def _key(options: RerankOptions, shape: RerankShape) -> str:
 
 
 def _key_place(options: RerankOptions, shape: RerankShape) -> str:
-    """Where the key is looked for, for a remedy."""
+    """Describe the location of the key, for a remedy."""
     variable = options.api_key_env or shape.key_variable
     places = [f"the environment variable {variable}" if variable else "", options.api_key_file]
     return " and ".join(filter(None, places)) or "the one that rerank.api_key_env names"

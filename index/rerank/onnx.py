@@ -1,7 +1,7 @@
 """A cross-encoder on this machine, through onnxruntime: the user's own model, in a folder.
 
-Any sequence classifier whose first output has one column, a logit, or two, the logits of "does not answer" and
-"answers": cross-encoder/ms-marco-MiniLM-L6-v2, BAAI/bge-reranker-base and the like. Nogueira and Cho, Passage
+Works with any sequence classifier whose first output has one column, a logit, or two, the logits of "does not answer"
+and "answers": cross-encoder/ms-marco-MiniLM-L6-v2, BAAI/bge-reranker-base and the like. Nogueira and Cho, Passage
 Re-ranking with BERT, arXiv:1901.04085.
 """
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WEIGHTS = ("model.onnx", "onnx/model.onnx")
-"""Where weights are in a folder: as packed for this, or as in a model's own repository."""
+"""Paths of weights in a folder: as packed for this, or as in a model's own repository."""
 _TOKENIZER = "tokenizer.json"
 _REMEDY = f"Give a folder with {_TOKENIZER} and {' or '.join(_WEIGHTS)} of a cross-encoder in rerank.folder."
 _WINDOW = 512
-"""Tokens of question and text together, where the tokenizer's file tells no bound: what models of this kind read."""
+"""Tokens of question and text together if the tokenizer's file has no limit: usual for models of this kind."""
 _BATCH = 16
-"""Texts at once; between batches the deadline is looked at."""
+"""Texts at once; the deadline is checked between batches."""
 _PADS = ("[PAD]", "<pad>")
-"""What BERT's and RoBERTa's tokenizers fill up with."""
+"""Padding tokens of BERT's and RoBERTa's tokenizers."""
 _NUMBERS = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _ERRORS = 3
-"""A level of onnxruntime's log; below it there are warnings of machines without a graphics card."""
+"""Log level of onnxruntime; lower levels warn about machines without a graphics card."""
 
 
 class OnnxReranker:
-    """A `Reranker` over the files of a model; its first use loads them, which counts against that use's deadline.
+    """A `Reranker` over a model's files. Its first use loads them within that use's deadline.
 
     Parameters:
         folder: with the weights, model.onnx or onnx/model.onnx, and tokenizer.json.
@@ -77,7 +77,7 @@ class _CrossEncoder:
     def scores(self, question: str, texts: Sequence[str], deadline: Deadline) -> tuple[float, ...]:
         """See `Reranker.scores`."""
         scores = [0.0] * len(texts)
-        # Texts of a length together: a batch is as long as its longest.
+        # Texts of similar length together: a batch is as long as its longest text.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(order), _BATCH):
             deadline.left()
@@ -107,7 +107,7 @@ class _CrossEncoder:
 
 
 def _answering(logits: "NDArray[np.float64]") -> "NDArray[np.float64]":
-    """A logit as it is, of two the probability of the second; shape (texts, 1 or 2) to (texts,)."""
+    """Return a single logit as it is, of two the probability of the second; shape (texts, 1 or 2) to (texts,)."""
     import numpy as np
 
     if logits.shape[1] == 1:
@@ -117,7 +117,7 @@ def _answering(logits: "NDArray[np.float64]") -> "NDArray[np.float64]":
 
 
 def _pad(tokenizer: "tokenizers.Tokenizer", pairs: "list[tokenizers.Encoding]") -> None:
-    """Fill all up to the length of the longest, with the tokenizer's own token: RoBERTa's positions depend on it."""
+    """Pad all pairs to the longest, with the tokenizer's own token: RoBERTa's positions depend on it."""
     token, number = next(
         ((token, number) for token in _PADS if (number := tokenizer.token_to_id(token)) is not None), (_PADS[0], 0)
     )
@@ -149,7 +149,7 @@ def _tokenizer(file: Path) -> "tokenizers.Tokenizer":
         raise RerankError(message, remedy=_REMEDY) from error
     tokenizer.enable_truncation((tokenizer.truncation or {}).get("max_length", _WINDOW), strategy="longest_first")
     tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True  # What a text says of control tokens is text.
+    tokenizer.encode_special_tokens = True  # Control tokens written in a text are ordinary text.
     return tokenizer
 
 

@@ -1,4 +1,4 @@
-"""The order that a reranker's scores make of the first stage's."""
+"""Blend a reranker's scores with the first stage's order."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -7,18 +7,18 @@ from cqm.index.ranking.rank import Ranked
 
 
 def reordered(ranked: Sequence[Ranked], scores: Sequence[float], weight: float) -> list[Ranked]:
-    """The results in their new order: those with a reranker's score first, the rest after them as they were.
+    """Return the results in their new order: those with a reranker's score first, the rest after them unchanged.
 
-    Neither scale says anything about the other, so each is mapped to 0 to 1 among these results and they are blended
-    by weight (min-max normalisation and convex combination: Bruch, Gai and Ingber, doi:10.1145/3596512). The blend is
-    told on the first stage's scale, between its best and its least score here, so that it still stands above the rest.
+    The two scales are not comparable. So each is mapped to 0 to 1 among these results, and they are blended by weight
+    (min-max normalisation and convex combination: Bruch, Gai and Ingber, doi:10.1145/3596512). The blend is mapped back
+    to the first stage's scale, between its best and its least score here, so these results stay above the rest.
 
-    The first stage counts by its order: where that departs from its scores, because a file's further chunks were moved
-    down, a score counts no more than those before it. So with weight 0 the order stays, and equals stay as they were.
+    The first stage counts by its order. Its order departs from its scores when a file's further chunks were moved down;
+    then a score counts no more than those before it. So with weight 0 the order stays, and ties keep their order.
 
     Parameters:
         ranked: the first stage's results, best first.
-        scores: the reranker's for the first of them, in their order, finite, the higher the better.
+        scores: the reranker's for the first of them, in their order, finite, higher is better.
         weight: the reranker's share, 0 to 1.
     """
     head = ranked[: len(scores)]
@@ -33,7 +33,7 @@ def reordered(ranked: Sequence[Ranked], scores: Sequence[float], weight: float) 
 
 
 def _normal(scores: Sequence[float]) -> list[float]:
-    """Scores between the least (0) and the best (1) of them."""
+    """Scale scores to 0 (the least) to 1 (the best)."""
     least, best = min(scores), max(scores)
     return [(score - least) / (best - least) if best > least else 0.0 for score in scores]
 

@@ -1,4 +1,4 @@
-"""The dialects of /rerank endpoints: what a request and its answer are called in each."""
+"""The dialects of /rerank endpoints: names of the fields in requests and answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class RerankShape:
-    """How a kind of endpoint is asked and how it answers.
+    """Form of requests and answers at a kind of endpoint.
 
     Attributes:
-        url: of the service's own endpoint; empty for a kind that everybody runs for themselves.
-        path: tells the kind of an endpoint on another host; empty for none.
-        model: the service's default; empty where the endpoint has one model or the user must name it.
-        key_variable: the environment variable that holds the key by the service's own convention; empty for none.
-        documents: what the request calls the texts.
-        top: what the request calls the number of scores that it wants; empty where it gets all.
-        fixed: further members of every request.
-        entries: the member of the answer that lists the scores; empty where the answer is that list.
-        score: what an entry calls its score.
-        most: texts a request at most; 0 for as many as a search looks at.
+        url: of the service's own endpoint; empty for a kind without a public service.
+        path: identifies the kind at another host; empty for none.
+        model: the service's default; empty if the endpoint has one model or the user must name it.
+        key_variable: the service's usual environment variable for the key; empty for none.
+        documents: the request's field for the texts.
+        top: the request's field for the wanted number of scores; empty if it returns all.
+        fixed: further fields of every request.
+        entries: the answer's field with the list of scores; empty if the answer is the list.
+        score: an entry's field for its score.
+        most: largest number of texts per request; 0 for no limit.
     """
 
     url: str = ""
@@ -41,7 +41,7 @@ SHAPES: Mapping[str, RerankShape] = {
     "cohere": RerankShape(
         url="https://api.cohere.com/v2/rerank", path="/v2/rerank", model="rerank-v3.5", key_variable="CO_API_KEY"
     ),
-    # https://api.jina.ai/redoc; without return_documents it sends every text back.
+    # https://api.jina.ai/redoc; without return_documents=False it sends every text back.
     "jina": RerankShape(
         url="https://api.jina.ai/v1/rerank",
         model="jina-reranker-v2-base-multilingual",
@@ -56,9 +56,9 @@ SHAPES: Mapping[str, RerankShape] = {
         top="top_k",
         entries="data",
     ),
-    # https://huggingface.github.io/text-embeddings-inference; without truncate a text over the model's window is an
-    # error of the whole request. Raw scores are the model's logits, as llama.cpp tells them: probabilities crowd at 1.
-    # 32 is the default of its --max-client-batch-size.
+    # https://huggingface.github.io/text-embeddings-inference; without truncate, one text over the model's window fails
+    # the whole request. Raw scores are the model's logits, as from llama.cpp: probabilities crowd at 1. 32 is the
+    # default of its --max-client-batch-size.
     "tei": RerankShape(
         path="/rerank",
         documents="texts",
@@ -71,14 +71,14 @@ SHAPES: Mapping[str, RerankShape] = {
     # tools/server/README.md of llama.cpp; vLLM, Infinity and LocalAI understand it too.
     "llamacpp": RerankShape(path="/v1/rerank"),
 }
-"""The kinds of endpoints, by their names in the settings."""
+"""Kinds of endpoints, by their names in the settings."""
 
 DEFAULT_SHAPE = "llamacpp"
-"""Of an endpoint that neither host nor path tell: most that people run themselves have this shape."""
+"""Of an endpoint unknown by host and path: most self-hosted ones have this shape."""
 
 
 def shape_by_url(url: str) -> str:
-    """The name of the shape of the endpoint at an address: by its host, else by its path."""
+    """Return the shape's name for an address: by its host, else by its path."""
     parts = urlsplit(url)
     for name, shape in SHAPES.items():
         if shape.url and urlsplit(shape.url).hostname == parts.hostname:
@@ -90,7 +90,7 @@ def shape_by_url(url: str) -> str:
 
 
 def shape_at(shape: RerankShape, url: str) -> RerankShape:
-    """The shape of an endpoint: only the service itself gets its default model and the key of its variable."""
+    """Adapt a shape to an address: only the service itself gets its default model and its variable's key."""
     asked, own = urlsplit(url), urlsplit(shape.url)
     if (asked.scheme, asked.netloc) == (own.scheme, own.netloc):
         return shape
@@ -98,7 +98,7 @@ def shape_at(shape: RerankShape, url: str) -> RerankShape:
 
 
 def request_body(shape: RerankShape, model: str, question: str, texts: Sequence[str]) -> dict[str, object]:
-    """What is sent, as a JSON object.
+    """Return the request body as a JSON object.
 
     Parameters:
         shape: of the endpoint.
@@ -114,16 +114,16 @@ def request_body(shape: RerankShape, model: str, question: str, texts: Sequence[
 
 
 def scores_in(shape: RerankShape, answer: Any, count: int) -> tuple[float, ...]:  # noqa: ANN401 - JSON
-    """The score of each text, in the order of the request.
+    """Return the score of each text, in the order of the request.
 
     Parameters:
         shape: of the endpoint.
-        answer: what it sent, out of JSON.
-        count: how many texts the request had.
+        answer: parsed from JSON.
+        count: number of texts in the request.
 
     Raises:
         ValueError: not every text has one finite score.
-        TypeError, LookupError, OverflowError: the answer is something else.
+        TypeError, LookupError, OverflowError: the answer has another form.
     """
     entries = answer[shape.entries] if shape.entries else answer
     scores: dict[int, float] = {}

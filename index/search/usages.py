@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
@@ -92,6 +91,9 @@ def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[Chunk
 
 def _facts(document: Document) -> tuple[SymbolFacts, ...]:
     """The facts of the symbols that begin in a chunk, their lines counted in the chunk."""
+    # Loaded by the process that forks workers, and by nobody who has others parse.
+    from cqm.chunkers.chunking import chunk
+
     report = chunk(document, ChunkOptions(details=True))
     return tuple(fact for part in report.chunks for fact in part.symbols)
 

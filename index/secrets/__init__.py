@@ -1,1 +1,3 @@
-"""Finding secrets in texts and names, and redacting them before anything is stored, sent or shown."""
+"""Find secrets in texts and file names, and redact them before anything is stored, sent or shown."""
+
+__all__ = ["file_names", "redaction", "tokens"]

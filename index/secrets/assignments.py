@@ -1,4 +1,4 @@
-"""Values that only their names tell: `password: ...`, `API_KEY=...`, `<token>...</token>`, `--secret ...`."""
+"""Find values with the names of secrets: `password: ...`, `API_KEY=...`, `<token>...</token>`, `--secret ...`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,10 @@ from cqm.index.secrets.model import Match
 from cqm.index.secrets.values import is_password, is_token
 
 Places = Mapping[str, Sequence[int]]
-"""Where each of some words stands in a text."""
+"""Positions of words in a text."""
 
 ANCHORS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
-"""Parts of names. Looking for each takes a tenth of the time of one pattern with all of them."""
+"""Parts of names. Searching for each separately takes a tenth of the time of one pattern for all."""
 
 _KEY = re.compile(
     r"(?:ap[pi]|access|account|auth|private|preshared|pre_shared|signing|storage|shared|encrypt|encryption|decryption"
@@ -20,14 +20,14 @@ _KEY = re.compile(
 """Before "key": without one of these it is the key of a mapping."""
 
 _PASSWORDS = ("pass", "pwd")
-"""Anchors of values that people choose, which are short."""
+"""Anchors of values chosen by people, which are short."""
 _AUTH = re.compile(r"auth(?:orization)?(?:[_-]?(?:key|string|header|value))?(?![a-z_-])")
 _PASS = re.compile(r"pass(?:w|phrase|code|\b|(?=[_-]))|pass$")
 
 _WHOLE = {"pass": _PASS, "auth": _AUTH}
-"""What an anchor has to be part of."""
+"""Words some anchors must be part of."""
 
-# What ends the name of something about a secret, and not of one.
+# Endings of names about a secret, such as its path or length, rather than of a secret.
 _ABOUT = re.compile(
     r"""
     s?[_-]?(?:
@@ -71,7 +71,7 @@ _BARE_FILES = re.compile(
     r"list|repo|netrc|xml|csproj|plist|csv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl)$",
     re.IGNORECASE,
 )
-"""Files in which values stand without quotes: settings, scripts for shells, texts."""
+"""Files with unquoted values: settings, shell scripts, texts."""
 _PROSE = re.compile(r"\.(?:txt|md|rst|adoc|log|csv)$", re.IGNORECASE)
 _COMMANDS = re.compile(r"(?<![\w-])--?[\w-]*$")
 _TYPE = re.compile(r"::\w*$")
@@ -81,24 +81,24 @@ _DIRECTIVE = re.compile(r"[ \t]*[\w.-]*")
 _CALLS = re.compile(
     r"(?:define|env|get|set\w*|put|add\w*|environ|config|option|property)\w*\(\s*[\"'`][\w.-]*$", re.IGNORECASE
 )
-"""Before a name that is followed by its value as the next argument."""
+"""Matches a call before a name whose value is the next argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How values are written in a kind of files: also without quotes, and in sentences."""
+    """Notation of values in a kind of files: also without quotes, and in sentences."""
 
     takes_bare: bool
     is_prose: bool
 
 
 def assigned(text: str, low: str, places: Places, path: str) -> Iterator[Match]:
-    """Find values that are given to a name of a secret, in order.
+    """Yield values assigned to names of secrets, in order.
 
     Parameters:
-        low: the text in small letters, of the same length.
-        places: where each of ANCHORS stands in it.
-        path: of the file: in some kinds of files values stand without quotes.
+        low: the text in lower case, of the same length.
+        places: positions of each of ANCHORS in it.
+        path: of the file: in some kinds of files values have no quotes.
     """
     style = _Style(bool(_BARE_FILES.search(path)), bool(_PROSE.search(path)))
     done, last_end, overlaps = 0, 0, 0
@@ -106,7 +106,7 @@ def assigned(text: str, low: str, places: Places, path: str) -> Iterator[Match]:
         found = _VALUE.match(text, place + len(anchor)) if place >= done else None
         if not found:
             continue
-        # "token=token=token=...": each value is what is left of the text.
+        # "token=token=token=...": each value would be the rest of the text.
         overlaps = overlaps + 1 if place < last_end else 0
         last_end = found.end()
         if overlaps <= _MOST_OVERLAPS and (value := _value(text, place, found, style)):
@@ -130,7 +130,7 @@ def _anchors(low: str, places: Places) -> Iterator[tuple[int, str]]:
 
 
 def _value(text: str, place: int, found: re.Match[str], style: _Style) -> str:
-    """What is given to the name at a place; empty where nothing is, or the name is of something else."""
+    """Return the value assigned to the name at a place; empty if there is none, or the name is of something else."""
     before, between = text[max(0, place - 32) : place], _between(text, found)
     is_other = _ABOUT.fullmatch(found["name"]) or _PUBLIC.search(before) or _TYPE.search(before)
     if is_other or "f" in (found["prefix"] or "").lower() or ("," in between and not _CALLS.search(before)):

@@ -1,4 +1,4 @@
-"""Secrets of several lines, or told by the lines around them: private keys, Secrets of Kubernetes."""
+"""Find secrets of several lines, or recognisable by the lines around them: private keys, Kubernetes Secrets."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from cqm.index.secrets.model import Match
 _PEM = re.compile(r"-----BEGIN (?P<label>(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
 _PEM_END = "-----END "
 _PEM_MOST = 20_000
-# What holds the lines of a key together in sources: escaped ends of lines, quotes, operators, comment marks.
+# Text between the lines of a key in sources: escaped line ends, quotes, operators, comment marks.
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s:,.-]|\\[nrt]|[\"'`+.#*|>&;()\\$@]|//)*")
 _PEM_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
 
 
 def private_keys(text: str) -> Iterator[Match]:
-    """All between the marks of a private key; without an end mark, what may belong to it."""
+    """Yield the text between the marks of private keys; without an end mark, all that may belong to the key."""
     done = 0
     for head in _PEM.finditer(text):
         if head.start() < done:
@@ -25,7 +25,7 @@ def private_keys(text: str) -> Iterator[Match]:
             end = body.end() if body else head.end()
         done = end
         lines = list(_PEM_LINE.finditer(text, head.end(), end))
-        # Whatever is around them belongs to the source that the key is in.
+        # Text around the lines belongs to the source containing the key.
         if lines:
             shorts = _PEM_TAIL.search(text, lines[-1].end(), end)
             yield Match("private key", lines[0].start(), shorts.end() if shorts else lines[-1].end())
@@ -46,7 +46,7 @@ _BLOCK = re.compile(r"[|>][+-]?[ \t]*")
 
 
 def kubernetes_secrets(text: str) -> Iterator[Match]:
-    """All values of a Kubernetes Secret, in any of the documents of a file."""
+    """Yield all values of a Kubernetes Secret, in any of a file's documents."""
     begin = 0
     while begin < len(text):
         found = text.find("\n---", begin)

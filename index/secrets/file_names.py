@@ -1,7 +1,7 @@
-"""Files that are known for secrets by their names alone: they are left out whole.
+"""Recognise files of secrets by their names alone: they are skipped as a whole.
 
-All names are compared in small letters. What programs and documents are called ("credentials.py", "token.rs",
-"secrets.md") never counts: like every other file they are searched for secrets instead.
+All names are compared in lower case. Names of programs and documents ("credentials.py", "token.rs", "secrets.md") never
+count: such files are searched for secrets instead, like all others.
 """
 
 import re
@@ -15,14 +15,14 @@ _KEYS = """
     *.keychain-db *.keytab *.ovpn *.agekey *.mobileprovision *.psafe3 *.opvault *.pvk *.snk *.rdp wg[0-9]*.conf
     wg-*.conf application_default_credentials.json *vault[_-]pass*.txt *vault[_-]token*.txt *vault[_-]key*.txt
 """
-"""Private keys, stores of keys, and settings that have a key in them."""
+"""Private keys, stores of keys, and settings containing a key."""
 
 _PUBLIC = """
     *.pub public.* public[_-]key.* *[._-]public.* pub.* pubkey.* publickey.* *[._-]pubkey.* cert.* *[._-]cert.*
     certs.* certificate.* ca.pem cacert.pem *[._-]ca.pem ca-*.pem *[._-]cacert.pem chain.pem fullchain.pem
     *[._-]chain.pem *[._-]bundle.pem
 """
-"""Names of keys and certificates that are made to be given away."""
+"""Names of keys and certificates meant to be public."""
 
 _SETTINGS = """
     .env .env[._~-]* .envrc .envrc[._~-]* *.env *.env~ *.env.bak *.env.backup *.env.old *.env.orig *.env.save
@@ -35,7 +35,7 @@ _SETTINGS = """
     gshadow- master.passwd api_keys.* apikeys.* api-keys.* token token.json .token .tokens *.token access_token
     auth_token local.settings.json appsettings.*secret*.json usersecrets.json config.secret.*
 """
-"""Settings of programs whose secrets are kept apart from the others."""
+"""Settings of programs with their secrets in separate files."""
 
 _CLIENTS = """
     .netrc _netrc .netrc.* .authinfo .git-credentials .gitcookies .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf
@@ -53,7 +53,7 @@ _CLIENTS = """
     recentservers.xml winscp.ini ngrok.y*ml .ngrok.y*ml wpa_supplicant*.conf *.nmconnection .vnc_passwd .vncpasswd
     auth.json.bak .cargo-credentials* .gem_credentials .npmrc.* .yarnrc.bak kaggle.json .claude.json
 """
-"""Files in which clients of services keep what they log in with."""
+"""Login files of clients of services."""
 
 _HISTORIES = """
     .bash_history* .zsh_history* .sh_history* .ksh_history* .ash_history* .fish_history* fish_history* .zhistory
@@ -63,7 +63,7 @@ _HISTORIES = """
     .julia_history .duckdb_history .influx_history .cqlsh_history .pgadmin_histfile .wget-hsts
     consolehost_history.txt *_repl_history
 """
-"""What was typed, passwords too."""
+"""Histories of typed commands, including passwords."""
 
 _IN_FOLDERS = """
     .docker/config.json .kube/* .aws/credentials .aws/config .aws/sso/* .aws/cli/* .azure/msal* .gcloud/*
@@ -78,7 +78,7 @@ _IN_FOLDERS = """
     .cache/huggingface/* .kaggle/* .codex/auth.json .vercel/auth.json .netlify/config.json wireguard/*.conf
     usersecrets/*/secrets.json etc/shadow etc/gshadow .putty/sessions/* .irssi/config .local/share/fish/fish_history
 """
-"""Names that are secret only in their folders; "*" also stands for folders below."""
+"""Names which are secret only in their folders; "*" also stands for folders below."""
 
 _SOURCE = frozenset(
     [
@@ -168,10 +168,10 @@ _SOURCE = frozenset(
 )
 """Suffixes of programs and documents."""
 _ODD = ("history", "vault")
-"""Parts of the names in the tables that have such a suffix and do not begin with a dot."""
+"""Parts of table names with such a suffix and without a dot at the beginning."""
 
 _EXAMPLE = re.compile(r"(?:^|[._-])(?:examples?|samples?|templates?|tmpl|tpl|dist|schema|defaults?|stub)(?:[._-]|$)")
-"""What is written to be shared: ".env.example", "prod.tfvars.sample"."""
+"""Matches files meant to be shared: ".env.example", "prod.tfvars.sample"."""
 
 
 def _any_of(tables: Iterable[str], before: str = "") -> re.Pattern[str]:
@@ -185,7 +185,7 @@ _IS_ENVIRONMENT = re.compile(r"\.env\.|\.dev\.vars\.")
 
 
 def is_secret_path(path: str) -> bool:
-    """Whether a file is known for secrets by its name, or by its name in its folder.
+    """Whether a file's name, or its name in its folder, marks it as secret.
 
     Parameters:
         path: relative to the root with "/" between parts.
@@ -193,7 +193,7 @@ def is_secret_path(path: str) -> bool:
     low = path.lower()
     name = low.rpartition("/")[2]
     suffix = name.rpartition(".")[2]
-    # Most files of most trees: none of the tables has such a name.
+    # Most files of most trees: no table contains such a name.
     if suffix in _SOURCE and "/." not in f"/{low}" and not any(part in name for part in _ODD):
         return False
     is_example = bool(_EXAMPLE.search(name))

@@ -1,4 +1,4 @@
-"""What is redacted, what may stay, and what was found."""
+"""Secrets found in a text, and the redacted text."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from cqm.index.model.secrets import SecretFinding
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A secret in a text: its kind, and the span of its characters."""
+    """A secret in a text: its kind, and its span in characters."""
 
     kind: str
     start: int
@@ -16,7 +16,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text whose secrets are replaced, of the same length and with the same lines, and what was replaced."""
+    """A text with its secrets replaced, of the same length and with the same lines, and the list of replacements."""
 
     text: str
     findings: tuple[SecretFinding, ...] = ()

@@ -1,4 +1,4 @@
-"""Redacting a text: every secret becomes as many "*", so that all positions and lines stay as they are."""
+"""Redact a text: every secret becomes as many "*", so all positions and lines stay the same."""
 
 import re
 from collections import Counter
@@ -12,16 +12,16 @@ from cqm.index.secrets.tokens import token_matches
 from cqm.index.text.globs import paths_matching
 
 _KEPT = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-"""Whatever ends a line for anybody who splits the text."""
+"""All characters any program counts as a line end."""
 
 
 def redact(text: str, path: str, options: SecretOptions) -> Redacted:
-    """Replace the secrets of a text, each character by a "*" and the ends of lines by themselves.
+    """Replace each character of a text's secrets by "*", except line ends.
 
     Parameters:
-        text: of the whole file: what surrounds a secret tells it.
+        text: of the whole file: the surroundings of a secret identify it.
         path: of the file, relative to the root with "/" between parts.
-        options: what may stay.
+        options: secrets and files exempt from redaction.
     """
     if not options.redact or is_allowed_path(path, options.allow_paths):
         return Redacted(text)
@@ -36,7 +36,7 @@ def redact(text: str, path: str, options: SecretOptions) -> Redacted:
 
 
 def find_secrets(text: str, path: str) -> list[Match]:
-    """The secrets of a text in order; those that overlap or touch are one, of the kind of the first."""
+    """Return the secrets of a text in order; overlapping or touching ones are merged, with the kind of the first."""
     low = text.lower()
     if len(low) != len(text):
         # A few capitals become two small letters, such as the Turkish I with its dot.
@@ -52,7 +52,7 @@ def find_secrets(text: str, path: str) -> list[Match]:
 
 
 def is_allowed_path(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether one of the globs of the user takes a file out."""
+    """Whether one of the user's globs exempts a file."""
     return bool(globs) and bool(paths_matching(globs, [path]))
 
 

@@ -1,6 +1,6 @@
-"""Rules of our own for what the library of `tokens.py` does not look for, or not everywhere.
+"""Our own rules for secrets the library of `tokens.py` doesn't look for, or not everywhere.
 
-Each of them looks for its literals first; patterns are tried from there, or on the lines that have one.
+Each rule first searches its literals; patterns are tried from there, or on the lines containing one.
 """
 
 import base64
@@ -18,11 +18,11 @@ _URL = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,100}):(?P<secret>[^\s/@\"'<>`]{
 _LONG_ENOUGH = 8
 _SAME = frozenset({"pass", "password", "passwd", "pwd", "secret", "user", "username", "token", "key", "root", "admin"})
 _SAME |= {"guest", "test", "postgres", "mysql", "redis"}
-"""Passwords of manuals."""
+"""Passwords used in manuals."""
 
 
 def _urls(text: str) -> Iterator[Match]:
-    """Passwords in addresses."""
+    """Yield passwords in addresses."""
     for it in _URL.finditer(text):
         value = it["secret"]
         is_long = len(value) >= _LONG_ENOUGH and not is_placeholder(value) and not value.isdigit()
@@ -32,13 +32,13 @@ def _urls(text: str) -> Iterator[Match]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A secret told by its form.
+    """A secret recognisable by its form.
 
     Attributes:
-        kind: what people are told.
-        literals: small letters, of which one stands in every text that the pattern can match.
+        kind: the name shown to people.
+        literals: lower-case texts; every match of the pattern contains one.
         pattern: with a group "secret".
-        is_secret: whether what was found may be one.
+        is_secret: whether a match may be a secret.
     """
 
     kind: str
@@ -103,18 +103,18 @@ RULES = (
         _is_any,
     ),
 )
-"""Secrets that their form tells. A library that learns to find one of them makes its row unnecessary."""
+"""Secrets recognisable by their form. Remove a row once the library finds its secrets."""
 
 
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
 
 
 def own_matches(text: str, low: str, path: str) -> Iterator[Match]:
-    """Secrets of a text by our own rules, in no order; they may overlap.
+    """Yield secrets of a text by our own rules, in no order; they may overlap.
 
     Parameters:
-        low: the text in small letters, of the same length.
-        path: of the file: in some kinds of files values stand without quotes.
+        low: the text in lower case, of the same length.
+        path: of the file: in some kinds of files values have no quotes.
     """
     places = {word: _places(low, word) for word in {*ANCHORS, *_BY_LITERAL}}
     yield from assigned(text, low, places, path)
@@ -141,7 +141,7 @@ def _places(low: str, word: str) -> list[int]:
 
 
 def _lines(low: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The spans of the lines with these places, each line once."""
+    """Yield the spans of the lines at these places, each line once."""
     end = -1
     for place in places:
         if place > end:

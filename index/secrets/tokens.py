@@ -1,7 +1,7 @@
-"""The library that finds tokens of services by their form: Kingfisher, with the rules that its releases bring.
+"""Find services' tokens by their form with the library Kingfisher and the rules in its releases.
 
-It matches all its rules in one pass, 100 MB a second. Before that its rules are loaded (0.3 s), and the first time on a
-machine compiled (4 s) and kept in the user's cache; so it is not asked before a text has something like a token.
+It matches all rules in one pass, 100 MB a second. Loading the rules takes 0.3 s. Their first use on a machine compiles
+them (4 s) into the user's cache. So it is used only if a text contains something like a token.
 """
 
 import os
@@ -23,32 +23,32 @@ _COMMON = re.compile(r"pass(?:word)?|postgres|root|secret|admin|user|guest|\w{1,
 _LONG = re.compile(r"[A-Za-z0-9][\w-]{15,}")
 _DIGITS = re.compile(r"\d[^\d]+\d")
 _OURS = (b"PRIVATE KEY", b"PRIVATE_KEY")
-"""Private keys are found by `blocks.py`, also where sources break them up; the library takes 4 s for 1 MB of marks."""
+"""`blocks.py` finds private keys, even if sources break them up; the library takes 4 s for 1 MB of such marks."""
 _SNAKE = re.compile(r"[a-z0-9]{1,9}(?:[_-][a-z0-9]{1,9})+|[A-Z0-9]{1,9}(?:_[A-Z0-9]{1,9})+")
 _RULES = Path(__file__).with_name("rules.yml")
 _OWN = "cqm."
 _lock = threading.Lock()
 _loaded: "list[Scanner]" = []
-"""The library with its rules, once something asked for it in this process."""
+"""The library with its rules, once this process needed it."""
 _instead: list[Callable[[], object]] = []
 
 
 def token_matches(text: str) -> Iterator[Match]:
-    """Secrets of a text that the library finds, in no order; they may overlap."""
+    """Yield secrets found by the library, in no order; they may overlap."""
     if not (_loaded or may_have_tokens(text)):
         return
-    # One byte for what has none, and none that would make it another encoding.
+    # Characters without a UTF-8 form become one byte; zero bytes would suggest another encoding.
     data = text.encode("utf-8", "replace").replace(b"\0", b" ").replace(*_OURS)
     for rule, start, end in _in_characters(data, len(data) == len(text)):
         value = text[start:end]
-        # Some rules take the name of a variable, or the placeholder of a manual, for a value.
+        # Some rules mistake a variable's name, or a manual's placeholder, for a value.
         is_guess = ("generic" in rule or rule.startswith(_OWN)) and is_placeholder(value)
         if not (is_guess or is_name(value) or _COMMON.fullmatch(value)):
             yield Match(_kind(rule), start, end)
 
 
 def _in_characters(data: bytes, is_ascii: bool) -> Iterator[tuple[str, int, int]]:  # noqa: FBT001 - private
-    """What the library finds in bytes of UTF-8, in order, with spans in characters."""
+    """Yield the library's matches in UTF-8 bytes, in order, with spans in characters."""
     found = [
         (it.location["start_offset"], it.location["end_offset"], it.rule_id)
         for it in _scanner().scan(data)
@@ -65,12 +65,12 @@ def _in_characters(data: bytes, is_ascii: bool) -> Iterator[tuple[str, int, int]
 
 
 def may_have_tokens(text: str) -> bool:
-    """Whether a text has anything like a token: a long word with digits in it that is no usual name."""
+    """Whether a text contains anything like a token: a long word with digits which is no usual name."""
     return any(_is_odd(it[0]) for it in _LONG.finditer(text))
 
 
 def load_rules() -> None:
-    """Load the library and its rules; compile them first where this machine has not yet: 4 s of CPU time, once."""
+    """Load the library and its rules; the first time on a machine compiles them (4 s of CPU time)."""
     with _lock:
         if not _loaded:
             from kingfisher_sdk import Rules, Scanner
@@ -80,7 +80,7 @@ def load_rules() -> None:
 
 
 def call_instead_of_loading(step: Callable[[], object]) -> None:
-    """Have this process call a function where it would load the rules; it must not return without them."""
+    """Call a function in this process instead of loading the rules; it must have loaded them when it returns."""
     _instead.append(step)
 
 

@@ -1,4 +1,4 @@
-"""Telling secrets from placeholders, references and names, by their characters."""
+"""Tell secrets from placeholders, references and names by their characters."""
 
 import math
 import re
@@ -29,7 +29,7 @@ _REFERENCE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What stands for a secret that is looked up at run time, and what never is one: times, options, encodings."""
+"""Matches references to a secret looked up at run time, and values never secret: times, options, encodings."""
 _WORDS = re.compile(
     r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
 )
@@ -45,12 +45,12 @@ _MOST = 2048
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands where a secret should: "changeme", "xxxx", "${TOKEN}", "<your-key>"."""
+    """Whether a value only stands in for a secret: "changeme", "xxxx", "${TOKEN}", "<your-key>"."""
     return bool(_PLACEHOLDER.search(value) or _RUN.search(value) or _REFERENCE.search(value))
 
 
 def is_password(value: str) -> bool:
-    """Whether a value that is called a password may be one: short is enough, a plain word is not."""
+    """Whether a value named as a password may be one: it may be short, but not a plain word."""
     if not _LEAST_PASSWORD <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
     if _WORDS.fullmatch(value):
@@ -60,7 +60,7 @@ def is_password(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Whether a value that is called a token, a key or a secret may be one: long, and of random characters."""
+    """Whether a value named as a token, key or secret may be one: long, and of random characters."""
     if not _LEAST_TOKEN <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
     if _WORDS.fullmatch(value) and not (value.isalpha() and looks_random(value)):
@@ -70,17 +70,17 @@ def is_token(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Bits a character, by how often each stands in the value."""
+    """Bits per character, from the frequency of each character in the value."""
     return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
 
 
 def is_name(value: str) -> bool:
-    """Whether a value is words, or the name of something in a program."""
+    """Whether a value consists of words, or is a name in a program."""
     return len(value) < _LONGEST_NAME and bool(_NAME.fullmatch(value)) and not looks_random(value)
 
 
 def looks_random(value: str) -> bool:
-    """Whether capitals and small letters alternate as they hardly do in names."""
+    """Whether upper and lower case alternate more than in names."""
     if not _RANDOM.search(value):
         return False
     turns = sum(a.isupper() != b.isupper() for a, b in pairwise(value) if a.isalpha() and b.isalpha())

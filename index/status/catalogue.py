@@ -1,4 +1,4 @@
-"""All indexes of a user: found, told of and deleted without opening them."""
+"""Find, describe and delete all indexes of a user without opening them."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -42,13 +42,13 @@ _MEGABYTE = 1_000_000
 def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
     """Delete indexes of other roots, the least recently used first, until all fit into `options.disk_mb`.
 
-    One that a process has open stays, and so does what cannot be deleted.
+    Indexes in use by a process stay, as do those that can't be deleted.
 
     Parameters:
-        kept: the folder of the index that stays in any case.
+        kept: the folder of an index to keep in any case.
 
     Yields:
-        A sentence for each index that was deleted, and one where it was not enough.
+        A sentence for each deleted index, and one if the rest is still too large.
     """
     if not options.disk_mb:
         return
@@ -70,7 +70,7 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
 
 
 def all_indexes(options: IndexOptions) -> Iterator[Path]:
-    """The folders of all indexes but those that are kept in their projects, by name."""
+    """Yield the folders of all indexes, sorted by name, except those inside their projects."""
     home = indexes_home(options)
     for folder in sorted(home.iterdir()) if home.is_dir() else ():
         if is_index(folder):
@@ -78,13 +78,13 @@ def all_indexes(options: IndexOptions) -> Iterator[Path]:
 
 
 def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
-    """The folders of the indexes of a root, which need not exist: in the user's cache, and in the project itself.
+    """Return the folders of a root's existing indexes: in the user's cache, and in the project itself.
 
-    A `.cqm/` that this user's CQM did not make is none of them; see `foreign_index`.
+    Leaves out a `.cqm/` not made by this user's CQM; see `foreign_index`.
 
     Parameters:
         root: a real path, as far as it exists.
-        options: where indexes live.
+        options: location of indexes.
 
     Raises:
         StoreError: as `index_folder`.
@@ -96,7 +96,7 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
 
 def foreign_index(root: Path) -> str:
-    """Say that a project has a `.cqm/` that this user's CQM did not make; empty where it has none.
+    """Report a `.cqm/` in a project not made by this user's CQM; empty if there is none.
 
     Parameters:
         root: a real path, as far as it exists.
@@ -109,7 +109,7 @@ def foreign_index(root: Path) -> str:
 
 
 def entry(folder: Path) -> IndexEntry:
-    """What can be told of an index; nothing is changed, and who has it open is not disturbed."""
+    """Describe an index; changes nothing and doesn't disturb its user."""
     root, name = noted_root(folder), serving_name(folder)
     counted = _counted(folder, name) if name else {}
     return IndexEntry(
@@ -125,7 +125,7 @@ def entry(folder: Path) -> IndexEntry:
 
 
 def _counted(folder: Path, name: str) -> dict[str, Any]:
-    """What the manifest of a generation tells of an index, or why it does not."""
+    """Read the counts of a generation's manifest, or the reason for having none."""
     try:
         refuse_newer_file(manifest_path(folder, name))
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
@@ -144,14 +144,14 @@ def _counted(folder: Path, name: str) -> dict[str, Any]:
 
 
 def remove_index(folder: Path, options: IndexOptions) -> None:
-    """Delete an index. A kill in the middle leaves an index that was never made.
+    """Delete an index. A kill in between leaves an index as if never made.
 
     Parameters:
-        options: of the server that it is on, if it is on one.
+        options: of its server, if it is on one.
 
     Raises:
         IndexInUseError: a process has it open.
-        StoreError: it holds something that is not CQM's, or cannot be deleted, here or on its server.
+        StoreError: it contains something not made by CQM, or cannot be deleted, here or on its server.
     """
     foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
     if foreign or not is_index(folder):
@@ -163,7 +163,7 @@ def remove_index(folder: Path, options: IndexOptions) -> None:
         remove_all(folder, options)
         for name in [*sorted(FILES - {ROOT_FILE, LOCK_FILE}), ROOT_FILE]:
             (folder / name).unlink(missing_ok=True)
-        # Windows refuses to delete a file that is open. What stays is no index.
+        # Windows refuses to delete an open file. The rest is no index.
         with suppress(OSError):
             (folder / LOCK_FILE).unlink()
             forget_folder(folder) if is_inside_project(folder) else folder.rmdir()

@@ -1,7 +1,7 @@
-"""What goes on in an index, told to other processes too: in a small file beside the generations.
+"""Work in progress in an index, also for other processes: in a small file beside the generations.
 
-The file says what was going on when it was last heard of. Whether that still holds is told by a lock that the system
-takes from a process that dies: an update that was killed never looks as if it ran.
+The file holds the last reported state. A lock shows whether it still holds: the system releases it when a process dies,
+so a killed update never looks as if it were running.
 """
 
 import json
@@ -23,7 +23,7 @@ from cqm.index.model.progress import Progress
 from cqm.index.model.status import REBUILD, UPDATE, Running
 
 _LOCK_SECONDS = 0.2
-"""Whoever asks holds the lock for a moment; nobody holds it for as long as this."""
+"""A reader holds the lock for a moment, never as long as this."""
 
 _OF_ALL_FILES = frozenset({UPDATE, REBUILD})
 
@@ -31,10 +31,10 @@ _log = logging.getLogger(__name__)
 
 
 class Run:
-    """One piece of work while it goes on.
+    """One piece of work in progress.
 
     Parameters:
-        runs: that it is one of.
+        runs: contains it.
         task: as in `Running`.
     """
 
@@ -42,16 +42,16 @@ class Run:
         self._runs = runs
         self.now = Running(task, started_at=time.time(), told_at=time.time())
         self.is_complete = False
-        """Whether it came to its end; else it was stopped, or failed."""
+        """Whether it finished; if not, it was stopped or failed."""
 
     def becomes(self, task: str) -> None:
-        """What it is for turned out later."""
+        """Change the task, if its purpose turned out later."""
         if task != self.now.task:
             self.now = replace(self.now, task=task)
             self._runs.tell()
 
     def note(self, progress: Progress) -> None:
-        """How far it is."""
+        """Record progress."""
         self.now = Running(
             self.now.task,
             progress.phase,
@@ -67,7 +67,7 @@ class Run:
 
 
 class Runs:
-    """All that goes on in an index that this process has open.
+    """All work in progress in an index opened by this process.
 
     Parameters:
         folder: of the index.
@@ -83,7 +83,7 @@ class Runs:
 
     @contextmanager
     def run(self, task: str) -> Iterator[Run]:
-        """Let everybody know of a piece of work as long as this lasts."""
+        """Publish a piece of work during the block."""
         run = Run(self, task)
         self._begin(run)
         try:
@@ -92,22 +92,22 @@ class Runs:
             self._end(run)
 
     def running(self) -> tuple[Running, ...]:
-        """What goes on now, with times that are of now."""
+        """Work in progress now, with current times."""
         return tuple(run.now for run in tuple(self._runs))
 
     def stopped(self) -> Running | None:
-        """The last update of all files, if it did not come to its end."""
+        """The last update of all files, if it didn't finish."""
         return self._stopped if self._runs else _cut_short(_read(self._folder))
 
     def tell(self) -> None:
-        """Write down what goes on: some 0.1 ms after each batch of files, so that no news waits for the next."""
+        """Write the state to the file: about 0.1 ms after each batch of files, so news never waits for the next one."""
         with self._lock:
             self._write()
 
     def _begin(self, run: Run) -> None:
         with self._lock:
             if not self._runs:
-                # Nobody else writes: the index is open here.
+                # Nobody else writes: this process has the index open.
                 self._stopped = _cut_short(_read(self._folder)) or self._stopped
                 self._take(_LOCK_SECONDS)
             self._runs.append(run)
@@ -123,7 +123,7 @@ class Runs:
                 self._held.release()
 
     def _take(self, seconds: float) -> None:
-        """Hold the lock by which others know that this process lives; whoever cannot is told so, and tries again."""
+        """Take the lock showing others that this process lives. On failure warn once and try again later."""
         try:
             self._held.acquire(timeout=seconds)
         except (OSError, Timeout) as error:
@@ -132,7 +132,7 @@ class Runs:
         self._is_silent = not self._held.is_locked
 
     def _write(self) -> None:
-        """Write what goes on, unsynced: that costs as much as a small update, and is over when the machine is off."""
+        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs."""
         if self._runs and not self._held.is_locked:
             self._take(0)
         if not self._held.is_locked:
@@ -147,7 +147,7 @@ class Runs:
 
 
 class _Noted(NamedTuple):
-    """What the file says."""
+    """Content of the file."""
 
     runs: tuple[Running, ...]
     stopped: Running | None
@@ -157,7 +157,7 @@ _NOTHING = _Noted((), None)
 
 
 def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
-    """What goes on in an index that any process has open, and the last update of all files if it was cut short.
+    """Return the work in progress in an index opened by any process, and the last full update if it was cut short.
 
     Parameters:
         folder: of the index; nothing is created in it.
@@ -166,7 +166,7 @@ def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
     while noted.runs:
         if _is_alive(folder):
             return noted
-        # It may have ended while the lock was looked at.
+        # It may have ended while the lock was checked.
         before, noted = noted, _read(folder)
         if noted == before:
             break
@@ -174,7 +174,7 @@ def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
 
 
 def _cut_short(noted: _Noted) -> Running | None:
-    """The last update of all files, when whoever wrote this is dead."""
+    """Return the last update of all files, assuming the writing process is dead."""
     return next((running for running in noted.runs if running.task in _OF_ALL_FILES), noted.stopped)
 
 
@@ -195,7 +195,7 @@ def _values(noted: _Noted) -> dict[str, object]:
 
 
 def _is_alive(folder: Path) -> bool:
-    """Whether the process that writes the file is alive."""
+    """Whether the process writing the file is alive."""
     if not (folder / RUNNING_LOCK).is_file():
         return False
     try:

@@ -1,4 +1,4 @@
-"""What an index holds and how fresh it is, read from its manifest; also while another process is writing it."""
+"""Contents and freshness of an index, read from its manifest, even while another process writes it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
     building_name,
-    generation_name,
     manifest_path,
+    recipe_names,
     recipe_of,
     require_available,
     serving_name,
@@ -40,13 +40,13 @@ from cqm.index.store.collection import read_note
 
 
 def problems_of(routes: Routes | None) -> str:
-    """What is wrong with models, as it is noted in a manifest."""
+    """Return the problems of models as JSON, as recorded in a manifest."""
     states = routes.states() if routes else ()
     return json.dumps({state.name: state.problem for state in states if state.problem})
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
-    """The status of a root's index without opening it: nothing is created, and its owner is not disturbed.
+    """Return the status of a root's index without opening it: creates nothing and doesn't disturb its owner.
 
     Raises:
         ScanError: the root does not exist.
@@ -70,24 +70,24 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
 
 
 def read_building(folder: Path, serving: str, running: Sequence[Running], options: IndexOptions) -> Building | None:
-    """The generation that another process builds, or that the next update with these options goes on with."""
+    """Return the generation being built by another process, or continued by the next update with these options."""
     name = building_name(folder, serving)
     is_built = any(run.task == REBUILD for run in running)
-    # One of its own name was to take the place of one with the same options: nobody goes on with it.
+    # A name with "-" was for replacing a generation of the same options: nobody continues it.
     if not name or ("-" in name and not is_built):
         return None
     try:
         require_available(folder / name, options.store)
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
-            is_wanted = is_built or recipe_of(manifest) == generation_name(options)
+            is_wanted = is_built or recipe_of(manifest) in recipe_names(options)
             return describe_building(name, manifest, running) if is_wanted else None
     except (DamagedIndexError, ManifestError, StoreError):
-        # It is just being begun, or deleted; what is damaged is told of by who goes on with it. Or nobody will.
+        # It is just being begun or deleted. Damage is reported by whoever continues it.
         return None
 
 
 def describe_building(name: str, manifest: Manifest, running: Sequence[Running]) -> Building | None:
-    """What is built, told by its manifest; None when it is no longer built: it has served, or will at once."""
+    """Describe the building of a generation; None if it is complete, and so serves or will at once."""
     if manifest.fact(COMPLETE_FACT):
         return None
     counts = manifest.counts("state")
@@ -99,7 +99,7 @@ def describe_building(name: str, manifest: Manifest, running: Sequence[Running])
 def going_on(
     status: IndexStatus, running: Sequence[Running], stopped: Running | None, building: Building | None = None
 ) -> IndexStatus:
-    """A status with what goes on, and the word for all of it."""
+    """Return a status with the work in progress and the resulting state."""
     told = replace(status, running=tuple(running), stopped=stopped, building=building)
     return replace(told, state=_state(told))
 
@@ -118,11 +118,11 @@ def _state(status: IndexStatus) -> IndexState:
 
 
 Statistics = Mapping[str, Mapping[str, int]]
-"""What a manifest holds, counted: "files" by state, "languages", "skipped" by reason, "coverage" by space ..."""
+"""Counts of a manifest: "files" by state, "languages", "skipped" by reason, "coverage" by space ..."""
 
 
 def count(manifest: Manifest) -> Statistics:
-    """Count what a manifest holds: as long as its revision is the same, so is this."""
+    """Count a manifest's contents; the counts stay valid for the same revision."""
     redacted = manifest.secrets()
     return {
         "files": manifest.counts("state"),
@@ -136,12 +136,12 @@ def count(manifest: Manifest) -> Statistics:
 def describe(
     root: Path, folder: Path, manifest: Manifest | None, pending: int | None, counted: Statistics | None = None
 ) -> IndexStatus:
-    """The status that a manifest tells.
+    """Return the status recorded in a manifest.
 
     Parameters:
-        manifest: None stands for an index that was never made.
-        pending: how many files differ on disk; None when nobody looked.
-        counted: what is in the manifest, where that is known; else it is counted now.
+        manifest: None for an index never made.
+        pending: number of files changed on disk; None if unknown.
+        counted: the manifest's counts, if known; otherwise they are made now.
     """
     fact = manifest.fact if manifest else lambda _: ""
     counted = counted or (count(manifest) if manifest else {})
@@ -179,7 +179,7 @@ def describe(
 
 
 def server_of(place: Path) -> str:
-    """The collection of a generation, and its server; empty for one that is in its folder."""
+    """Name a generation's collection and server; empty for one in its folder."""
     with suppress(DamagedIndexError, StoreError):
         if note := read_note(place):
             return str(note)
@@ -187,10 +187,10 @@ def server_of(place: Path) -> str:
 
 
 def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:
-    """What a manifest tells of how fresh it is, beside the commit that is checked out now.
+    """Return the freshness recorded in a manifest, with the commit checked out now.
 
     Parameters:
-        pending: as in `Freshness`; None when nobody looked.
+        pending: as in `Freshness`; None if unknown.
     """
     fact = manifest.fact if manifest else lambda _: ""
     compared_at = float(fact(COMPARED_FACT) or 0)

@@ -1,8 +1,8 @@
-"""The vector store: what is stored and found, in neutral types, and what a store does.
+"""The interface of vector stores, with neutral types for points and searches.
 
 A point is a chunk or a file. A chunk has the sparse vector `terms` and one dense vector for its embedding space; a file
-has the sparse vectors `file_terms` and `path_terms`. The store multiplies the inverse document frequency in at query
-time, by vector name, so that the three kinds of frequency never mix.
+has the sparse vectors `file_terms` and `path_terms`. At query time the store multiplies by the inverse document
+frequency of each vector name, so the three kinds of frequency never mix.
 """
 
 import hashlib
@@ -23,16 +23,16 @@ TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
 KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
-"""The payload fields that filters look at."""
+"""Payload fields used by filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is stored under one id.
+    """The data stored under one id.
 
     Attributes:
         id: 32 hex digits.
-        payload: JSON values; `path` is always there.
+        payload: JSON values; always contains `path`.
         sparse: sparse vectors by name.
         dense: unit vector, shape (dimensions,); None for a point without one.
         space: of the dense vector, by its name in the store.
@@ -47,12 +47,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class PointFilter:
-    """Keeps points by payload: any of each given value list, and none of the excluded paths.
+    """Selects points by payload: they match one of each given list of values, and none of the excluded paths.
 
     Attributes:
         languages, kinds, sources, paths, folders: empty for all; a folder matches everything below it.
-        not_paths: paths to leave out.
-        nothing: no point can match (for example: no path matches the globs asked for).
+        not_paths: excluded paths.
+        nothing: no point can match, for example because no path matches the wanted globs.
     """
 
     languages: tuple[str, ...] = ()
@@ -66,14 +66,14 @@ class PointFilter:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """One search: for the points whose vector of a name has the largest dot product with a vector, best first.
+    """One search for the points with the largest dot product between their named vector and a given one, best first.
 
     Attributes:
         using: name of the vector: one of the sparse ones, or an embedding space.
-        vector: terms for a sparse one, whose products count with their inverse document frequency; a unit vector of
-            shape (dimensions,) for a space, so that scores are cosines.
+        vector: for a sparse vector, terms, with products weighted by their inverse document frequency; for a space, a
+            unit vector of shape (dimensions,), so scores are cosines.
         limit: points wanted.
-        keep: which points count; None for all.
+        keep: selects points; None for all.
     """
 
     using: str
@@ -90,73 +90,72 @@ class Nearest:
 
 
 class Store(Protocol):
-    """Where the points of one generation are. Its methods may be called from any thread, and raise StoreError.
+    """The points of one generation. Methods may be called from any thread, and raise StoreError.
 
-    What a write was given is found by the next search; a write that fails may have been done in part, and may be
-    repeated.
+    The next search finds everything written. A failed write may be partly done, and may be repeated.
     """
 
     in_folder: bool
-    """Whether all of it is in the generation's folder."""
+    """Whether everything is stored in the generation's folder."""
 
     def create(self) -> None:
-        """Make it, empty, and open it."""
+        """Create an empty store and open it."""
 
     def load(self) -> None:
-        """Open it.
+        """Open an existing store.
 
         Raises:
-            DamagedIndexError: it is not there, or not what was made.
+            DamagedIndexError: it is missing or damaged.
         """
 
     def ensure_space(self, name: str, dimensions: int) -> None:
-        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions."""
+        """Create a missing vector space; harmless if it exists with the same dimensions."""
 
     def upsert(self, points: Sequence[Point]) -> None:
-        """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
+        """Insert or replace points. Nothing stays of a replaced one, in any space."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete points by id, so that scores are those of a store that never held them; unknown ids are harmless."""
+        """Delete points by id. Scores are then as if they had never been stored. Unknown ids are harmless."""
 
     def ids_of_path(self, path: str) -> set[str]:
-        """The ids of all points of a path, also of points that nothing else knows of."""
+        """Return the ids of all points of a path, even of points unknown to the manifest."""
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """The scores by id, best first, that each of some searches finds; together they cost less than one by one."""
+        """Return each search's scores by id, best first; searching together costs less than one by one."""
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """Chosen payload fields of points by id; unknown ids are left out."""
+        """Return chosen payload fields of points by id; unknown ids are left out."""
 
     def points(self, ids: Sequence[str]) -> list[Point]:
-        """Points by id as they are stored; unknown ids are left out."""
+        """Return points by id as stored; unknown ids are left out."""
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """How many of these points are not there, at least."""
+        """Return a lower bound for the number of missing points among these."""
 
     def count_vectors(self, space: str) -> int:
-        """How many points have a dense vector in a space."""
+        """Count the points with a dense vector in a space."""
 
     def publish(self) -> None:
-        """Tell others that this is what the index serves from now on."""
+        """Publish this store as the serving one."""
 
     def flush(self) -> None:
-        """Have what was written be safe from a power cut now."""
+        """Make all writes safe from a power cut now."""
 
     def flush_later(self) -> None:
-        """Have what was written be safe from a power cut soon; what the caller is about to do is not held up."""
+        """Make all writes safe from a power cut soon, without delaying the caller."""
 
     def close(self) -> None:
-        """Make everything safe, and close; harmless when it is not open."""
+        """Make everything safe and close; harmless if it is not open."""
 
 
 def search_each(
     searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
 ) -> list[dict[str, float]]:
-    """What each search finds, where only those are asked for that can find anything.
+    """Return each search's results, asking only for searches able to find anything.
 
     Parameters:
         searches: in the order of the answers.
-        ask: gives the answers to some searches, at least one, in their order.
+        ask: answers one or more searches, in their order.
     """
     asked = [search for search in searches if not search.is_empty]
     answers = iter(ask(asked) if asked else ())
@@ -164,7 +163,7 @@ def search_each(
 
 
 def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) -> Point:
-    """A point as a store gives it back.
+    """Convert a point returned by a store.
 
     Parameters:
         name: its id.
@@ -186,7 +185,7 @@ def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) 
 
 
 def check(point: Point) -> None:
-    """Refuse vectors that no search can use: Qdrant's own checks differ from form to form.
+    """Refuse vectors no search can use: Qdrant's own checks differ between Edge and server.
 
     Raises:
         StoreError: a vector is not finite, mismatched, or repeats an index.
@@ -200,5 +199,5 @@ def check(point: Point) -> None:
 
 
 def file_point_id(path: str) -> str:
-    """The id of a file's point: a chunk's id hashes its text too, so that they never meet."""
+    """Return the id of a file's point. It never equals a chunk's id, whose hash includes its text."""
     return hashlib.sha256(f"file\0{path}".encode()).hexdigest()[:32]

@@ -1,7 +1,7 @@
-"""Which collection on which server holds a generation: a note in the generation's folder, written before it is made.
+"""Notes naming a generation's collection and server, written to its folder before the collection is made.
 
-Its name is drawn at random, and it bears a mark that only this note knows: an index that was copied to another machine,
-or came back from a backup, never writes into what belongs to another one.
+The collection has a random name and a mark known only to its note. So a copy of an index on another machine, or one
+restored from a backup, never writes into another index's collection.
 """
 
 import json
@@ -25,13 +25,13 @@ _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class CollectionNote:
-    """A collection that a generation is in.
+    """The collection of a generation.
 
     Attributes:
         url: of the server.
         name: of the collection.
-        alias: what stands for the collection of the generation that serves, whichever it is.
-        marks: that the collection may bear; two while one takes the other's place, none before it is made.
+        alias: always stands for the serving generation's collection.
+        marks: marks the collection may have; two while one replaces the other, none before it is made.
     """
 
     url: str
@@ -40,24 +40,24 @@ class CollectionNote:
     marks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The collection and its server."""
+        """Name the collection and its server."""
         return f"{self.name} at {self.url}"
 
     def marked(self, *marks: str) -> "CollectionNote":
-        """The same with other marks."""
+        """Return the note with other marks."""
         return replace(self, marks=marks)
 
 
 def new_mark() -> str:
-    """A mark that no collection bears."""
+    """Return an unused mark."""
     return secrets.token_hex(8)
 
 
 def new_note(place: Path, options: StoreOptions) -> CollectionNote:
-    """A note of a collection that is not there yet, with the alias that the index has on this server already.
+    """Return a note for a new collection, with the index's existing alias on this server, if any.
 
     Parameters:
-        place: the folder of the generation, in that of the index.
+        place: the folder of the generation, in the folder of the index.
         options: of the server.
     """
     folder = place.parent
@@ -77,10 +77,10 @@ def _notes(folder: Path) -> Iterator[CollectionNote]:
 
 
 def read_note(place: Path) -> CollectionNote | None:
-    """The note in a generation's folder; None where it is not on a server.
+    """Return the note in a generation's folder; None if it is not on a server.
 
     Raises:
-        DamagedIndexError: it is not what was written.
+        DamagedIndexError: the note is damaged.
         StoreError: it cannot be read.
     """
     path = place / NOTE_FILE
@@ -95,7 +95,7 @@ def read_note(place: Path) -> CollectionNote | None:
         raise StoreError(f"{path} cannot be read: {error}.", remedy="Mend its permissions.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedIndexError(f"{path} is damaged.") from error
-    # They stand in requests to the server, in messages and in logs.
+    # They are used in requests to the server, in messages and in logs.
     names = (note.name, note.alias, *note.marks)
     if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(note.url)):
         raise DamagedIndexError(f"{path} is damaged.")
@@ -103,7 +103,7 @@ def read_note(place: Path) -> CollectionNote | None:
 
 
 def write_note(place: Path, note: CollectionNote) -> None:
-    """Write the note, at once and for good.
+    """Write the note atomically and durably.
 
     Raises:
         StoreError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Qdrant Edge, an in-process shard, as a store. With `edge_points` the one module that knows its API.
+"""Qdrant Edge, an in-process shard, as a store. Only this module and `edge_points` know its API.
 
 Its errors are plain `Exception`; this module translates them.
 """
@@ -24,19 +24,19 @@ from cqm.index.store.edge_points import dense_names, edge_point, edge_query, nam
 if TYPE_CHECKING:
     import qdrant_edge
 
-# A flush stalls searches for a moment: it waits until nothing was written for a while, but not for ever.
+# A flush stalls searches for a moment: it waits for a pause in writing, up to a limit.
 _QUIET_SECONDS = 1.0
 _LONGEST_UNFLUSHED_SECONDS = 10.0
-# Edge holds the interpreter's lock for a whole call: small batches let searches in between.
+# Edge holds the interpreter's lock for a whole call: between small batches searches can run.
 _BATCH = 128
 _SCROLL_PAGE = 1000
-# At 100,000 chunks and with two cores, two segments are searched in 1.0 ms where one takes 1.5, for a sixth more work.
+# At 100,000 chunks and with two cores, two segments are searched in 1.0 ms, one in 1.5 ms, for a sixth more work.
 _SEGMENTS = 2
 _SEGMENTS_FOLDER = "segments"
 
 _OPENED = "opened"
 _PANIC = "PanicException"
-# How Rust writes an error of the system. A file that is missing or is no file is damage; all else may pass.
+# Rust's form of system errors. A missing file, or something else in its place, is damage; other errors may pass.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
@@ -46,14 +46,14 @@ T = TypeVar("T")
 
 
 class EdgeStore:
-    """A shard on disk. Writes are in its log at once and flushed about a second later, off the caller's path.
+    """A shard on disk. Writes are in its log at once and flushed about a second later, without delaying the caller.
 
     Searches and writes may come from any thread. Every method raises StoreError when the shard refuses.
 
     Parameters:
         folder: the shard's own folder.
-        flushing: gives a context for every flush, left without an error when all that was written before is on disk.
-        is_settled: whether all that is in the folder is known to be on disk.
+        flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
+        is_settled: whether the folder's whole content is known to be on disk.
     """
 
     in_folder = True
@@ -76,13 +76,13 @@ class EdgeStore:
         self._dirty_since = self._written_at = 0.0
 
     def create(self) -> None:
-        """Make an empty shard, in place of whatever is in the folder, and open it."""
+        """Create an empty shard, replacing the folder's content, and open it."""
         import qdrant_edge as edge
 
         with self._translated("created"):
             shutil.rmtree(self._folder, ignore_errors=True)
             _make_empty(self._folder, has_log=True)
-            # Edge begins with one segment and offers no way to have more: they are made as other shards.
+            # Edge begins with one segment and can't add more, so they are made as other shards.
             for number in range(1, _SEGMENTS):
                 other = self._folder / f"{_SEGMENTS_FOLDER}-{number}"
                 _make_empty(other, has_log=False)
@@ -92,7 +92,7 @@ class EdgeStore:
             self._shard = edge.EdgeShard.load(str(self._folder))
 
     def load(self) -> None:
-        """Open the shard that is in the folder; what its log holds beyond the last flush is replayed."""
+        """Open the shard in the folder, replaying its log after the last flush."""
         import qdrant_edge as edge
 
         if self._is_settled:
@@ -101,10 +101,10 @@ class EdgeStore:
             self._shard = edge.EdgeShard.load(str(self._folder))
 
     def ensure_space(self, name: str, dimensions: int) -> None:
-        """Make room for dense vectors of an embedding space; harmless when it is there with the same dimensions.
+        """Create a missing vector space; harmless if it exists with the same dimensions.
 
-        The vectors of a space that comes before the first point are quantized. Those of a later one, and of an index of
-        before, are scanned as they are, until the index is compacted or rebuilt.
+        Vectors of a space created before the first point are quantized. Those of a later space, and of an index of an
+        earlier release, are scanned unquantized until the index is compacted or rebuilt.
         """
         import qdrant_edge as edge
 
@@ -117,13 +117,13 @@ class EdgeStore:
             return
         with self._translated("written"):
             self._opened().update(space)
-            # A segment takes the quantization for a new vector from the configuration when it is made: here anew.
+            # A segment takes a new vector's quantization from the configuration when it is made: so make it anew here.
             self._opened().optimize()
-        # The segments before, which nobody has synced, go with the first flush; those of now have to be on the disk.
+        # The old segments, never synced, go with the first flush; the new ones must be on disk.
         self.flush()
 
     def upsert(self, points: Sequence[Point]) -> None:
-        """Insert or replace points; of a replaced one nothing stays, in whichever space its vector was."""
+        """Insert or replace points. Nothing stays of a replaced one, in any space."""
         import qdrant_edge as edge
 
         for batch in _batched(points):
@@ -132,14 +132,14 @@ class EdgeStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points by id; unknown ids are harmless.
 
-        Edge goes on counting the words of a deleted point in the document frequencies, but not those of an overwritten
-        one: each point is emptied first, so that scores are those of an index that never held it.
+        Edge keeps counting a deleted point's words in the document frequencies, but not those of an overwritten one. So
+        each point is emptied first, and scores are as if it had never been stored.
         """
         import qdrant_edge as edge
 
         empty = edge.SparseVector([], [])
         for batch in _batched(ids):
-            # With its path: a process that is killed now leaves a point that the next update finds, and deletes.
+            # With its path: if the process is killed now, the next update finds the emptied point and deletes it.
             paths = self.payloads(batch, ["path"])
             none: dict[str, Any] = {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}
             emptied = [edge.Point(name, none, dict(paths.get(name, {}))) for name in batch]
@@ -147,13 +147,13 @@ class EdgeStore:
             self._update(edge.UpdateOperation.delete_points([*batch]))
 
     def ids_of_path(self, path: str) -> set[str]:
-        """The ids of all points of a path, also of points that nothing else knows of."""
+        """Return the ids of all points of a path, even of points unknown to the manifest."""
         import qdrant_edge as edge
 
         return set(self._scroll(edge.Filter(must=[edge.FieldCondition("path", match=edge.MatchValue(path))])))
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """The scores by id, best first, that each of some searches finds; together they cost less than one by one."""
+        """Return each search's scores by id, best first; searching together costs less than one by one."""
         return search_each(searches, self._found)
 
     def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
@@ -165,7 +165,7 @@ class EdgeStore:
         return [{plain_id(point.id): point.score for point in points} for points in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """Chosen payload fields of points by id; unknown ids are left out."""
+        """Return chosen payload fields of points by id; unknown ids are left out."""
         import qdrant_edge as edge
 
         with self._translated("read"):
@@ -173,34 +173,34 @@ class EdgeStore:
         return {plain_id(record.id): record.payload or {} for record in records}
 
     def points(self, ids: Sequence[str]) -> list[Point]:
-        """Points by id as they are stored; unknown ids are left out."""
+        """Return points by id as stored; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=True, with_vector=True)
         return [stored_point(plain_id(record.id), record.payload, record.vector) for record in records]
 
     def ids(self) -> Iterator[str]:
-        """The ids of all points, in the shard's order."""
+        """Yield the ids of all points, in the shard's order."""
         return self._scroll(None)
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """How many of these points are not there."""
+        """Count missing points among these."""
         return len(ids - set(self.ids()))
 
     def count_vectors(self, space: str) -> int:
-        """How many points have a dense vector in a space."""
+        """Count the points with a dense vector in a space."""
         import qdrant_edge as edge
 
         with self._translated("read"):
             return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
 
     def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        """The names of the dense vectors that points have, by id; unknown ids are left out."""
+        """Return the names of points' dense vectors by id; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
         return {plain_id(record.id): dense_names(record.vector) for record in records}
 
     def fill(self, other: "EdgeStore") -> None:
-        """Write all points of another store into this one, which is empty."""
+        """Copy all points of another store into this empty one."""
         import qdrant_edge as edge
 
         spaces: set[str] = set()
@@ -219,7 +219,7 @@ class EdgeStore:
     def pages(
         self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
     ) -> Iterator[list["qdrant_edge.Record"]]:
-        """All points, or those that a filter keeps, in pages; with payload and vectors when they are wanted whole."""
+        """Yield all points, or the filtered ones, in pages; with payload and vectors if `whole`."""
         import qdrant_edge as edge
 
         offset = None
@@ -232,7 +232,7 @@ class EdgeStore:
                 return
 
     def publish(self) -> None:
-        """Nobody else can see a folder: `current` beside it says enough."""
+        """Do nothing: nobody else sees the folder, and `current` beside it names the serving one."""
 
     def flush(self) -> None:
         """Write everything to disk now."""
@@ -242,11 +242,11 @@ class EdgeStore:
                 self._flush_timer = None
         with self._flush_lock, self._flushing(), self._translated("flushed"):
             self._opened().flush()
-            # Edge never syncs some of what it makes, such as the marks of deleted vectors, and opens no shard without.
+            # Edge never syncs some of its files, such as the marks of deleted vectors, and opens no shard without them.
             self._tree.sync()
 
     def close(self) -> None:
-        """Flush and close; harmless when the store is not open."""
+        """Flush and close; harmless if the store is not open."""
         if self._shard is None:
             return
         with self._flush_lock:
@@ -258,12 +258,12 @@ class EdgeStore:
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):
             self._opened().update(operation)
-            # A segment gets the files of its vectors with its first point. Where they are lost, nothing reads it.
+            # A segment gets its vector files with its first point. If they are lost, nothing can read it.
             self._tree.sync_names()
         self.flush_later()
 
     def flush_later(self) -> None:
-        """Flush when nothing was written for a while; what the caller is about to do is not held up."""
+        """Flush after a pause in writing, without delaying the caller."""
         with self._timer_lock:
             self._written_at = time.monotonic()
             if self._flush_timer is None:
@@ -276,7 +276,7 @@ class EdgeStore:
         self._flush_timer.start()
 
     def _flush_when_quiet(self) -> None:
-        """Flush from the timer: nobody is there to catch an error, and the next flush or close meets it again."""
+        """Flush from the timer. Nobody can catch an error here; the next flush or close meets it again."""
         with self._timer_lock:
             now = time.monotonic()
             busy = now - self._written_at < _QUIET_SECONDS and now - self._dirty_since < _LONGEST_UNFLUSHED_SECONDS
@@ -328,7 +328,7 @@ def _make_empty(folder: Path, *, has_log: bool) -> None:
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
         quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
         optimizers=edge.EdgeOptimizersConfig(default_segment_number=_SEGMENTS),
-        # It takes 32 MB.
+        # The log takes 32 MB.
         wal_enabled=has_log,
     )
     shard = edge.EdgeShard.create(str(folder), config)

@@ -1,6 +1,6 @@
-"""Points and searches as Qdrant Edge has them.
+"""Points and searches in Qdrant Edge's form.
 
-Edge accepts vectors that no search can use (not finite, mismatched, repeated indices) without a word, hence `check`.
+Edge silently accepts vectors no search can use (not finite, mismatched, repeated indices), hence `check`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,16 @@ from cqm.index.text.terms import SparseTerms
 if TYPE_CHECKING:
     import qdrant_edge
 
-# A scan of 4-bit codes gives this many times the vectors that are wanted, and the float16 ones decide among them. At
-# 100,000 chunks it found all of the 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
+# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 100,000
+# chunks it found all 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
 _OVERSAMPLING = 3.0
 
 
 def edge_point(point: Point) -> "qdrant_edge.Point":
-    """A point to write.
+    """Convert a point for writing.
 
     Raises:
-        StoreError: a vector of it is one that no search can use.
+        StoreError: no search can use one of its vectors.
     """
     import qdrant_edge as edge
 
@@ -38,17 +38,17 @@ def edge_point(point: Point) -> "qdrant_edge.Point":
 
 
 def dense_names(vectors: object) -> frozenset[str]:
-    """The names of the dense vectors of a point."""
+    """Return the names of a point's dense vectors."""
     return frozenset(name for name, vector in named(vectors) if isinstance(vector, list))
 
 
 def named(vectors: object) -> Iterable[tuple[str, Any]]:
-    """The vectors of a point by name: dense ones are lists."""
+    """Return a point's vectors by name: dense ones are lists."""
     return vectors.items() if isinstance(vectors, dict) else ()
 
 
 def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
-    """One search of a batch."""
+    """Convert one search of a batch."""
     import qdrant_edge as edge
 
     vector, params = search.vector, None
@@ -80,6 +80,6 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
 
 
 def plain_id(point_id: object) -> str:
-    """An id as the index has it: 32 hex digits."""
-    # `UUID.hex` takes twice the time, and there are hundreds a search.
+    """Return an id in the index's form: 32 hex digits."""
+    # `UUID.hex` takes twice the time, and there are hundreds of ids per search.
     return f"{point_id.int:032x}" if isinstance(point_id, UUID) else str(point_id).replace("-", "")

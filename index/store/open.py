@@ -1,4 +1,4 @@
-"""Which store a generation is in: its own folder, or a collection on the server that is configured."""
+"""Choose a generation's store: its own folder, or a collection on the configured server."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -21,7 +21,7 @@ SHAPING = (
     *("url", "prefix", "shard_number", "replication_factor", "write_consistency_factor"),
     *("quantization", "on_disk"),
 )
-"""The options of a server that decide where points are and in which form."""
+"""The server options deciding the place and form of points."""
 
 
 def open_store(
@@ -32,14 +32,14 @@ def open_store(
     is_begun: bool,
     is_settled: bool,
 ) -> Store:
-    """The store of a generation, which is to be created or loaded yet.
+    """Return the store of a generation, not yet created or loaded.
 
     Parameters:
         place: the folder of the generation.
-        options: of the server; a generation that is begun stays where it is.
+        options: of the server; a generation already begun stays in its place.
         flushing: as in `EdgeStore`.
-        is_begun: whether there may be something in it.
-        is_settled: whether all that is in the folder is known to be on disk.
+        is_begun: whether it may contain anything.
+        is_settled: whether the folder's whole content is known to be on disk.
 
     Raises:
         ElsewhereError: it is on a server that is not configured: nothing is sent there.
@@ -57,10 +57,10 @@ def open_store(
 
 
 def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
-    """See that a generation is not on a server that is not configured.
+    """Refuse a generation on a server other than the configured one.
 
     Raises:
-        ElsewhereError: it is: nothing is sent there.
+        ElsewhereError: it is on another server: nothing is sent there.
         DamagedIndexError, StoreError: the note of its collection is damaged, or cannot be read.
     """
     if note := read_note(place):
@@ -76,17 +76,17 @@ def _refuse_elsewhere(note: CollectionNote, options: StoreOptions) -> None:
 
 
 def store_shape(options: StoreOptions) -> tuple[object, ...]:
-    """What of the options decides where points are and in which form: nothing for a folder."""
+    """Return the values of the options in `SHAPING`; nothing for a folder."""
     if not options.url:
         return ()
     return tuple(getattr(options, name) for name in SHAPING)
 
 
 def drop_store(place: Path, options: StoreOptions) -> None:
-    """Delete what a generation has on a server.
+    """Delete a generation's collection, if it has one.
 
     Raises:
-        StoreError: the server does not do so, or is not the one that is configured.
+        StoreError: the server refuses, or is not the configured one.
     """
     try:
         note = read_note(place)
@@ -108,10 +108,10 @@ def drop_store(place: Path, options: StoreOptions) -> None:
 
 
 def try_server(options: StoreOptions) -> str:
-    """Make a small collection on the server, fill, search and delete it; gives the server's version.
+    """Create, fill, search and delete a small collection on the server; return the server's version.
 
     Raises:
-        StoreError: what of this did not work.
+        StoreError: one of these failed.
     """
     import numpy as np
 

@@ -1,8 +1,8 @@
-"""A collection on a Qdrant server or cluster as a store, by the official client.
+"""A collection on a Qdrant server or cluster as a store, through the official client.
 
-Every write waits until the server has carried it out. All requests may be repeated: they say what shall be, not what
-shall change. One collection holds one generation of one root: document frequencies are counted in a collection, so that
-roots that shared one would change each other's scores, and what serves no longer goes at once with its collection.
+Every write waits until the server has carried it out. All requests may be repeated: they state a result, not a change.
+One collection holds one generation of one root. Document frequencies are counted per collection, so roots sharing one
+would change each other's scores; and deleting a collection removes an obsolete generation at once.
 """
 
 import time
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A request of so many points stays far below the 32 MB that a server takes.
+# A request with this many points stays far below the server's limit of 32 MB.
 _BATCH = 64
 _SCROLL_PAGE = 1000
 _MARK_ID = "00000000-0000-0000-0000-000000000001"
-"""The point that bears the mark: no search finds it, as it has no vector."""
+"""The point carrying the mark: it has no vector, so no search finds it."""
 _MARK = "mark"
 _MARK_LOOKED_AT_EVERY_SECONDS = 5.0
 
@@ -42,11 +42,11 @@ class QdrantStore:
     """A collection. Contacts nothing until it is created or loaded.
 
     Parameters:
-        place: the folder of the generation, where the note is.
+        place: the folder of the generation with the note.
         note: of the collection.
-        server: that it is on; closed with the store.
-        options: what the collection is made with.
-        flushing: gives a context, left without an error when all that was written before is safe.
+        server: of the collection; closed with the store.
+        options: for creating the collection.
+        flushing: returns a context; it ends without an error once all earlier writes are safe.
     """
 
     in_folder = False
@@ -68,11 +68,11 @@ class QdrantStore:
         self._looked_at = 0.0
 
     def __str__(self) -> str:
-        """The collection and where it is."""
+        """Name the collection and its server."""
         return f"{self._note.name} at {self._server}"
 
     def create(self) -> None:
-        """Make the collection, and open it. One that a killed process has made by this name is as empty."""
+        """Create the collection and open it. One created by a killed process under this name is empty, too."""
         self._ask("created", lambda client: _made(client, self._note.name, self._options))
         for key in KEYWORDS:
             self._write(partial(self._indexed, key))
@@ -87,7 +87,7 @@ class QdrantStore:
         self._claim(mark)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
-        """See `Store.ensure_space`. Servers before 1.18 cannot."""
+        """See `Store.ensure_space`. Needs a server of version 1.18 or later."""
         from qdrant_client import models
 
         config = shape.space(dimensions)
@@ -104,7 +104,7 @@ class QdrantStore:
         self.flush_later()
 
     def delete(self, ids: Sequence[str]) -> None:
-        """See `Store.delete`; as in Edge, each point is emptied first."""
+        """See `Store.delete`. As in Edge, each point is emptied first."""
         from qdrant_client import models
 
         if ids:
@@ -120,7 +120,7 @@ class QdrantStore:
         return set(self._scroll(shape.point_filter(PointFilter(paths=(path,)))))
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """See `Store.search`. A large collection is searched by its graph, which may miss a neighbour."""
+        """See `Store.search`. Searches a large collection by its graph, which may miss a neighbour."""
         return search_each(searches, self._found)
 
     def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
@@ -144,7 +144,7 @@ class QdrantStore:
         ]
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """How many of these points are not there, at least: they are counted, not named."""
+        """See `Store.lost`. Compares only the numbers of points."""
         from qdrant_client import models
 
         return max(0, len(ids) - self._count(models.Filter(must_not=[models.HasIdCondition(has_id=[_MARK_ID])])))
@@ -156,7 +156,7 @@ class QdrantStore:
         return self._count(models.Filter(must=[models.HasVectorCondition(has_vector=space)]))
 
     def publish(self) -> None:
-        """Have the alias stand for this collection, in one step."""
+        """Point the alias to this collection, in one step."""
         from qdrant_client import models
 
         alias, name = self._note.alias, self._note.name
@@ -167,16 +167,16 @@ class QdrantStore:
         self._ask("published", lambda client: client.update_collection_aliases(steps))
 
     def flush(self) -> None:
-        """Note that what was committed is safe: the server had carried it out before."""
+        """Report committed writes as safe: the server carried them out before answering."""
         with self._flushing():
             pass
 
     def flush_later(self) -> None:
-        """The same: it costs nothing."""
+        """See `flush`, which costs nothing."""
         self.flush()
 
     def close(self) -> None:
-        """End the connection; harmless when it is not open."""
+        """Close the connection; harmless if it is not open."""
         if self._is_open:
             self._is_open = False
             self.flush_later()
@@ -190,14 +190,14 @@ class QdrantStore:
             self._ask("deleted", lambda client: client.delete_collection(self._note.name), brief=True)
 
     def server_version(self) -> str:
-        """The version of the server."""
+        """Return the server's version."""
         return self._ask("looked at", lambda client: client.info()).version
 
     def _ask(self, what: str, request: "Callable[[QdrantClient], T]", *, brief: bool = False) -> T:
         return self._server.ask(what, request, brief=brief)
 
     def _write(self, request: "Callable[[QdrantClient], Sequence[models.UpdateResult]]") -> None:
-        """Have a write done: the answer may be that the server gave up waiting for it."""
+        """Send a write and check it was completed: the server may give up waiting for it."""
 
         def done(client: "QdrantClient") -> None:
             states = {str(result.status) for result in request(client)}
@@ -240,14 +240,14 @@ class QdrantStore:
         return self._ask("read", lambda client: client.count(self._note.name, keep, exact=True)).count
 
     def _mark(self) -> str:
-        """The mark that the collection bears; empty without one."""
+        """Return the collection's mark; empty without one."""
         records = self._ask("read", lambda client: client.retrieve(self._note.name, [_MARK_ID], with_payload=True))
         return str((records[0].payload or {}).get(_MARK, "")) if records else ""
 
     def _claim(self, before: str = "") -> None:
-        """Have the collection bear a new mark: whoever knows an older one alone has nothing to do with it any more.
+        """Give the collection a new mark. A copy of this index knowing only an older one may no longer use it.
 
-        A kill in the middle leaves a note of both.
+        A kill in between leaves a note with both.
         """
         from qdrant_client import models
 
@@ -263,7 +263,7 @@ class QdrantStore:
         self._note = note
 
     def _look_at_mark(self) -> None:
-        """Make sure, now and then, that no other copy of this index has taken the collection over."""
+        """Check now and then whether another copy of this index has taken over the collection."""
         now = time.monotonic()
         if now - self._looked_at < _MARK_LOOKED_AT_EVERY_SECONDS:
             return
@@ -274,7 +274,7 @@ class QdrantStore:
 
 
 def _made(client: "QdrantClient", name: str, options: StoreOptions) -> None:
-    """Have a collection be there; that it is already is what was wanted."""
+    """Create a collection unless it exists."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:

@@ -1,7 +1,7 @@
-"""A Qdrant server or cluster: the connection, patience with it, and its errors in our words.
+"""A Qdrant server or cluster: its connection, retries, and errors in our words.
 
-The one module that knows how qdrant-client fails. That package is optional, and takes a second to import: it is loaded
-with the first request.
+Only this module knows the errors of qdrant-client. The package is optional and takes a second to import, so it is
+loaded with the first request.
 """
 
 import logging
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 CONFLICT = 409
-"""The status of a request to make what is there."""
+"""HTTP status for creating something already there."""
 _ATTEMPTS = 5
 _ATTEMPTS_OF_A_SEARCH = 2
 _FIRST_WAIT_SECONDS = 0.2
@@ -36,7 +36,7 @@ _ASKS_TO_WAIT = {408, 425, 429}
 _SERVER_FAULT = 500
 _FULL = 507
 _NEVER_PASSES = {501, 505, _FULL}
-# What Qdrant says, with status 500, where its disk is full.
+# Qdrant's messages for a full disk, with status 500.
 _SAYS_FULL = ("no space left", "disk space", "disk is full", "out of disk")
 _NO_QDRANT = "it does not answer as Qdrant does"
 _NO_SUCH_REQUEST = {_NOT_FOUND, 405}
@@ -47,15 +47,15 @@ _log = logging.getLogger(__name__)
 
 
 class UnfinishedError(Exception):
-    """The server has taken a write and not carried it out within its own time limit: it is sent again."""
+    """The server accepted a write and didn't carry it out within its own time limit: it is sent again."""
 
 
 class QdrantServer:
-    """A server that collections are on. Contacts nothing until something is asked.
+    """A server with collections. Contacts nothing until the first request.
 
     Parameters:
-        options: where it is, and how patient requests are.
-        client: what sends them; None to make it of the options.
+        options: its address, key, time limits and retries.
+        client: sends requests; None to create it from the options.
 
     Raises:
         StoreError: the address is not valid, or the key cannot be read.
@@ -71,19 +71,19 @@ class QdrantServer:
             raise StoreError(error.message, remedy=error.remedy) from error
 
     def __str__(self) -> str:
-        """Where it is, without anything secret."""
+        """Return its address without secrets."""
         return str(self._endpoint)
 
     def ask(self, what: str, request: "Callable[[QdrantClient], Result]", *, brief: bool = False) -> Result:
-        """The answer to a request; it is sent again while it may pass, so that it has to be one that may be repeated.
+        """Send a request, again after passing failures, so it must be repeatable; return its answer.
 
         Parameters:
-            what: is wanted, as the rest of "... cannot be": "searched".
-            request: sends it by the client.
-            brief: somebody waits for it: at most one more attempt.
+            what: completes "cannot be ..." in messages: "searched".
+            request: sends it with the client.
+            brief: somebody waits: allow only one retry.
 
         Raises:
-            DamagedIndexError: there is no such collection.
+            DamagedIndexError: the collection doesn't exist.
             StoreError: anything else; its message names the server.
         """
         client = self._connected()
@@ -94,7 +94,7 @@ class QdrantServer:
             for attempt in self._attempts(brief=brief):
                 with attempt:
                     return request(client)
-        # The client asserts that an answer holds a result.
+        # The client asserts that an answer has a result.
         except (ApiException, QdrantException, UnfinishedError, ValueError, AssertionError) as error:
             raise self._explained(what, error) from self._endpoint.cause(error)
         raise RuntimeError  # unreachable: stamina lets the last error pass
@@ -113,7 +113,7 @@ class QdrantServer:
         )
 
     def close(self) -> None:
-        """End the connections; harmless without any."""
+        """Close the connections; harmless without any."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -134,7 +134,7 @@ class QdrantServer:
         key, further = self._endpoint.key, self._verification()
         if key and self._endpoint.url.startswith("http:") and not self._endpoint.is_loopback:
             _log.warning("The API key of Qdrant at %s is sent unencrypted: give store.url with https.", self)
-        # As a header: given as the key, the client would warn in its own words, also where no network is crossed.
+        # As a header: given as the key, the client would warn in its own words, even without crossing a network.
         return QdrantClient(
             url=self._options.url,
             headers={"api-key": key} if key else None,
@@ -144,7 +144,7 @@ class QdrantServer:
         )
 
     def _verification(self) -> dict[str, Any]:
-        """Whose certificates are trusted, where that is configured."""
+        """Return the configured certificate authorities for the client."""
         import ssl
 
         if not self._options.ca_file:
@@ -156,7 +156,7 @@ class QdrantServer:
             raise StoreError(message, remedy="Correct store.ca_file.") from error
 
     def _wait_for(self, error: Exception) -> bool | float:
-        """Seconds to wait, True for our own wait, False for no further attempt."""
+        """Return seconds to wait, True for our own wait, False for no further attempt."""
         import httpx
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -174,7 +174,7 @@ class QdrantServer:
                 return False
 
     def _explained(self, what: str, error: Exception) -> CqmError:
-        """An error of the client as ours."""
+        """Turn a client's error into ours."""
         from qdrant_client.common.client_exceptions import QdrantException
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
@@ -189,7 +189,7 @@ class QdrantServer:
                 return self._failed(what, _NO_QDRANT, _OTHER_URL)
 
     def _unanswered(self, what: str, source: Exception) -> StoreError:
-        """What came of a request without an answer, or with one that cannot be understood."""
+        """Explain a request without an answer, or with an unreadable one."""
         import httpx
 
         match source:
@@ -223,7 +223,7 @@ class QdrantServer:
 
 
 def is_conflict(error: Exception) -> bool:
-    """Whether a request failed because what it should make is there."""
+    """Whether a request failed because its target already exists."""
     return getattr(error, "status_code", None) == CONFLICT
 
 
@@ -241,7 +241,7 @@ def _is_about_certificates(error: Exception) -> bool:
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - of a package that is loaded late
-    """What a server said of a refusal, in its own form or any other."""
+    """Return a server's reason for a refusal, in its own form or any other."""
     with suppress(ValueError, TypeError, KeyError):
         return str(error.structured()["status"]["error"])
     return str(error.reason_phrase or error.content.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What is sent to a Qdrant server: collections, points, filters and searches in the form of its client."""
+"""Requests to a Qdrant server: collections, points, filters and searches in its client's form."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qdrant_client import models
 
 _LEAST_EF = 128
-# Twice as many candidates as are wanted are found by their small forms, and then compared by their whole ones.
+# Quantized vectors select twice the wanted number of candidates, which are then compared by their full vectors.
 _OVERSAMPLING = 2.0
 
 
@@ -33,11 +33,11 @@ QUANTIZATIONS: dict[str, "Callable[[], models.QuantizationConfig | None]"] = {
     "int8": _int8,
     "binary": _binary,
 }
-"""The small forms of vectors that a server can search first."""
+"""Quantizations of vectors a server can search first."""
 
 
 def collection(options: StoreOptions) -> dict[str, Any]:
-    """The parameters of a new collection, beside its name."""
+    """Return the parameters of a new collection, without its name."""
     from qdrant_client import models
 
     idf = models.SparseVectorParams(modifier=models.Modifier.IDF)
@@ -54,7 +54,7 @@ def collection(options: StoreOptions) -> dict[str, Any]:
 
 
 def space(dimensions: int) -> "models.DenseVectorNameConfig":
-    """The parameters of an embedding space."""
+    """Return the parameters of an embedding space."""
     from qdrant_client import models
 
     form = models.VectorStorageDatatype.FLOAT16
@@ -64,7 +64,7 @@ def space(dimensions: int) -> "models.DenseVectorNameConfig":
 
 
 def point_struct(point: Point) -> "models.PointStruct":
-    """A point as it is written.
+    """Convert a point for writing.
 
     Raises:
         StoreError: one of its vectors is malformed.
@@ -83,7 +83,7 @@ def point_struct(point: Point) -> "models.PointStruct":
 
 
 def emptied(point_id: str) -> "models.PointStruct":
-    """A point without words: what stands in its place before it is deleted."""
+    """Return a point without words, written in a point's place before its deletion."""
     from qdrant_client import models
 
     empty = models.SparseVector(indices=[], values=[])
@@ -91,7 +91,7 @@ def emptied(point_id: str) -> "models.PointStruct":
 
 
 def point_filter(keep: PointFilter) -> "models.Filter":
-    """The same filter in the client's form."""
+    """Convert a filter."""
     from qdrant_client import models
 
     def any_of(key: str, values: Sequence[str]) -> list[Any]:
@@ -104,7 +104,7 @@ def point_filter(keep: PointFilter) -> "models.Filter":
 
 
 def query(search: Nearest, options: StoreOptions) -> "models.QueryRequest":
-    """A search as it is asked for."""
+    """Convert a search."""
     from qdrant_client import models
 
     vector, params = search.vector, None
@@ -123,7 +123,7 @@ def query(search: Nearest, options: StoreOptions) -> "models.QueryRequest":
 
 
 def _search_params(options: StoreOptions, limit: int) -> "models.SearchParams":
-    """How thoroughly a graph of vectors is searched: the more, the more results are wanted."""
+    """Return the search effort for a graph of vectors: it grows with the number of results."""
     from qdrant_client import models
 
     rescored = models.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)

@@ -11,7 +11,7 @@ _FOLDER = re.compile(r"/?((?:[^*?\[\]!\\/]+/)+)\*\*")
 
 
 def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
-    """The paths that match any of the globs.
+    """Return the paths matching any of the globs.
 
     Raises:
         QueryError: a glob is malformed.
@@ -26,6 +26,6 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
 
 
 def prefix_folder(glob: str) -> str:
-    """The folder "a/b" of a glob "a/b/**"; empty for any other glob."""
+    """Return the folder "a/b" of a glob "a/b/**"; empty for any other glob."""
     match = _FOLDER.fullmatch(glob)
     return match[1].rstrip("/") if match else ""

@@ -1,4 +1,4 @@
-"""What is searched and embedded of a chunk: its code with a header, made by rules, that says where it stands."""
+"""Texts for search and embedding: a chunk's code with a rule-made header (path, symbol, enclosing declarations)."""
 
 import re
 from collections import Counter
@@ -11,28 +11,29 @@ from cqm.chunkers.model import Chunk, Fact, Metadata
 from cqm.index.text.terms import SparseTerms, count_terms, document_terms
 
 TERMS_VERSION = 4
-"""Grows with every change of stored terms, contexts or embedded texts, so that an index knows to be rebuilt."""
+"""Raise it with every change of stored terms, contexts or embedded texts: indexes of another version are rebuilt."""
 
-# Terms of a usual chunk, file and path. Constants: BM25's true averages would change every vector with every file.
+# Terms of a typical chunk, file and path. Constants: with BM25's true averages every file would change every vector.
 _CHUNK_LENGTH = 80.0
 _FILE_LENGTH = 2500.0
 _PATH_LENGTH = 8.0
 _SYMBOL_WEIGHT = 4
 _PATH_WEIGHT = 2
-"""How often a chunk's symbol and path count beside its text. Chosen with the length and `lexical`'s constants, see
-"Measured" in the README."""
+"""Weights of a chunk's symbol and path; its text has 1. Chosen with the lengths and the constants in `terms`, see
+docs/evaluation.md.
+"""
 _MARKUP = frozenset({"html", "xml"})
 
 
 COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
-"""How a line begins that is a comment. "*p = f()" and "--n, f()" are none, nor are "#region" and "#[test]"."""
+"""Matches the start of a comment line. "*p = f()", "--n, f()", "#region" and "#[test]" are no comments."""
 _MOST_DECLARATIONS = 4
 _LONGEST_DECLARATION = 160
 
 
 @dataclass(frozen=True, slots=True)
 class FileTerms:
-    """The sparse vectors of a file: one a chunk, in order, one of the whole file and one of its path."""
+    """Sparse vectors of a file: one per chunk, in order, one of the whole file and one of its path."""
 
     chunks: tuple[SparseTerms, ...]
     file: SparseTerms
@@ -40,7 +41,7 @@ class FileTerms:
 
 
 def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
-    """The sparse vectors of a file.
+    """Return the sparse vectors of a file.
 
     Parameters:
         path: relative to the root, with "/" between parts.
@@ -59,23 +60,23 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 
 
 def header(chunk: Chunk) -> str:
-    """The lines that say where a chunk stands: path, qualified name or heading path, enclosing declarations."""
+    """Return the lines above a chunk: path, qualified name or heading path, enclosing declarations."""
     return "\n".join(part for part in (chunk.path, chunk.symbol, _searched_context(chunk)) if part)
 
 
 def declarations(chunk: Chunk) -> str:
-    """The declarations that a chunk stands in, as they are written, a line each: of very many the innermost."""
+    """Return the innermost declarations around a chunk as written, one a line, without comments."""
     lines = (line[:_LONGEST_DECLARATION].rstrip() for line in _searched_context(chunk).split("\n"))
     return "\n".join([line for line in lines if line and not COMMENT.match(line)][-_MOST_DECLARATIONS:])
 
 
-# What the result of a search tells anyway.
+# Fields shown elsewhere in a search result.
 _TOLD_ELSEWHERE = frozenset({"content_type", "headings", "facts"})
 _STORED_FIELDS = tuple(field.name for field in fields(Metadata) if field.name not in _TOLD_ELSEWHERE)
 
 
 def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
-    """What is known of a chunk, by name, as it is stored: its facts beside the fields that all chunks have."""
+    """Return the stored metadata of a chunk by name: its facts and the fields common to all chunks."""
     metadata = chunk.metadata
     known: dict[str, Fact] = {name: value for name in _STORED_FIELDS if (value := getattr(metadata, name))}
     known.update(metadata.facts)
@@ -83,10 +84,10 @@ def metadata_fields(chunk: Chunk) -> dict[str, Fact]:
 
 
 def dense_text(chunk: Chunk, place: str = "prefix") -> str:
-    """The text that is embedded: the header and, as people read it, the code or prose.
+    """Return the embedded text: the header, and the code or prose as people read it.
 
     Parameters:
-        place: where the header stands: "prefix", "suffix" or "both".
+        place: of the header: "prefix", "suffix" or "both".
     """
     told, text = header(chunk), chunk.content or chunk.text
     before = (told,) if place != "suffix" else ()
@@ -95,11 +96,11 @@ def dense_text(chunk: Chunk, place: str = "prefix") -> str:
 
 
 def text_elsewhere(text: str, length: int, paths: tuple[str, str], place: str) -> str:
-    """What `dense_text` would give for a chunk whose file is at another path.
+    """Return `dense_text` of the same chunk with its file at another path.
 
     Parameters:
-        text: what it gives.
-        length: of what is embedded beside the header, in characters.
+        text: from `dense_text`.
+        length: of the embedded text without the header, in characters.
         paths: of the file, and the other one.
         place: as for `dense_text`.
     """
@@ -112,19 +113,19 @@ def text_elsewhere(text: str, length: int, paths: tuple[str, str], place: str) -
 
 
 def _searched_context(chunk: Chunk) -> str:
-    # With the fields of its class every method is found by them, and what uses them by no more than that: leaving these
-    # lines out, NDCG@10 on gson is .860 instead of .853.
+    # Left out: with its class's fields in the text every method would match a field's name, whether it uses it or not.
+    # NDCG@10 on gson: .860 without these lines, .853 with them.
     lines = chunk.context.split("\n")
     return "\n".join(line for line in lines if not line.startswith((CLASS_NOTE, FIELDS_NOTE)))
 
 
 def _searched(chunk: Chunk) -> str:
-    # Markup has its words in plain text, beside ids and classes that people look for; JSON's escapes would hide words.
+    # In markup the search text also contains ids and classes, which people search for. JSON's escapes would hide words.
     return chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text
 
 
 def _path_text(path: str) -> str:
-    # The file's own name counts twice, its suffix not at all: every file of a language has it.
+    # The file's name counts twice, its suffix not at all: all files of a language share it.
     pure = PurePosixPath(path)
     name = pure.name.removesuffix(pure.suffix)
     return f"{pure.parent}/{name} {name}"

@@ -1,9 +1,9 @@
 """Words of code as sparse vectors: identifier-aware terms with BM25 document weights.
 
-A word is split at case, underscores and digits, its parts are stemmed lightly, and it is kept whole as well:
-`getUserNames` gives `get`, `user`, `name` and `getusername`. The store multiplies the inverse document frequency in at
-query time, so that a document's score is Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
-2009): the sum over terms of query weight * idf * document weight.
+A word is split at case, underscores and digits. Its parts are stemmed lightly, and the whole word is kept as well:
+`getUserNames` gives `get`, `user`, `name` and `getusername`. The store multiplies by the inverse document frequency at
+query time, so a document's score is Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009):
+the sum over terms of query weight * idf * document weight.
 """
 
 import re
@@ -15,28 +15,27 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from zlib import crc32
 
-# Okapi's constants: how fast repeated words saturate (1.2 is usual; code repeats more), and how far a text's length
-# holds it down.
+# Okapi's k1 (repeated words saturate; 1.2 is usual, code repeats more) and b (penalty of long texts).
 _SATURATION = 1.6
 _LENGTH_SHARE = 0.75
 
-# Beyond this a word is data (base64, a hash): it can be found whole, its "parts" would be noise.
+# A longer word is data (base64, a hash): findable as a whole, but its "parts" would be noise.
 _LONGEST_IDENTIFIER = 64
-# Two words in a row may be one identifier: "web socket" finds WebSocket and websocket.
+# Two adjacent words may be one identifier: "web socket" finds WebSocket and websocket.
 _JOINED_WEIGHT = 0.5
 _SHORTEST_STEM = 3
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, syllables of Hangul.
+# Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _FOREIGN_PART = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _VOWEL = re.compile(r"[aeiouy]")
-# Letters that English doubles at the end of a verb of its own: "calling" is not from "cal".
+# Verbs ending in these double letters keep them: "calling" comes from "call", not "cal".
 _DOUBLED_OF_ITSELF = "lsz"
 
-# What a question is phrased with; in code these words are rare enough to outweigh what it is about.
+# Phrasing words of questions. They are rare enough in code to outweigh the words the question is about.
 _QUESTION_WORDS = frozenset(
     _WORD.findall(
         """
@@ -62,7 +61,7 @@ class SparseTerms:
 
 
 def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
-    """The terms of a question; words that only phrase it are left out, unless there are no others.
+    """Return the terms of a question without phrasing words; if it has no others, they stay.
 
     Parameters:
         text: the question.
@@ -79,18 +78,18 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
 
 
 def name_term(name: str) -> SparseTerms:
-    """The one term of a whole identifier, whatever it is made of; marks around its word count for nothing."""
+    """Return the one term of a whole identifier, whatever its parts; ignores marks around the word."""
     word = _WORD.findall(name)[-1]
     return SparseTerms((_hashes(word)[-1],), (1.0,))
 
 
 def label_term(label: str) -> SparseTerms:
-    """The one term of a label."""
+    """Return the one term of a label."""
     return SparseTerms((_label_hash(label),), (1.0,))
 
 
 def with_labels(terms: SparseTerms, labels: Iterable[str]) -> SparseTerms:
-    """The terms of a document with labels to find it by, which are no words of any text, so that no score changes."""
+    """Add labels to a document's terms. Labels equal no word of any text, so no score changes."""
     weights = {_label_hash(label): 1.0 for label in labels}
     if not weights:
         return terms
@@ -99,23 +98,23 @@ def with_labels(terms: SparseTerms, labels: Iterable[str]) -> SparseTerms:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a question as they stand, without those that only phrase it, unless there are no others."""
+    """Return the words of a question as written, without phrasing words; if it has no others, they stay."""
     words = _WORD.findall(text)
     return [word for word in words if word.lower() not in _QUESTION_WORDS] or words
 
 
 def count_terms(text: str) -> Counter[int]:
-    """How often each term occurs in a text, by its hash."""
-    # One pass in C over all terms: several times as fast as counting words and adding up their terms.
+    """Count the terms of a text by their hash."""
+    # One pass in C over all terms: several times faster than counting words and adding up their terms.
     return Counter(chain.from_iterable(map(_hashes, _WORD.findall(text))))
 
 
 def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:
-    """The terms of a document with their BM25 weights.
+    """Return the terms of a document with their BM25 weights.
 
     Parameters:
         counts: from `count_terms`; fields are added up beforehand, as in BM25F.
-        usual_length: terms of a usual document of its kind. A constant, so that no weight changes with other documents.
+        usual_length: terms of a typical document of its kind. A constant, so other documents change no weight.
     """
     length_norm = 1 - _LENGTH_SHARE + _LENGTH_SHARE * counts.total() / usual_length
     norm = _SATURATION * length_norm
@@ -127,15 +126,15 @@ def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:
 
 
 def stems(text: str) -> list[str]:
-    """The stemmed words of a text in order, identifiers split: what names are compared by."""
+    """Return the stemmed words of a text in order, with identifiers split. Used to compare names."""
     return [part for word in _WORD.findall(text) for part in _parts(word)]
 
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
-    """A lower-case English word without plural, -ing, -ed and final e; other words as they are.
+    """Remove plural, -ing, -ed and final e from a lower-case English word; other words stay as they are.
 
-    Measured better than no stemming and than plurals alone, and level with a table of longer suffixes (-er, -tion ...).
+    Measured better than no stemming and than plurals alone, and equal to a table of longer suffixes (-er, -tion ...).
     """
     if len(word) <= _SHORTEST_STEM or not word.isascii():
         return word
@@ -167,7 +166,7 @@ def _hashes(word: str) -> tuple[int, ...]:
 
 
 def _hash(term: str) -> int:
-    # Stored with the index: it must be the same in every process and version, which hash() is not.
+    # Stored with the index, so it must be equal in every process and version; hash() isn't.
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
@@ -194,5 +193,5 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encodable(text: str) -> str:
-    """The text with a replacement character for each lone surrogate, which has no UTF-8 form; offsets stay."""
+    """Replace each lone surrogate, which has no UTF-8 form, by U+FFFD; offsets stay."""
     return _SURROGATE.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""What is found already made better: vectors of the preferred model where a fallback stood in, and written contexts.
+"""Improve what search finds already: vectors of the preferred model in place of a fallback's, and written contexts.
 
 It goes on beside updates, file by file, and holds them up only while a file is stored: an edit never waits for a model
 that writes.
@@ -26,15 +26,15 @@ from cqm.index.workers import Workers
 
 
 class ModelGoneError(Exception):
-    """A model that is needed for the rest failed."""
+    """A model needed for the rest failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Improving:
-    """What improving needs.
+    """A backfill of one generation.
 
     Attributes:
-        target: where files go; what is pending there is looked up anew for each file.
+        target: takes the files; its pending paths are read anew for each.
         preparation: how they are prepared.
         workers: prepare them.
         writer: of contexts; None for those by rules alone.
@@ -58,7 +58,7 @@ class Improving:
         return self.target.generation.manifest
 
     def tasks(self) -> list[tuple[str, bool]]:
-        """The files that lack something that can be had now, each with whether that is a context."""
+        """Return files which lack a vector or context available now; true marks a context."""
         with self.lock:
             if not self.is_open():
                 return []
@@ -90,7 +90,7 @@ class Improving:
         return done, embedded
 
     def improve(self, path: str, *, writes: bool) -> Stored:
-        """Store a file anew with what can be had for it, if it is still what the index holds.
+        """Store a file anew with all available for it, if the index still holds the same content.
 
         Parameters:
             path: of the file.
@@ -117,7 +117,7 @@ class Improving:
         return self._stored(path, placement)
 
     def _stored(self, path: str, placement: Placement) -> Stored:
-        """Write what was placed, unless an update came first or it changes nothing."""
+        """Write a placement, unless an update came first or nothing changes."""
         [file] = placement.files
         with self.lock:
             if not self.is_open() or placement.changes_nothing:
@@ -129,10 +129,10 @@ class Improving:
             return write_files(replace(self.target, pending=frozenset(self._manifest.pending())), placement)
 
     def note_lacking(self, otherwise: int) -> int:
-        """Count the chunks that wait still, and note it for the status.
+        """Count the chunks still waiting, and note it for the status.
 
         Parameters:
-            otherwise: what is told where the generation has gone: another one may lack as much.
+            otherwise: returned if the generation is gone: another one may lack as much.
         """
         with self.lock:
             if not self.is_open():
@@ -145,7 +145,7 @@ class Improving:
             return waiting
 
     def _noted(self, file: PreparedFile, held: Sequence[ChunkRow]) -> PreparedFile:
-        """A file with contexts written for those of its chunks that lack one."""
+        """Return a file with contexts written for chunks which lack one."""
         if self.writer is None or file.source is None:
             return file
         if not self.writer.is_ready:

@@ -1,4 +1,4 @@
-"""What an update would ask models for: chunks, tokens and money, before any is spent."""
+"""Estimate chunks, tokens and money of an update before any is spent."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from cqm.chunkers.tokens import estimate
 from cqm.index.contextual import writer_name
 from cqm.index.contextual.estimate import DocumentSize, estimate_contexts
-from cqm.index.embedding.known_facts import known_facts
+from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.opening import in_order, model_name
 from cqm.index.embedding.routes import Route
 from cqm.index.manifest.manifest import Manifest
@@ -21,11 +21,11 @@ from cqm.index.workers import Workers
 def estimate_update(
     plan: Plan, manifest: Manifest, preparation: Preparation, options: IndexOptions, workers: Workers
 ) -> Estimate:
-    """Read and chunk what an update would, and add up what it would embed; nothing is stored or sent.
+    """Read and chunk the files of an update, and add up the texts to embed. Stores and sends nothing.
 
     Parameters:
         plan: of the update.
-        manifest: what the index has already.
+        manifest: of the index as it is.
         preparation: how files are prepared.
         options: the models.
         workers: prepare them.
@@ -49,7 +49,7 @@ def estimate_update(
 
 
 def _together(first: Cost | None, second: Cost) -> Cost:
-    """What one model would be asked for by two routes."""
+    """Add the costs of two routes to one model."""
     if first is None:
         return second
     usd = None if first.usd is None or second.usd is None else first.usd + second.usd
@@ -57,7 +57,7 @@ def _together(first: Cost | None, second: Cost) -> Cost:
 
 
 def _fresh(file: PreparedFile, manifest: Manifest, place: str) -> Iterator[PreparedChunk]:
-    """The chunks that the index does not have as they are."""
+    """Yield the chunks which are new or changed."""
     if not file.is_chunked:
         return
     rows = manifest.chunks_of(file.row.path)

@@ -1,4 +1,4 @@
-"""What an update has to do: the tree compared with the manifest."""
+"""Compare the tree with the manifest: the work of an update."""
 
 import stat
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ ROOT_FACT = "root"
 
 
 def identity(root: Path) -> str:
-    """What tells a folder or file from another one at the same path.
+    """Return the identity of a folder or file: kind, device and inode. Another one at the same path differs.
 
     Raises:
         ScanError: there is nothing.
@@ -38,7 +38,7 @@ def refuse_another(root: Path, manifest: Manifest) -> None:
     A folder that was emptied is the same folder, and its index becomes empty.
 
     Parameters:
-        manifest: what is held of the root.
+        manifest: of the root's index.
 
     Raises:
         ScanError: so it is, or the root is gone; the index is kept.
@@ -61,16 +61,16 @@ _RACY_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an update has to do.
+    """The work of an update.
 
     Attributes:
         todo: files to read, each with the hash the index holds.
-        skipped: manifest rows of files that are left out without being read.
-        vanished: paths in the index that are no longer there or no longer in scope.
-        unchanged: number of files that need nothing.
-        given_up: files that are as they were when their workers died of them.
+        skipped: manifest rows of files left out without being read.
+        vanished: indexed paths which are gone from the disk or from the scope.
+        unchanged: number of files without work.
+        given_up: files whose worker died of them, unchanged since.
         known: the manifest's rows of the paths in question.
-        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+        pending: paths whose points may differ from the manifest; see `Manifest.pending`.
     """
 
     todo: tuple[Task, ...]
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def moved(self) -> dict[str, str]:
-        """Where the contents were, by their hashes, of files that have vanished from there."""
+        """Former paths of vanished files, by content hash."""
         rows = (self.known[path] for path in self.vanished if path in self.known)
         return {row.hash: row.path for row in rows if row.hash}
 
@@ -92,7 +92,7 @@ class Plan:
         return path in self.known or path in self.pending
 
     def may_hold_chunks(self, path: str) -> bool:
-        """Whether the index may hold chunks of a path: not of one that was left out before."""
+        """Whether the index may hold chunks of a path: not if it was left out before."""
         row = self.known.get(path)
         return path in self.pending or (row is not None and row.state is not FileState.SKIPPED)
 
@@ -142,13 +142,13 @@ def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
 
 
 def _is_same(found: FoundFile, row: FileRow | None) -> bool:
-    # The change time tells of what was written with its time put back: by `cp -p`, `touch -d`, `rsync -t`, `tar`.
+    # `cp -p`, `touch -d`, `rsync -t` and `tar` put the modification time back; the change time shows the write.
     seen = (found.size, found.mtime_ns, found.ctime_ns)
     return row is not None and seen == (row.size, row.mtime_ns, row.ctime_ns)
 
 
 def count_differing(plan: Plan, root: Path, options: ScanOptions) -> int:
-    """How many files really differ from the index: those whose size is as before are read, and compared by content."""
+    """Count files which differ from the index. Those of the same size are read and compared by content."""
     gone = sum(path in plan.known for path in plan.vanished)
     left_out = sum(plan.known[row.path].state is FileState.INDEXED for row in plan.skipped if row.path in plan.known)
     return gone + left_out + sum(_differs(found, plan.known.get(found.path), root, options) for found, _ in plan.todo)

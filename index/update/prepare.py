@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cqm.chunkers.chunking import chunk
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
@@ -25,7 +24,7 @@ from cqm.index.workers.limits import MEMORY_BYTES
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk ready to embed and store: its manifest row, what its payload holds, sparse terms, what to embed.
+    """A chunk ready to embed and store: manifest row, payload, sparse terms, text to embed.
 
     Its context is what `declarations` gives.
     """
@@ -39,13 +38,13 @@ class PreparedChunk:
     context: str
 
     def dense_text_at(self, path: str, place: str) -> str:
-        """What would be embedded if its file were elsewhere; see `context.dense_text`."""
+        """Return the text to embed if its file were at another path; see `headers.dense_text`."""
         return text_elsewhere(self.dense_text, len(self.content or self.text), (self.row.path, path), place)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a file was prepared from: its text and chunks."""
+    """The text and chunks a file was prepared from."""
 
     text: str
     chunks: tuple[Chunk, ...]
@@ -57,7 +56,7 @@ class PreparedFile:
 
     Attributes:
         row: its manifest row; the state says whether it was chunked, skipped for its content, or failed.
-        chunks: in order; None when the bytes are those that the index already holds.
+        chunks: in order; None if the index holds the same bytes.
         file_terms, path_terms: sparse vectors of the file's own point; None unless it was chunked.
         source: kept only where `Preparation.keep_source` asks for it.
     """
@@ -86,13 +85,13 @@ class PreparedFile:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What preparing needs beside the file.
+    """Options of preparing a file.
 
     Attributes:
         root: the indexed root.
         scan, chunk: options of both stages.
         place: where the header stands in an embedded text; see `dense_text`.
-        keep_source: whether notes may be added later, so that text and chunks are needed again.
+        keep_source: keep text and chunks, since notes may be added later.
     """
 
     root: Path
@@ -109,7 +108,7 @@ Task = tuple[FoundFile, str]
 
 
 def prepare_file(task: Task, preparation: Preparation) -> PreparedFile:
-    """Read and chunk one file. Never raises: what goes wrong with the file is the prepared file's reason."""
+    """Read and chunk one file. Never raises: a failure is the prepared file's reason."""
     found, known_hash = task
     read_at = time.time_ns()
     try:
@@ -131,6 +130,9 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:
         return PreparedFile(row, None)
+    # Loaded by the process that forks workers, and by nobody who has others parse.
+    from cqm.chunkers.chunking import chunk
+
     report = chunk(Document(found.path, read.text), preparation.chunk)
     chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
     for part in chunks:
@@ -143,11 +145,11 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
 
 
 def with_notes(file: PreparedFile, notes: Mapping[str, str], place: str) -> PreparedFile:
-    """A file whose chunks' contexts have written notes as well, in what is searched and what is embedded.
+    """Return a file with written notes in the contexts of its chunks, for searching and embedding.
 
     Parameters:
         file: prepared with its source kept.
-        notes: by chunk id; an empty one says that none is needed. A chunk without any lacks its note.
+        notes: by chunk id; "" if none is needed. A chunk without an entry lacks its note.
         place: as in `Preparation`.
     """
     if file.source is None:
@@ -165,7 +167,7 @@ def _noted(chunk: Chunk, note: str) -> Chunk:
 def _marked(part: PreparedChunk, chunk: Chunk, notes: Mapping[str, str]) -> PreparedChunk:
     note = notes.get(part.row.id)
     row = replace(part.row, note=note or "", lacks_note=note is None)
-    # What was written of a chunk is no declaration.
+    # A written note is no declaration.
     return replace(part, row=row, context=declarations(chunk))
 
 
@@ -177,7 +179,7 @@ def _prepared_file(row: FileRow, chunks: tuple[Chunk, ...], place: str) -> Prepa
 
 def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChunk:
     text = dense_text(chunk, place)
-    # All that the payload, the terms and the vector are made of; how they are made is in the generation's name.
+    # All inputs of payload, terms and vector; the recipe is in the generation's name.
     known = metadata_fields(chunk)
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), *chunk.defines))
     row = ChunkRow(
@@ -219,7 +221,7 @@ def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: Work
 
 
 def _of_task(file: PreparedFile, task: Task) -> PreparedFile:
-    """Return a prepared file if it is what was asked for: a worker that was taken over cannot speak for other files."""
+    """Return a prepared file if it is the one asked for: a hijacked worker cannot speak for other files."""
     path = task[0].path
     is_own = file.row.path == path and all(part.row.path == path for part in file.chunks or ())
     return file if is_own else _lost(task, "its worker answered for another file")

@@ -1,7 +1,7 @@
-"""One update of an index: what was planned is prepared, embedded, stored and committed."""
+"""One update of a generation: prepare the planned files, embed, write, commit."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cqm.index.manifest.coverage import lacking
@@ -13,24 +13,9 @@ from cqm.index.remote.deadline import StoppedError
 from cqm.index.status.status import problems_of
 from cqm.index.update.plan import Plan
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
-from cqm.index.update.vectorizer import wanted_spaces
-from cqm.index.update.write import Rows, Stored, Target, delete_points, remove_files, store_files
+from cqm.index.update.vectorizer import Vectorizer, wanted_spaces
+from cqm.index.update.write import Stored, Target, delete_points, place_files, remove_files, write_files
 from cqm.index.workers import Workers
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """How an update is done.
-
-    Attributes:
-        target: where files go.
-        preparation: how they are prepared.
-        workers: prepare them.
-    """
-
-    target: Target
-    preparation: Preparation
-    workers: Workers
 
 
 @dataclass(slots=True)
@@ -47,15 +32,26 @@ class _Tally:
     bytes_read: int = 0
     failed: list[FileProblem] = field(default_factory=list)
 
-    def count(self, stored: Stored) -> None:
+    def count(self, stored: Stored, plan: Plan) -> None:
         self.written += stored.written
         self.deleted += stored.deleted
         self.kept += stored.kept
         self.embedded += stored.embedded
+        for row, chunks in stored.rows:
+            if row.state is FileState.FAILED:
+                self.failed.append(FileProblem(row.path, row.reason))
+            elif row.state is FileState.INDEXED and chunks is None:
+                self.unchanged += 1
+            elif row.state is FileState.INDEXED:
+                self.bytes_read += row.size
+                before = plan.known.get(row.path)
+                is_new = before is None or before.state is FileState.SKIPPED
+                self.added += is_new
+                self.modified += not is_new
 
 
 class _Pace:
-    """How fast an update goes on, by files and by bytes, and so how long it will take still."""
+    """The speed of an update in files and bytes, and the time left."""
 
     def __init__(self, plan: Plan) -> None:
         self._sizes = {found.path: found.size for found, _ in plan.todo}
@@ -75,27 +71,52 @@ class _Pace:
 
 
 def run_update(
-    plan: Plan, work: Work, *, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    plan: Plan,
+    target: Target,
+    preparation: Preparation,
+    workers: Workers,
+    *,
+    report: Callable[[Progress], None],
+    cancelled: Callable[[], bool],
 ) -> UpdateSummary:
-    """Carry out a plan; the index is consistent after every file.
+    """Carry out a plan batch by batch: prepare files, embed new chunks, write. Consistent after every file.
 
     Parameters:
-        plan: what there is to do.
-        work: how it is done.
-        report: called after each batch of files.
-        cancelled: asked between batches, and while a service works; the update stops early when it answers true.
+        plan: made by `plan_update`.
+        target: takes the files.
+        preparation, workers: read and chunk them.
+        report: called after each batch.
+        cancelled: asked between batches, and while a service works; true stops the update early.
 
     Raises:
-        StoreError, ManifestError: the index cannot be written; what was committed stays.
+        StoreError, ManifestError: the index cannot be written; commits so far stay.
     """
-    tally = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up))
-    target, manifest = work.target, work.target.generation.manifest
+    manifest = target.generation.manifest
+    tally, pace, is_stopped = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), _Pace(plan), False
     tally.deleted += remove_files(target, plan.vanished)
     tally.deleted += _skip(target, plan, plan.skipped)
-    stopped = _store_all(work, plan, tally, report, cancelled)
+    if plan.todo:
+        report(pace.progress("", 0))
+    for batch in prepare_files(plan.todo, preparation, workers):
+        tally.deleted += _take_out(target, plan, batch)
+        files = [file for file in batch if not file.is_skipped]
+        held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
+        try:
+            placement = place_files(
+                target, files, held, Vectorizer(target.routes, cancelled), wanted_spaces(target.routes, manifest)
+            )
+        except StoppedError:
+            is_stopped = True
+            break
+        tally.count(write_files(target, placement), plan)
+        pace.went(batch)
+        report(pace.progress(batch[-1].row.path, tally.written))
+        if cancelled():
+            is_stopped = pace.done < len(plan.todo)
+            break
     waiting = lacking(manifest, wanted_spaces(target.routes, manifest))
     manifest.set_facts({LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(target.routes)})
-    # What was committed after the last write has to be settled by a flush of its own.
+    # Commits after the last write still have to be settled.
     target.generation.store.flush_later()
     return UpdateSummary(
         added=tally.added,
@@ -111,63 +132,23 @@ def run_update(
         lacking=waiting,
         models=target.routes.states() if target.routes else (),
         bytes_read=tally.bytes_read,
-        cancelled=stopped,
+        cancelled=is_stopped,
     )
 
 
-def _store_all(
-    work: Work, plan: Plan, tally: _Tally, report: Callable[[Progress], None], cancelled: Callable[[], bool]
-) -> bool:
-    """Store what is to be read; whether that was stopped early."""
-    pace = _Pace(plan)
-    if plan.todo:
-        report(pace.progress("", 0))
-    for batch in prepare_files(plan.todo, work.preparation, work.workers):
-        tally.deleted += _take_out(work.target, plan, batch)
-        try:
-            stored = store_files(work.target, [file for file in batch if not file.is_skipped], cancelled)
-        except StoppedError:
-            return True
-        tally.count(stored)
-        _count_files(stored.rows, plan, tally)
-        pace.went(batch)
-        report(pace.progress(batch[-1].row.path, tally.written))
-        if cancelled():
-            return pace.done < len(plan.todo)
-    return False
-
-
 def _take_out(target: Target, plan: Plan, batch: Sequence[PreparedFile]) -> int:
-    """Take out what the index holds of files that are gone or not to be indexed; gives the number of their chunks."""
+    """Remove gone and skipped files from the index; return the number of their chunks."""
     gone = [file.row.path for file in batch if file.is_gone and plan.may_hold(file.row.path)]
     skipped = [file.row for file in batch if file.is_skipped and not file.is_gone]
     return remove_files(target, gone) + _skip(target, plan, skipped)
 
 
 def _skip(target: Target, plan: Plan, rows: Sequence[FileRow]) -> int:
-    """Record files that are left out, and take out what the index held of them; gives the number of their chunks.
+    """Record skipped files and delete their chunks; return the number of chunks.
 
-    Their rows are replaced: at no moment does the index know nothing of a file that is there.
+    Rows are replaced, so at every moment the index knows of each file.
     """
     deleted = delete_points(target, [row.path for row in rows if plan.may_hold_chunks(row.path)])
     if rows:
         target.generation.manifest.commit([(row, ()) for row in rows])
     return deleted
-
-
-def _count_files(rows: Iterable[Rows], plan: Plan, tally: _Tally) -> None:
-    for row, chunks in rows:
-        if row.state is FileState.FAILED:
-            tally.failed.append(FileProblem(row.path, row.reason))
-        elif row.state is FileState.INDEXED and chunks is None:
-            tally.unchanged += 1
-        elif row.state is FileState.INDEXED:
-            _count_indexed(row, plan.known.get(row.path), tally)
-
-
-def _count_indexed(row: FileRow, before: FileRow | None, tally: _Tally) -> None:
-    if before is None or before.state is FileState.SKIPPED:
-        tally.added += 1
-    else:
-        tally.modified += 1
-    tally.bytes_read += row.size

@@ -1,4 +1,4 @@
-"""Updates of an open index: of some paths or the whole tree, and what becomes of the generation that takes them."""
+"""Update some paths or the whole tree of an open index, and let a complete generation serve."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from cqm.index.status.catalogue import make_room
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation
-from cqm.index.update.run import Work, run_update
+from cqm.index.update.run import run_update
 from cqm.index.update.vectorizer import wanted_spaces
 from cqm.index.update.write import Target
 from cqm.index.workers import Workers
@@ -35,12 +35,12 @@ _REBUILT = {
     DAMAGE_FACT: "The index was damaged and is rebuilt:",
     UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
 }
-"""What to say once a generation is complete that was begun since another one could not be opened."""
+"""Notes about a complete generation which was begun because another one did not open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Updating:
-    """What updates need. Whoever calls it holds the lock of the index's updates.
+    """The updates of an open index. Callers hold the index's update lock.
 
     Attributes:
         root, folder, options: of the index.
@@ -72,42 +72,50 @@ class Updating:
             below: paths relative to the root; None for all.
             report, cancelled, anew: as in `Index.update`.
         """
-        if below is not None:
-            return self._update(target, below, report, cancelled, anew=anew)
-        # Before the files are looked at: what is checked out meanwhile is not what was compared.
-        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: checkout.head(folder_of(self.root)) or ""}
-        summary = self._update(target, None, report, cancelled, anew=anew)
-        if summary.cancelled:
-            return summary
-        target.manifest.set_facts({COMPLETE_FACT: "1", **seen})
-        return self._complete(target, summary, anew=anew)
+        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
+        # Read before the files: a checkout meanwhile is not the compared one.
+        head = checkout.head(folder_of(self.root)) or "" if below is None else ""
+        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
+        plan = plan_update(self.root, target, self.options, below)
+        if not anew:
+            refuse_another(self.root, self.lineage.serving.manifest)
+        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
+        summary = run_update(plan, place, self.preparation(), self.workers, report=report, cancelled=cancelled)
+        is_whole = below is None and not summary.cancelled
+        target.manifest.set_facts(
+            {UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)}
+            | ({COMPLETE_FACT: "1", **seen} if is_whole else {})
+        )
+        usage, fetched = self.services.used_since(before), self.services.cached() - cached
+        summary = replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)
+        return self._complete(target, summary, anew=anew) if is_whole else summary
 
     def is_enough(self, below: list[str], target: Generation) -> bool:
-        """Whether looking at some paths alone leaves a generation that holds every file."""
+        """Whether updating these paths alone keeps the generation complete."""
         return "" not in below and self.lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
 
     def task(self, target: Generation, below: list[str] | None) -> str:
-        """What such an update is called; see `Running.task`."""
+        """Name such an update; see `Running.task`."""
         if not self.lineage.serves(target):
             return REBUILD
         return UPDATE if below is None else UPDATE_OF_PATHS
 
     def target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
-        """A generation as what takes files."""
+        """Return a generation as a target for files."""
         return Target(generation, self.services.routes, self.options.context.place, pending)
 
     def preparation(self) -> Preparation:
-        """How files are prepared."""
+        """Return the options of preparing files."""
         options, has_writer = self.options, self.services.writer is not None
         return Preparation(self.root, options.scan, options.chunk, options.context.place, has_writer)
 
     def estimate(self, target: Generation) -> Estimate:
-        """What an update of the whole tree would ask models for."""
+        """Estimate the model calls of an update of the whole tree."""
         plan = plan_update(self.root, target, self.options, None)
         return estimate_update(plan, target.manifest, self.preparation(), self.options, self.workers)
 
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
-        """Let a generation serve that holds every file now, if nothing is lost by that; the summary with notes."""
+        """Let a complete generation serve, unless files or vectors would be lost; add notes to the summary."""
         wanted = wanted_spaces(self.services.routes, target.manifest)
         if anew and (loss := what_is_lost(self.lineage.serving, target, wanted)):
             return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
@@ -117,22 +125,3 @@ class Updating:
         self.lineage.switch_to(target)
         note_use(self.folder)
         return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
-
-    def _update(
-        self,
-        target: Generation,
-        below: list[str] | None,
-        report: Callable[[Progress], None],
-        cancelled: Callable[[], bool],
-        *,
-        anew: bool,
-    ) -> UpdateSummary:
-        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
-        plan = plan_update(self.root, target, self.options, below)
-        if not anew:
-            refuse_another(self.root, self.lineage.serving.manifest)
-        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
-        summary = run_update(plan, Work(place, self.preparation(), self.workers), report=report, cancelled=cancelled)
-        target.manifest.set_facts({UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)})
-        usage, fetched = self.services.used_since(before), self.services.cached() - cached
-        return replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)

@@ -1,4 +1,4 @@
-"""Texts to dense vectors for the store: by the model of their route, each with its space and with what went wrong."""
+"""Texts to dense vectors by the model of their route, each with its space and its problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WHOLE, POOLED, CUT = "whole", "pooled", "cut"
-"""What a vector shows of its text; see `ChunkRow.embedded`."""
+"""Part of a text shown by its vector; see `ChunkRow.embedded`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextVector:
-    """What became of one text.
+    """The outcome of embedding one text.
 
     Attributes:
         space: of its vector; None without one.
@@ -63,14 +63,14 @@ class Vectorizer:
         self._cancelled = cancelled
         self._fallbacks = fallbacks
         self.failed = False
-        """Whether some texts met no model that works."""
+        """Whether some texts met no working model."""
 
     def embed(self, texts: Sequence[tuple[str, str]], moved: Mapping[str, str] = NOTHING_MOVED) -> list[TextVector]:
         """A vector for each text, or a problem; neither where its route has no model.
 
         Parameters:
             texts: each with its route.
-            moved: what some of the texts were before their files moved.
+            moved: former texts of moved files, by their texts now.
 
         Raises:
             StoppedError: somebody cancelled it.
@@ -80,7 +80,7 @@ class Vectorizer:
         try:
             return unless(self._cancelled, lambda: self._embed(texts, moved))
         except StoppedError:
-            # Requests that are under way still keep their place until they end: whoever comes next waits for none.
+            # Running requests keep their connections until they end; the next caller waits for none of them.
             self._routes.close()
             raise
 
@@ -105,7 +105,7 @@ class Vectorizer:
 
 
 def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
-    """The names of the vectors that chunks should have, by route; a route without a model is left out.
+    """Return the vector names chunks should have, by route; routes without a model are left out.
 
     A name is empty while the preferred model is not to be had; and when it has become another than the one that the
     vectors of the generation are of: then another generation is to be built, and nothing changed in this one.
@@ -122,7 +122,7 @@ def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[
     """Note the space of a route once its preferred model has given a first vector.
 
     Parameters:
-        vectors: that are about to be stored, each with its route.
+        vectors: about to be stored, each with its route.
     """
     given = {(route, vector.space.name) for route, vector in vectors if vector.space}
     for route in routes.routes if routes else ():

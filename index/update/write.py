@@ -5,7 +5,7 @@ deleted; it stays pending until the store is flushed. Whenever the process dies,
 what the manifest has committed, and the next update mends the rest.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -17,7 +17,7 @@ from cqm.index.model.query import FileState
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.text.terms import SparseTerms
 from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
-from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred, wanted_spaces
+from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred
 
 _NO_TERMS = SparseTerms((), ())
 
@@ -44,7 +44,7 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
 
 
 def _told(part: PreparedChunk, vector: TextVector) -> dict[str, str]:
-    """What was done to a chunk's text before it was embedded: nothing of it is silent."""
+    """Changes to a chunk's text before it was embedded: cut, or averaged over parts."""
     shown = {"embedded": vector.embedded} if vector.embedded in {POOLED, CUT} else {}
     return shown | ({"note": part.row.note} if part.row.note else {})
 
@@ -63,7 +63,7 @@ def folders_of(path: str) -> list[str]:
 
 
 Rows = tuple[FileRow, tuple[ChunkRow, ...] | None]
-"""A file's row and its chunks' rows; None where the index keeps the chunks that it has."""
+"""A file's row and its chunks' rows; None keeps the chunks of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Target:
     """Where files go.
 
     Attributes:
-        generation: that takes them.
+        generation: takes them.
         routes: the models; None for none.
         place: where a header stands in an embedded text; see `dense_text`.
-        pending: paths whose points may not be what the manifest says; see `Manifest.pending`.
+        pending: paths whose points may differ from the manifest; see `Manifest.pending`.
         moved: where the contents were, by their hashes, of files that are gone from there. A file with such a content
             has the vectors that it had there, if the cache knows them, though they show its former path: to embed a
             folder again because it has another name costs more than that is worth.
@@ -89,7 +89,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What storing some files did: their rows as committed, and chunks by what became of them."""
+    """Committed rows of some files, and counts of their chunks: written, deleted, kept, embedded."""
 
     rows: tuple[Rows, ...]
     written: int
@@ -103,7 +103,7 @@ NOTHING_STORED = Stored((), 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Placed:
-    """A prepared chunk beside what the index holds of it, and the vector that is new.
+    """A prepared chunk, its row in the index, and its new vector.
 
     Attributes:
         part: the chunk.
@@ -121,7 +121,7 @@ class _Placed:
 
     @property
     def is_to_write(self) -> bool:
-        """Whether it is new, or has a better vector now: not where the model that it waits for failed after all."""
+        """Whether it is new, or has a better vector now. False if its preferred model failed again."""
         is_better = self.vector is not None and self.vector.space is not None
         return not self.is_same or (is_better and self.held is not None and self.vector_name != self.held.space)
 
@@ -134,7 +134,7 @@ class _Placed:
         return self.vector.problem if self.vector and self.is_to_write else ""
 
     def is_settled(self, wanted: Mapping[str, str]) -> bool:
-        """Whether the store has it as it is, with a vector of the space that its route wants."""
+        """Whether the store has it unchanged, with a vector of the space its route wants."""
         space = wanted.get(self.part.row.route, "")
         return self.is_same and self.held is not None and space in {"", self.held.space, self.held.refused}
 
@@ -159,7 +159,7 @@ class Placement:
 
     Attributes:
         files: as they are to be stored.
-        held: what the index held of their chunks, by path.
+        held: rows of their chunks before, by path.
         placed: their chunks, by id.
     """
 
@@ -183,25 +183,13 @@ def remove_files(target: Target, paths: Sequence[str]) -> int:
 
 
 def delete_points(target: Target, paths: Sequence[str]) -> int:
-    """Delete what the store has of files; gives the number of their chunks. The caller commits what becomes of them."""
+    """Delete the points of files from the store; return the number of chunks. The caller commits the new rows."""
     manifest, store = target.generation.manifest, target.generation.store
     chunks = {path: [row.id for row in manifest.chunks_of(path)] for path in paths}
     manifest.begin(paths)
     for path, ids in chunks.items():
         store.delete([*ids, file_point_id(path), *_orphans(target, path)])
     return sum(map(len, chunks.values()))
-
-
-def store_files(target: Target, files: Sequence[PreparedFile], cancelled: Callable[[], bool] = lambda: False) -> Stored:
-    """Bring prepared files into the index; chunks that it has already are not written again.
-
-    Raises:
-        StoppedError: `cancelled` answered true while a model worked; nothing of these files is stored.
-    """
-    manifest = target.generation.manifest
-    held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
-    wanted = wanted_spaces(target.routes, manifest)
-    return write_files(target, place_files(target, files, held, Vectorizer(target.routes, cancelled), wanted))
 
 
 def place_files(
@@ -211,12 +199,12 @@ def place_files(
     vectorizer: Vectorizer,
     wanted: Mapping[str, str],
 ) -> Placement:
-    """Compare files with what the index holds, and embed what is new or waits for another vector. Writes nothing.
+    """Compare files with the index, and embed chunks which are new or wait for another vector. Writes nothing.
 
     Parameters:
         target: where they will go; nothing of it is read.
         files: prepared.
-        held: the chunks of those that are chunked, by path.
+        held: rows of their chunks in the index, by path; only of chunked files.
         vectorizer: embeds.
         wanted: as `wanted_spaces` gives it.
     """
@@ -234,17 +222,17 @@ def place_files(
 
 
 def _moved_texts(target: Target, files: Sequence[PreparedFile], fresh: Sequence[_Placed]) -> dict[str, str]:
-    """What is to be embedded for files that were elsewhere, each with what was embedded for it there."""
+    """Map texts of moved files to the texts embedded for them at their former path."""
     former = {file.row.path: target.moved[file.row.hash] for file in files if file.row.hash in target.moved}
     parts = (it.part for it in fresh if it.part.row.path in former)
     return {part.dense_text: part.dense_text_at(former[part.row.path], target.place) for part in parts}
 
 
 def write_files(target: Target, placement: Placement) -> Stored:
-    """Write what was placed and commit it.
+    """Write a placement and commit it.
 
     Raises:
-        StoreError, ManifestError: it cannot be written; what is committed by then stays.
+        StoreError, ManifestError: it cannot be written; earlier commits stay.
     """
     manifest, store = target.generation.manifest, target.generation.store
     require_room(target.generation.place)
@@ -255,7 +243,7 @@ def write_files(target: Target, placement: Placement) -> Stored:
     _make_room(target, vectors)
     store.upsert([*(chunk_point(it.part, it.vector or TextVector()) for it in written), *map(file_point, changed)])
     rows = tuple(_rows(file, placement.placed) for file in placement.files)
-    # What is stale goes after the commit: before it, a search would find chunks of these files neither old nor new.
+    # Stale points go after the commit: else a search in between finds neither old nor new chunks of these files.
     manifest.commit(rows, are_pending=True)
     deleted = sum(_delete_stale(target, file.row.path, placement) for file in changed)
     manifest.note_written([row.path for row, chunks in rows if chunks is not None])
@@ -264,13 +252,13 @@ def write_files(target: Target, placement: Placement) -> Stored:
 
 
 def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> None:
-    """Have the store take the spaces of vectors, and note what they are."""
+    """Create missing vector spaces, and note them in the manifest."""
     manifest, store = target.generation.manifest, target.generation.store
     known = manifest.all_spaces()
     for space in {vector.space.name: vector.space for _, vector in vectors if vector.space}.values():
         if space.vector_name not in known:
             store.ensure_space(space.vector_name, space.dimensions)
-            # Edge notes a space on the disk before the space is there: no shard opens that has the one alone.
+            # Edge notes a space on disk before it makes it. A shard with the note alone does not open.
             if manifest.chunk_count():
                 target.generation.settle()
             manifest.add_space(space.vector_name, space.name)
@@ -278,7 +266,7 @@ def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> Non
 
 
 def with_held_notes(file: PreparedFile, held: Sequence[ChunkRow], place: str) -> PreparedFile:
-    """A file with the notes that the index has of its chunks, or that were written just now.
+    """Return a file with the notes of its chunks: those of the index, or just written.
 
     A note stays as long as its chunk does, though it was written for what the document was then: to write all of a
     document anew for each edit would cost more than that is worth.
@@ -290,7 +278,7 @@ def with_held_notes(file: PreparedFile, held: Sequence[ChunkRow], place: str) ->
 
 
 def _delete_stale(target: Target, path: str, placement: Placement) -> int:
-    """Delete what a file no longer has, and what a dead update left behind; gives how many chunks of the first."""
+    """Delete stale chunks of a file, and points a dead update left; return the number of stale chunks."""
     stale = {row.id for row in placement.held[path] if row.id not in placement.placed}
     orphans = {name for name in _orphans(target, path) if name not in placement.placed} - {file_point_id(path)}
     target.generation.store.delete(sorted(stale | orphans))
@@ -298,14 +286,14 @@ def _delete_stale(target: Target, path: str, placement: Placement) -> int:
 
 
 def _orphans(target: Target, path: str) -> set[str]:
-    """Points that an update wrote for a path and died before it could commit them."""
+    """Return ids of points which a dead update wrote for a path and never committed."""
     return target.generation.store.ids_of_path(path) if path in target.pending else set()
 
 
 def _rows(file: PreparedFile, placed: Mapping[str, _Placed]) -> Rows:
-    """The manifest rows of a file; it failed when chunks lack the vector that they should have."""
+    """Return the manifest rows of a file; it is failed if chunks lack a vector they should have."""
     if not file.is_chunked:
-        # A file that failed keeps the chunks it had: they are the last known good.
+        # A failed file keeps its chunks: the last known good.
         return file.row, None
     chunks = [placed[part.row.id] for part in file.chunks or ()]
     rows = tuple(it.row() for it in chunks)

@@ -2,4 +2,4 @@
 
 from cqm.index.workers.pool import Job, Workers
 
-__all__ = ["Job", "Workers"]
+__all__ = ["Job", "Workers", "forking", "limits", "worker"]

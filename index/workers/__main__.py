@@ -17,6 +17,7 @@ import sys
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
+    "cqm.chunkers.chunking",
     "cqm.index.update.prepare",
     "cqm.index.workers.worker",
     "tree_sitter",
@@ -85,7 +86,7 @@ def main() -> None:
         from cqm.index.workers.worker import work_until_closed
 
         with contextlib.suppress(OSError):
-            work_until_closed(connection, readable)
+            work_until_closed(connection, readable, is_forked=what == "fork")
         os._exit(0)
 
 

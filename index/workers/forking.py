@@ -7,20 +7,25 @@ import socket
 import subprocess
 import sys
 import sysconfig
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0
-"""How long it may take over an answer; it loads what parses before the first one."""
+"""Time for an answer, in seconds. It loads the parsers before the first one."""
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
 """Variables that a worker gets. It gets no key."""
 _RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
 """Others that it gets: they say where the compiled rules are that find secrets."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
+_MANY = 200
+"""Entries of folders: a tree that has so many surely has something that looks like a secret."""
 
 
 class Source(Protocol):
@@ -58,6 +63,35 @@ def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork"))
         WorkerError: no process can be started.
     """
     return ForkServer(rules=rules) if forks else StartedAnew(rules=rules)
+
+
+def source_for_first_index(folder: Path, root: Path) -> Source | None:
+    """Start what gives workers where all files will be parsed, so that it loads beside the rest; None elsewhere.
+
+    Parameters:
+        folder: of the index.
+        root: the folder or file to index.
+
+    Raises:
+        WorkerError: no process can be started.
+    """
+    if os.path.lexists(folder / CURRENT_FILE):
+        return None
+    # A small tree may need no rules at all, and the first worker that does asks for them.
+    return source_of_workers(rules=has_many_files(root))
+
+
+def has_many_files(root: Path) -> bool:
+    """Return whether a quick look into a folder finds many entries."""
+    count, folders = 0, [os.fspath(root)]
+    while folders and count < _MANY:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in islice(entries, _MANY - count):
+                count += 1
+                # What begins with a dot is seldom a project's own, as the folder of Git.
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return count >= _MANY
 
 
 class ForkServer:

@@ -32,7 +32,7 @@ _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _LANDLOCK_RULE_PATH_BENEATH = 1
 _FS_READ_FILE, _FS_READ_DIR, _FS_EXECUTE = 1 << 2, 1 << 3, 1 << 0
 _FS_RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many rights on files an ABI knows: all of them are denied where no rule grants them."""
+"""Number of file rights an ABI knows. All are denied unless a rule grants them."""
 _NET_ABI, _SCOPE_ABI = 4, 6
 
 # Numbers of system calls that a parser has no use for, on the two machines that CQM has wheels for.
@@ -86,12 +86,13 @@ def begin_timer(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def confine(readable: Sequence[str], memory: int = MEMORY_BYTES) -> tuple[str, ...]:
+def confine(readable: Sequence[str], memory: int = MEMORY_BYTES, *, is_forked: bool) -> tuple[str, ...]:
     """Bound this process for good.
 
     Parameters:
         readable: files and folders that it may still read.
         memory: bytes that its address space may grow by.
+        is_forked: whether its parent is a process of one thread, whose end is to be its own.
 
     Returns:
         The names of the bounds that hold: "limits", "seccomp", "landlock".
@@ -102,8 +103,9 @@ def confine(readable: Sequence[str], memory: int = MEMORY_BYTES) -> tuple[str, .
         held.append("limits")
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
-        # A worker never outlives the process that it was forked from.
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if is_forked:
+            # Linux sends this when the thread ends that made the process: of many threads one may end long before it.
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
             held += ["landlock"] * _restrict_files(libc, readable)
             held += ["seccomp"] * _filter_calls(libc)

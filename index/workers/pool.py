@@ -2,14 +2,15 @@
 
 import os
 import pickle
-import selectors
 import signal
 import socket
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -29,18 +30,18 @@ Result = TypeVar("Result")
 _BATCH_BYTES = 250_000
 _BATCH_FILES = 50
 _AHEAD = 2
-"""Batches for each worker that are done and not taken yet: enough to keep it busy, few enough for memory."""
+"""Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
 _WAIT_SECONDS = 60.0
 """A worker that is silent for so long is ended, whatever it waits for: its processor time is bounded already."""
 _MOST_TASKS = 2_000
 """A worker that has done so many is replaced: what parsers leak goes with it."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
-"""What reading from a worker that died, or was taken over, raises."""
+"""Errors of reading from a worker which died or was hijacked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Task, Result]):
-    """What is done with each of many files.
+    """The work on each of many files.
 
     Attributes:
         work: called in a worker with a task; picklable.
@@ -57,25 +58,50 @@ class Job(Generic[Task, Result]):
 
 @dataclass(eq=False, slots=True)
 class _Worker:
-    """A worker, and what it does now.
+    """A worker.
 
     Attributes:
         pid, connection: of the process.
+        is_finder: whether it surely has the rules that find secrets.
         done: tasks, over its life.
-        number: of its batch.
-        batch: its tasks; `results` are those that it has sent so far.
-        deadline: of its next message, by the monotonic clock.
-        is_finder: whether it was forked with the rules that find secrets because another one lacked them.
     """
 
     pid: int
     connection: socket.socket
+    is_finder: bool
     done: int = 0
-    number: int = -1
-    batch: Sequence[Any] = ()
-    results: list[Any] = field(default_factory=list)
-    deadline: float = 0.0
-    is_finder: bool = False
+
+
+class _Busy:
+    """The workers that do a run's batches now, each for a thread of its own, until the run is stopped.
+
+    A worker that leaves is its thread's alone: stopping never meets one that others use already.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._workers: set[_Worker] = set()
+        self.is_stopped = False
+
+    def enter(self, worker: _Worker) -> None:
+        """Note a worker that begins."""
+        with self._lock:
+            self._workers.add(worker)
+            if self.is_stopped:
+                _cut(worker)
+
+    def leave(self, worker: _Worker) -> bool:
+        """Forget a worker that is done; whether its connection still stands."""
+        with self._lock:
+            self._workers.discard(worker)
+            return not self.is_stopped
+
+    def stop(self) -> None:
+        """Let no worker go on. Those that wait for one are told at once."""
+        with self._lock:
+            self.is_stopped = True
+            for worker in self._workers:
+                _cut(worker)
 
 
 class Workers:
@@ -104,6 +130,7 @@ class Workers:
         self._lock = Lock()
         self._source = source
         self._idle: list[_Worker] = []
+        self._has_rules = False
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -123,7 +150,8 @@ class Workers:
         """
         with self._lock, suppress(WorkerError):
             if self._source is None and not self._is_closed:
-                self._source = source_of_workers(rules=True, forks=self._forks)
+                self._has_rules = True
+                self._given()
 
     def close(self) -> None:
         """End all workers. What still uses them fails."""
@@ -149,30 +177,23 @@ class Workers:
         Raises:
             WorkerError: no worker can be started.
         """
-        waiting = deque(enumerate(_batches(tasks, job.size_of)))
-        total, given = len(waiting), 0
-        most = min(self.count, total)
-        ready: dict[int, list[Result]] = {}
-        busy: list[_Worker] = []
+        batches = _batches(tasks, job.size_of)
+        if not batches:
+            return
+        most = min(self.count, len(batches))
+        busy, waiting = _Busy(), iter(batches)
+        # Each worker is fed by a thread, so that none waits for what its user does with the results of another.
+        feeders = ThreadPoolExecutor(most, "feeder")
+        begin = partial(feeders.submit, partial(self._batch_done, job, busy))
         try:
-            while given < total:
-                while waiting and len(busy) < most and waiting[0][0] < given + _AHEAD * most:
-                    worker = self._taken()
-                    busy.append(worker)
-                    worker.number, worker.batch = waiting.popleft()
-                    self._send_rest(worker, job)
-                for worker in _spoken(busy):
-                    self._hear(worker, job)
-                for worker in [it for it in busy if len(it.results) == len(it.batch)]:
-                    ready[worker.number] = worker.results
-                    busy.remove(worker)
-                    self._give_back(worker)
-                while given in ready:
-                    yield ready.pop(given)
-                    given += 1
+            begun = deque(map(begin, islice(waiting, _AHEAD * most)))
+            while begun:
+                results = begun.popleft().result()
+                begun.extend(map(begin, islice(waiting, 1)))
+                yield results
         finally:
-            for worker in busy:
-                self._end(worker)
+            busy.stop()
+            feeders.shutdown(cancel_futures=True)
 
     def run_one(
         self,
@@ -195,21 +216,21 @@ class Workers:
             WorkerError: no worker can be started, or the one that did it died.
             CqmError: what the task, or `answer`, raised.
         """
-        worker = self._taken()
+        assignment = Assignment(work, [task], [seconds_for(size)])
+        worker = self._begun(assignment)
         is_well = False
         try:
-            self._send(worker, Assignment(work, [task], [seconds_for(size)]))
-            worker.connection.settimeout(_WAIT_SECONDS)
             while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
                 if message[0] == RETIRED and not worker.is_finder:
-                    self._replace_by_finder(worker)
-                    self._send(worker, Assignment(work, [task], [seconds_for(size)]))
+                    self._end(worker)
+                    self._load_rules()
+                    worker = self._begun(assignment, finds=True)
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
                     wire.send(worker.connection, answer(message[1]))
+                    worker.connection.settimeout(_WAIT_SECONDS)
                 else:
                     break
-                worker.connection.settimeout(_WAIT_SECONDS)
             is_well = True
             result: Result = _result(message, gives)
         except _BROKEN as error:
@@ -224,56 +245,88 @@ class Workers:
             else:
                 self._end(worker)
 
-    def _send_rest(self, worker: _Worker, job: Job[Any, Any]) -> None:
-        """Send a worker what is left of its batch."""
-        rest = worker.batch[len(worker.results) :]
-        self._send(worker, Assignment(job.work, rest, [seconds_for(job.size_of(task)) for task in rest]))
-        worker.deadline = time.monotonic() + _WAIT_SECONDS
+    def _batch_done(self, job: Job[Task, Result], busy: _Busy, batch: Sequence[Task]) -> list[Result]:
+        """Have a batch done: by one worker, and where that dies by further ones.
 
-    def _send(self, worker: _Worker, assignment: Assignment) -> None:
-        """Send a worker its tasks; one that died while it was idle is replaced.
+        Raises:
+            WorkerError: no worker can be started.
+        """
+        results: list[Result] = []
+        finds = False
+        while len(results) < len(batch) and not busy.is_stopped:
+            rest = batch[len(results) :]
+            worker = self._begun(Assignment(job.work, rest, [seconds_for(job.size_of(it)) for it in rest]), finds=finds)
+            busy.enter(worker)
+            try:
+                lacks_rules = self._hear(worker, job, rest, results, busy)
+            finally:
+                if busy.leave(worker) and len(results) == len(batch):
+                    self._give_back(worker)
+                else:
+                    self._end(worker)
+            if lacks_rules:
+                # Those that are idle now ask for the same when they need it.
+                self._load_rules()
+                finds = True
+        return results
+
+    def _hear(
+        self, worker: _Worker, job: Job[Task, Result], rest: Sequence[Task], results: list[Result], busy: _Busy
+    ) -> bool:
+        """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
+
+        Returns:
+            Whether another worker is needed because this one lacks the rules that find secrets.
+        """
+        for task in rest:
+            try:
+                message = wire.receive_plain(worker.connection)
+                if message[0] == RETIRED and not worker.is_finder:
+                    return True
+                results.append(_result(message, job.gives))
+            except CqmError as error:
+                results.append(job.lost(task, str(error)))
+            except _BROKEN as error:
+                if not busy.is_stopped:
+                    busy.leave(worker)
+                    results.append(job.lost(task, self._reason_of_end(worker, job.size_of(task), error)))
+                break
+            worker.done += 1
+        return False
+
+    def _begun(self, assignment: Assignment, *, finds: bool = False) -> _Worker:
+        """Give tasks to a worker that is idle, or to a new one.
+
+        Parameters:
+            assignment: the tasks.
+            finds: whether only a worker will do that has the rules that find secrets.
 
         Raises:
             WorkerError: no worker takes them.
         """
-        worker.connection.settimeout(_WAIT_SECONDS)
+        worker = self._taken(finds=finds)
         try:
             wire.send(worker.connection, assignment)
         except OSError:
-            self._replace(worker)
-            try:
-                wire.send(worker.connection, assignment)
-            except OSError as error:
-                raise WorkerError(f"A new worker does not take its task: {error}.") from error
-
-    def _hear(self, worker: _Worker, job: Job[Any, Any]) -> None:
-        """Take a worker's next result; without one its task is lost, and another worker does the rest."""
-        task = worker.batch[len(worker.results)]
-        try:
-            message = wire.receive_plain(worker.connection)
-            is_retired = message[0] == RETIRED and not worker.is_finder
-            if not is_retired:
-                worker.results.append(_result(message, job.gives))
-        except CqmError as error:
-            worker.results.append(job.lost(task, str(error)))
-        except _BROKEN as error:
-            worker.results.append(job.lost(task, self._reason_of_end(worker, job.size_of(task), error)))
-            if len(worker.results) < len(worker.batch):
-                self._replace(worker)
-                self._send_rest(worker, job)
+            # It died while it was idle, and others may have died with it.
+            self._end(worker)
         else:
-            if is_retired:
-                self._replace_by_finder(worker)
-                self._send_rest(worker, job)
-                return
-        worker.done += 1
-        worker.deadline = time.monotonic() + _WAIT_SECONDS
+            return worker
+        worker = self._taken(finds=finds, is_new=True)
+        try:
+            wire.send(worker.connection, assignment)
+        except OSError as error:
+            self._end(worker)
+            raise WorkerError(f"A new worker does not take its task: {error}.") from error
+        return worker
 
-    def _taken(self) -> _Worker:
+    def _taken(self, *, finds: bool, is_new: bool = False) -> _Worker:
         """An idle worker, or a new one; the process that forks is started again once if it has ended."""
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
+            for worker in [] if is_new else reversed(self._idle):
+                if worker.is_finder or not finds:
+                    self._idle.remove(worker)
+                    return worker
             try:
                 return self._new()
             except WorkerError:
@@ -284,31 +337,23 @@ class Workers:
                 return self._new()
 
     def _new(self) -> _Worker:
-        worker = _Worker(*self._given().new())
+        worker = _Worker(*self._given().new(), is_finder=self._has_rules)
+        worker.connection.settimeout(_WAIT_SECONDS)
         try:
             wire.send(worker.connection, str(self._root or ""))
         except OSError as error:
             raise WorkerError(f"A new worker does not begin: {error}.") from error
         return worker
 
-    def _replace(self, worker: _Worker) -> None:
-        self._end(worker)
-        another = self._taken()
-        worker.pid, worker.connection, worker.done = another.pid, another.connection, another.done
-        worker.is_finder = another.is_finder
-
-    def _replace_by_finder(self, worker: _Worker) -> None:
-        """Replace a worker by one that has the rules that find secrets.
+    def _load_rules(self) -> None:
+        """Have workers from now on begin with the rules that find secrets.
 
         Raises:
             WorkerError: they cannot be loaded.
         """
-        self._end(worker)
-        # Those that are idle now ask for the same when they need it.
         with self._lock:
             self._given().load_rules()
-        self._replace(worker)
-        worker.is_finder = True
+            self._has_rules = True
 
     def _give_back(self, worker: _Worker) -> None:
         """Keep a worker for the next task, unless it is worn, too many are idle, or it died of its last task."""
@@ -316,7 +361,6 @@ class Workers:
             return
         with self._lock:
             if not self._is_closed and worker.done < _MOST_TASKS and len(self._idle) < self.count:
-                worker.batch, worker.results = (), []
                 self._idle.append(worker)
                 return
         self._end(worker)
@@ -346,7 +390,7 @@ class Workers:
         if self._is_closed:
             raise WorkerError("The index is closed.")
         if self._source is None:
-            self._source = source_of_workers(forks=self._forks)
+            self._source = source_of_workers(rules=self._has_rules, forks=self._forks)
         return self._source
 
 
@@ -362,20 +406,10 @@ def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list
     return batches
 
 
-def _spoken(busy: Sequence[_Worker]) -> list[_Worker]:
-    """Wait for workers that have sent something or have died, or are late."""
-    left = min(worker.deadline for worker in busy) - time.monotonic()
-    with selectors.DefaultSelector() as selector:
-        for worker in busy:
-            selector.register(worker.connection, selectors.EVENT_READ, worker)
-        spoken = [key.data for key, _ in selector.select(max(left, 0.0))]
-    if spoken:
-        return spoken
-    late = [worker for worker in busy if time.monotonic() > worker.deadline]
-    for worker in late:
-        # Reading from it fails at once.
-        worker.connection.settimeout(0.0)
-    return late
+def _cut(worker: _Worker) -> None:
+    """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
+    with suppress(OSError):
+        worker.connection.shutdown(socket.SHUT_RDWR)
 
 
 def _result(message: Any, gives: Any) -> Any:  # noqa: ANN401 - a message, a type, and a value of it

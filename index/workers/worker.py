@@ -29,12 +29,13 @@ class Assignment(NamedTuple):
 _parent: socket.socket | None = None
 
 
-def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> None:
+def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_forked: bool) -> None:
     """Do what is assigned, and send the result of each task.
 
     Parameters:
         connection: to the parent.
         readable: files and folders that this process may read, beside the root that the parent tells first.
+        is_forked: as in `confine`.
 
     Raises:
         OSError: the parent is gone.
@@ -47,7 +48,7 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str]) -> Non
     # Loading the rules would take the time of a file, and compiling them writes to the user's cache.
     tokens.call_instead_of_loading(_retire)
     root: str = receive_trusted(connection)
-    confine([*readable, *filter(None, [root])])
+    confine([*readable, *filter(None, [root])], is_forked=is_forked)
     while True:
         assignment: Assignment = receive_trusted(connection)
         for task, seconds in zip(assignment.tasks, assignment.seconds, strict=True):

@@ -10,7 +10,7 @@ JsonObject = dict[str, object]
 
 
 def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> JsonObject:
-    """An answer: the query, its results, and the facts about the index that they depend on."""
+    """Convert an answer: the query, its results, and the facts about the index they depend on."""
     return {
         "query": query.text or query.like,
         "results": [hit_object(hit, explain=explain) for hit in answer.hits],
@@ -27,7 +27,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
 
 
 def answer_facts(answer: Answer) -> JsonObject:
-    """How far an answer may be relied on, for a program that shows its text to a model."""
+    """Facts telling a program how far to rely on an answer; it shows the answer's text to a model."""
     return {
         "freshness": answer.freshness,
         "complete": answer.complete,
@@ -38,7 +38,7 @@ def answer_facts(answer: Answer) -> JsonObject:
 
 
 def status_facts(status: IndexStatus) -> JsonObject:
-    """How an index stands, likewise: how far it is in step with its files, what goes on and what is built."""
+    """Facts about an index for a program: its freshness, running work, and a generation being built."""
     return {name: getattr(status, name) for name in _FACTS}
 
 
@@ -49,10 +49,11 @@ _FACTS = (
 
 
 def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
-    """One result, with its content where that is not its text, and the declarations that it stands in.
+    """Convert one result, with its content where its text differs, and its enclosing declarations.
 
     Parameters:
-        explain: with the named parts of its score as well.
+        hit: to convert.
+        explain: add the named parts of its score.
     """
     found: JsonObject = {
         "path": hit.path,
@@ -74,5 +75,5 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
 
 
 def status_object(status: IndexStatus, **listed: tuple[FileProblem, ...] | tuple[RedactedFile, ...]) -> JsonObject:
-    """Return a status with lists of files: "skipped_files", or "secrets" with the files that have redacted ones."""
+    """Convert a status with lists of files: "skipped_files", or "secrets" with files having redacted ones."""
     return {field.name: getattr(status, field.name) for field in fields(status)} | listed

@@ -1,4 +1,4 @@
-"""Which lines of a chunk to show where there is no room for all: those that say most of what is asked."""
+"""Choose the lines of a long chunk to show: those with most terms of the question."""
 
 import math
 import re
@@ -14,26 +14,26 @@ from cqm.index.text.terms import count_terms, query_terms
 
 Lines = Sequence[str]
 Terms = Sequence[AbstractSet[int]]
-"""Of each line of a text, those that the question has too."""
+"""For each line of a text, its terms also in the question."""
 
 _DECLARATION_SHARE = 0.2
-"""Of the room at most, for the line that declares a symbol of whose body a part is shown."""
+"""Largest share of the room for the line declaring a symbol, when part of its body is shown."""
 _MARK_TOKENS = 9
-"""Of a line that tells which lines are left out, the reply's mark included."""
+"""Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
 
 
 def cost(lines: Lines) -> float:
-    """Estimated tokens of lines, their ends included."""
+    """Estimate the tokens of lines, with their line ends."""
     return sum(quarters(line) + 1 for line in lines) / QUARTERS
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What some texts say of a question.
+    """Terms of a question found in some texts.
 
     Attributes:
-        weights: of its terms, the inverse frequency of the lines that say one.
+        weights: of each term, the inverse frequency of the lines containing it.
         said: the terms of each line of each text.
     """
 
@@ -42,7 +42,7 @@ class Asked:
 
 
 def read_texts(question: str, texts: Sequence[Lines]) -> Asked:
-    """See which lines say what is asked."""
+    """Find and weigh the question's terms in each line."""
     wanted = set(query_terms(question).indices)
     said = [[wanted & count_terms(line).keys() for line in lines] for lines in texts]
     counts = Counter(term for text in said for terms in text for term in terms)
@@ -51,17 +51,17 @@ def read_texts(question: str, texts: Sequence[Lines]) -> Asked:
 
 
 def best_lines(lines: Lines, symbol: str, asked: Asked, place: int, room: float) -> list[range]:
-    """The lines to show, as places in `lines`, in order; none when not even one fits.
+    """Choose the lines to show, as sorted ranges of positions in `lines`; empty when not even one line fits.
 
-    They are consecutive, and stay within one part of the chunk where there are several, such as short functions. The
-    line that declares the symbol stands before them where that costs little.
+    They are consecutive, and stay within one part of a chunk of several, such as short functions. The line declaring
+    the symbol stands before them where it costs little.
 
     Parameters:
         lines: of the chunk.
-        symbol: that the chunk is of, qualified; empty for none.
-        asked: what is said of the question.
-        place: of the chunk among the texts that were read for that.
-        room: tokens, the lines that tell what is left out included.
+        symbol: qualified name of the chunk's symbol; empty for none.
+        asked: result of `read_texts`.
+        place: position of the chunk in the texts given to `read_texts`.
+        room: tokens, with those of the lines marking left-out ones.
     """
     room -= 2 * _MARK_TOKENS
     terms = asked.said[place]
@@ -76,14 +76,14 @@ def best_lines(lines: Lines, symbol: str, asked: Asked, place: int, room: float)
 
 
 def _declaration(lines: Lines, symbol: str) -> int:
-    """The line that declares a symbol: the first that says its name and is no comment, or else the first."""
+    """Find the line declaring a symbol: the first with its name which is no comment, else the first."""
     said = re.compile(rf"(?<![\w$]){re.escape(last_part(symbol))}(?![\w$])")
     found = (place for place, line in enumerate(lines) if said.search(line) and not COMMENT.match(line))
     return next(found, 0) if symbol else 0
 
 
 def _window(lines: Lines, terms: Terms, weights: Mapping[int, float], room: float) -> range:
-    """The best consecutive lines that fit."""
+    """Find the best consecutive lines within the room."""
     costs = [cost([line]) for line in lines]
     part = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
     if sum(costs[place] for place in part) > room:
@@ -92,15 +92,15 @@ def _window(lines: Lines, terms: Terms, weights: Mapping[int, float], room: floa
 
 
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:
-    """What some lines say of the question; a term counts less each time it is said again."""
+    """Weigh the question's terms in some lines; repetitions of a term count less."""
     said = Counter(term for line in terms for term in line)
     return sum(weights[term] * (1 + 0.3 * math.log(count)) for term, count in said.items())
 
 
 def _parts(lines: Lines) -> Iterator[range]:
-    """What stands at the chunk's outermost indentation and begins after a blank line: members, paragraphs."""
+    """Split a chunk into members or paragraphs: they start after a blank line at the outermost indentation."""
     indents = [len(line) - len(line.lstrip()) for line in lines]
-    # The first line may begin in the middle of one.
+    # The first line may begin in the middle of a line of the file.
     outermost = min((indents[place] for place, line in enumerate(lines) if place and line.strip()), default=0)
     start = 0
     for place in range(1, len(lines)):
@@ -111,7 +111,7 @@ def _parts(lines: Lines) -> Iterator[range]:
 
 
 def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping[int, float], room: float) -> range:
-    """The consecutive lines of a part that say most among those that fit; the first where several say as much."""
+    """Find the consecutive lines of a part with most weight within the room; the first of equals."""
     best, most = range(0), -1.0
     stop, left = part.start, room
     for start in part:
@@ -128,7 +128,7 @@ def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping
 
 
 def _widened(part: range, costs: Sequence[float], room: float) -> range:
-    """A part with the lines after and before it that fit as well."""
+    """Widen a part by the lines after and before it, as far as they fit."""
     start, stop = part.start, part.stop
     left = room - sum(costs[start:stop])
     while stop < len(costs) and costs[stop] <= left:

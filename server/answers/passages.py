@@ -1,7 +1,7 @@
-"""What an answer shows under a token budget: passages, made of its hits and of the parents that they are parts of.
+"""Passages of an answer under a token budget, made of its hits and their parents.
 
-The order of the hits is the ranking's. Here is decided how many lines of each there is room for, and which chunks of a
-file that stand side by side are shown as one.
+The ranking decides the order. This module decides how many lines of each hit are shown, and joins chunks standing side
+by side in a file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,39 +18,39 @@ from cqm.server.console import one_line, visible
 # Chosen on the training half of 2,030 questions by span (965), for the recall of files, of spans and of their lines
 # under 500, 1,000 and 2,000 tokens at once.
 _LEAST_TOKENS = 40
-"""For the lines of a hit: with less room it is only named."""
+"""Least tokens for the lines of a hit; with fewer it is only named."""
 _FIRST_TOKENS = 150
-"""For the first hit, half as many for the second, a third for the third: so likely is it that each is the answer."""
+"""Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
 NAMES_SHARE = 0.1
-"""Of the room at most, for hits that are only named."""
+"""Largest share of the room for hits which are only named."""
 _ENCLOSING_SHARE = 0.125
-"""Of the tokens of a hit that is cut, at most, for the declarations that it stands in: its name tells of them."""
+"""Largest share of a cut hit's tokens for its enclosing declarations: its name tells them too."""
 _SEPARATOR_TOKENS = 1
 
 
 class Piece(NamedTuple):
-    """Consecutive lines that are shown, and the number of the first, in the file or, for a content, in that."""
+    """Consecutive shown lines, with the number of the first in the file or, for a content, in the content."""
 
     start: int
     lines: tuple[str, ...]
 
     @property
     def last(self) -> int:
-        """The number of the last line."""
+        """Number of the last line."""
         return self.start + len(self.lines) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is shown in one place.
+    """Lines shown in one place.
 
     Attributes:
-        hits: that it shows, best first; more than one where they stand side by side in a file.
+        hits: best first; several where they stand side by side in a file.
         pieces: its lines, in order.
-        first, last: numbers of the first and last line that is not blank of what it could show; see `Piece`.
-        is_source: whether the lines are the file's, and not those of a content that the file is an encoding of.
-        enclosing: the declarations that it stands in, in one line, escaped; empty for none, and where there is no room.
-        parent: the name of what is shown whole, although only parts of it are hits; empty for none.
+        first, last: numbers of the first and last non-blank line it could show; see `Piece`.
+        is_source: whether the lines are the file's, not those of a content the file encodes.
+        enclosing: its enclosing declarations in one line, escaped; empty for none, and where there is no room.
+        parent: name of the parent shown whole, though only parts are hits; empty for none.
     """
 
     hits: tuple[Hit, ...]
@@ -68,9 +68,9 @@ class _Part:
 
     Attributes:
         chunk: a hit, or a chunk of a parent beside its hits.
-        rank: of the hit; that of the parent's best one for another chunk.
+        rank: of the hit; for another chunk, that of the parent's best hit.
         lines: of its text, without blank ones at the end.
-        shown: which of them are shown, in order.
+        shown: ranges of the shown lines, in order.
     """
 
     chunk: Hit
@@ -87,7 +87,7 @@ class _Part:
 
     @property
     def numbered(self) -> dict[int, str]:
-        """The lines that are shown, by their numbers."""
+        """The shown lines by number."""
         return {self.first + place: self.lines[place] for part in self.shown for place in part}
 
     @property
@@ -96,12 +96,13 @@ class _Part:
 
 
 def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -> list[Passage]:
-    """The passages to show, in the order of their best hits: of all hits, or of the first ones that have room.
+    """Make the passages of all hits, or of the first ones with room, in the order of their best hits.
 
     Parameters:
         question: decides which lines of a long chunk are shown.
-        heads: tokens of what is written above each hit.
-        room: tokens for everything, the names of the hits that are left over included.
+        answer: with hits and their parents.
+        heads: tokens of the line above each hit.
+        room: tokens for everything, with the names of left-over hits.
     """
     texts = [chunk_lines(hit) for hit in answer.hits]
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
@@ -115,29 +116,29 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     if len(parts) == len(answer.hits):
         left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
         runs = list(_runs([*parts, *_others(answer.parents, parts, left)]))
-        # Chunks that meet in the middle of a line do not join: a part of a parent may stand beside none of its hits.
+        # Chunks meeting in the middle of a line don't join: a part of a parent may stand beside none of its hits.
         if all(any(part.is_hit for part in run) for run in runs):
             return _in_order(runs)
     return _in_order(_runs(parts))
 
 
 def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
-    """The passages of runs, in the order of their best hits."""
+    """Make passages of runs, in the order of their best hits."""
     return [_passage(run) for run in sorted(runs, key=lambda run: min(part.rank for part in run))]
 
 
 def chunk_lines(hit: Hit) -> list[str]:
-    """The lines of a chunk as people read it, without blank ones at the end; what has no shape is made visible."""
+    """Split a chunk into lines, without blank ones at the end; invisible characters become visible."""
     return visible(hit.shown.rstrip()).split("\n")
 
 
 def allot(needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
-    """The tokens that the lines of the first hits get, as many hits as have room; the first get more.
+    """Share the room among the lines of the first hits, as many as fit; the first get more.
 
     Parameters:
         needs: tokens of all lines of each hit; none gets more.
         heads: tokens above them.
-        room: tokens, the heads included.
+        room: tokens, with the heads.
     """
     floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(needs)]
     for count in range(len(needs), 0, -1):
@@ -145,13 +146,13 @@ def allot(needs: Sequence[float], heads: Sequence[int], room: float) -> list[flo
         free = room - names - sum(heads[:count]) - sum(floors[:count])
         if free >= 0:
             return _poured(needs[:count], floors[:count], free)
-    # Not even the first has what it should have.
+    # There is no room for even the first hit's floor.
     left = room - heads[0] if heads else 0.0
     return [left] if needs and left >= min(needs[0], _LEAST_TOKENS) else []
 
 
 def _poured(needs: Sequence[float], floors: Sequence[float], free: float) -> list[float]:
-    """What each gets beside its floor: a share by rank of what is free, and of what others do not need."""
+    """Share the free tokens above the floors by rank; tokens one hit doesn't need go to the others."""
     missing = [need - floor for need, floor in zip(needs, floors, strict=True)]
     shares = [1 / (1 + rank) for rank in range(len(needs))]
     allotted, rest = list(floors), sum(shares)
@@ -163,7 +164,7 @@ def _poured(needs: Sequence[float], floors: Sequence[float], free: float) -> lis
 
 
 def _part(rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: float, asked: Asked) -> _Part:
-    """A hit, with as many of its lines as it has tokens for."""
+    """Make a part of a hit, with as many lines as its tokens allow."""
     above, all_lines = _enclosing_cost(enclosing), cost(lines)
     told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
     tokens -= _enclosing_cost(told)
@@ -177,7 +178,7 @@ def _enclosing_cost(told: str) -> float:
 
 
 def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> Iterator[_Part]:
-    """The other chunks of parents that there is room for, where all of their hits are shown whole."""
+    """Add the other chunks of parents while there is room, where all hits of the parent are shown whole."""
     for parent in parents:
         texts = [chunk_lines(chunk) for chunk in parent.others]
         ranks = {part.chunk.position: part.rank for part in parts if part.chunk.path == parent.path and part.is_whole}
@@ -192,7 +193,7 @@ def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> I
 
 
 def _runs(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
-    """Chunks that stand side by side in a file; every other chunk alone."""
+    """Group chunks standing side by side in a file; others stay alone."""
     run: list[_Part] = []
     for part in sorted(parts, key=lambda part: (part.chunk.path, part.chunk.position, part.rank)):
         if run and not _follows(part, run[-1]):
@@ -204,11 +205,11 @@ def _runs(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
 
 
 def _follows(part: _Part, before: _Part) -> bool:
-    """Whether a chunk is the next of the same file, and their lines are of one text."""
+    """Whether a chunk is the next of the same file, and both lines belong to one text."""
     one, other = before.chunk, part.chunk
     if one.path != other.path or other.position != one.position + 1 or one.position < 0 or one.content or other.content:
         return False
-    # Chunks may overlap; of a line that is cut in two, each has its own half.
+    # Chunks may overlap; each half of a line cut in two is in its own chunk.
     known = dict(enumerate(before.lines, before.first))
     return all(known.get(number, line) == line for number, line in enumerate(part.lines, part.first))
 
@@ -216,7 +217,7 @@ def _follows(part: _Part, before: _Part) -> bool:
 def _passage(run: Sequence[_Part]) -> Passage:
     shown = {number: line for part in run for number, line in part.numbered.items()}
     for before, after in pairwise(run):
-        # What is between two chunks is blank.
+        # Lines between two chunks are blank.
         last = before.first + len(before.lines) - 1
         if last in shown and after.first in shown:
             shown |= dict.fromkeys(range(last + 1, after.first), "")
@@ -233,7 +234,7 @@ def _passage(run: Sequence[_Part]) -> Passage:
 
 
 def _pieces(shown: Mapping[int, str]) -> Iterator[Piece]:
-    """Lines by number as runs of consecutive ones."""
+    """Group numbered lines into consecutive pieces."""
     start, lines = 0, list[str]()
     for number in sorted(shown):
         if lines and number != start + len(lines):

@@ -1,6 +1,6 @@
-"""Answers as compact text for agents, under a token budget. What the budget cuts is named, never dropped in silence.
+"""Answers as compact text for agents, under a token budget. Hits cut by the budget are named, never dropped silently.
 
-Lines of files stand between lines of ours, which begin with the reply's mark (`boundary.py`). Names are escaped: none
+Lines of files stand between lines of CQM, which begin with the reply's mark (`boundary.py`). Names are escaped: none
 can end its line.
 """
 
@@ -19,7 +19,7 @@ from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
 
 _TAIL_TOKENS = 52
-"""Kept free for the lines that say what was cut and how to go on."""
+"""Tokens reserved for the lines naming cut hits and the next step."""
 _MOST_NAMES = 4
 _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
@@ -29,16 +29,16 @@ _COLUMNS = re.compile("(?<= ) |^ | $")
 def render_answer(
     query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False, mark: str = ""
 ) -> str:
-    """The answer as text: a header, then for each passage its place, symbols, kinds and score, and its lines.
+    """Write an answer: a header, then each passage with its place, symbols, kinds, score and lines.
 
     Parameters:
-        query: what was asked.
-        answer: what was found.
-        token_budget: estimated tokens that the text may have, given to the lines of the best hits; a part of it is kept
-            for the names of the others.
-        root: what was searched, for the header; empty to leave it out.
+        query: the question.
+        answer: its results.
+        token_budget: estimated tokens for the whole text, mostly for the lines of the best hits; a part is kept for the
+            names of the others.
+        root: the searched root, for the header; empty to leave it out.
         explain: name the parts of each score.
-        mark: that CQM's lines below the header begin with; a new one when empty.
+        mark: prefix of CQM's lines below the header; a new one when empty.
     """
     if not answer.hits:
         return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
@@ -55,7 +55,7 @@ def render_answer(
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
-    """The lines that `render_answer` shows of the files; hits that it only names are not among them."""
+    """Lines of files shown by `render_answer`; hits which are only named don't count."""
     header = _marked_header(query, answer, root, SAMPLE_MARK)
     passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
     return [span for passage in passages for span in _spans(passage)]
@@ -66,13 +66,13 @@ def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
 
 
 def _beside(answer: Answer) -> Iterator[Hit]:
-    """The chunks that may be shown although they are no hits."""
+    """Chunks which may be shown beside the hits."""
     for parent in answer.parents:
         yield from parent.others
 
 
 def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[str]:
-    """What was searched and how fresh and complete it is; a line for each reason to doubt the answer."""
+    """Describe the searched index, its freshness and completeness; a line for each reason to doubt the answer."""
     return map(one_line, _header_lines(query, answer, root))
 
 
@@ -88,16 +88,16 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
     if not answer.complete:
-        yield "Note: the index is not complete yet; what is missing from it cannot be found."
+        yield "Note: the index is not complete yet; missing files cannot be found."
     yield from (f"Note: {line}" for line in stale_lines(answer.freshness))
     if answer.failed_files:
         yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
 
 
 def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
-    """What to do when nothing was found."""
+    """Suggest next steps when nothing was found."""
     if not answer.chunks:
-        yield "The index is empty. Check its status: it says which files were skipped or failed, and why."
+        yield "The index is empty. Check its status: it lists skipped and failed files with the reasons."
         return
     if query.cursor:
         yield "There is no further page."
@@ -108,17 +108,17 @@ def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
 
 
 def place_line(hit: Hit) -> str:
-    """A hit in one line: `path:start-end  qualified name (kind)  score`."""
+    """Name a hit in one line: `path:start-end  qualified name (kind)  score`."""
     return f"{place(hit.path, hit.start_line, hit.end_line)}  {_name(hit)}  {hit.score:.3f}"
 
 
 def place(path: str, *lines: int) -> str:
-    """Lines of a file: `path:start-end`, or `path:line`."""
+    """Name lines of a file: `path:start-end`, or `path:line`."""
     return f"{path_name(path)}:{'-'.join(map(str, lines))}"
 
 
 def path_name(path: str) -> str:
-    """A path, escaped; in quotes where it could be taken for more than a path."""
+    """Escape a path; quote it where it could be taken for more than a path."""
     shown = _COLUMNS.sub(r"\\u0020", one_line(path))
     if shown == path and not set(':"') & set(path):
         return path
@@ -126,22 +126,22 @@ def path_name(path: str) -> str:
 
 
 def symbol_name(name: str) -> str:
-    """A symbol's name, shortened, and without what would end its column or its line."""
+    """Shorten a symbol's name and escape the ends of columns and lines."""
     name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     return _COLUMNS.sub(r"\\u0020", one_line(name))
 
 
 def explanation_line(hit: Hit) -> str:
-    """The named parts that sum up to a hit's score."""
+    """Name the parts of a hit's score; they add up to it."""
     return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
 
 
 def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iterator[str]:
-    """A passage: its place and what it stands in, then its lines, and where some are left out, a line that tells so.
+    """Write a passage: its place and enclosing declarations, then its lines, with a mark for each gap.
 
     Parameters:
-        passage: what to show.
-        mark: that each line begins with that is not of the file.
+        passage: to show.
+        mark: prefix of each line not from the file.
         explain: name the parts of each score.
     """
     yield f"{mark} {passage_head(passage)}"
@@ -158,20 +158,20 @@ def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iter
 
 
 def passage_head(passage: Passage) -> str:
-    """The place of a passage and what it shows: `path:start-end  name (kind), name (kind)  score`."""
+    """Head a passage: `path:start-end  name (kind), name (kind)  score`."""
     best = passage.hits[0]
     start, end = passage_place(passage)
     return f"{place(best.path, start, end)}  {passage_names(passage)}  {best.score:.3f}"
 
 
 def passage_place(passage: Passage) -> tuple[int, int]:
-    """The first and last line of the file that a passage is of."""
+    """First and last line of the file covered by a passage."""
     first, last = (passage.first, passage.last) if passage.is_source else (passage.hits[0].start_line, 0)
     return min(first, passage.hits[0].start_line), max(last, *(hit.end_line for hit in passage.hits))
 
 
 def passage_names(passage: Passage) -> str:
-    """What a passage shows, in the order of the file: a parent, or its chunks, of many the first."""
+    """Name a passage: its parent, or its chunks in the order of the file, the first few of many."""
     if passage.parent:
         return f"{symbol_name(passage.parent)} (whole)"
     hits = sorted(passage.hits, key=lambda hit: hit.start_line)
@@ -181,14 +181,14 @@ def passage_names(passage: Passage) -> str:
 
 
 def explanation_lines(passage: Passage) -> Iterator[str]:
-    """The parts of the score of each hit of a passage, best first; which hit, where there are several."""
+    """Explain the score of each hit of a passage, best first; name the hit where there are several."""
     for hit in passage.hits:
         if hit.parts:
             yield f"{place_line(hit)}{explanation_line(hit)}" if len(passage.hits) > 1 else explanation_line(hit)
 
 
 def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
-    """A mark for lines that are not shown; nothing where there are none."""
+    """Mark lines left out; nothing where there are none."""
     if first > last:
         return
     which = f"{last - first + 1} line{'s' * (last > first)}"
@@ -206,7 +206,7 @@ def _spans(passage: Passage) -> list[Span]:
     path = passage.hits[0].path
     if passage.is_source:
         return [Span(path, piece.start, piece.last) for piece in passage.pieces]
-    # The lines of a content are not the file's: that much of the chunk's lines, from its first.
+    # Lines of a content aren't the file's: count as many lines of the chunk, from its first.
     (hit,) = passage.hits
     shown = sum(len(piece.lines) for piece in passage.pieces)
     is_whole = shown == passage.last
@@ -222,7 +222,7 @@ def _head(hit: Hit, *, explain: bool) -> str:
 
 
 def _within(heads: list[str], room: float, *, least: int) -> list[str]:
-    """As many as fit, at least so many."""
+    """Take as many as fit, but at least `least`."""
     for count, head in enumerate(heads):
         room -= estimate(head)
         if room < 0 and count >= least:
@@ -252,6 +252,6 @@ def _filters(query: Query) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The query on one line, shortened."""
+    """Quote the query on one line, shortened."""
     line = " ".join(text.split())
     return f'"{line}"' if len(line) <= 80 else f'"{line[:77]}..."'  # noqa: PLR2004 - a line's worth

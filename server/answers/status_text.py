@@ -17,7 +17,7 @@ _LEAST_USD = 0.0001
 
 
 def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
-    """What an update did, and the files that failed."""
+    """Summarize an update, and name the files which failed."""
     counts = {
         "added": summary.added,
         "modified": summary.modified,
@@ -39,7 +39,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
 
 
 def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
-    """What services took; nothing of models that run in this process."""
+    """Report the use of services; models in this process cost nothing and are left out."""
     for name, used in usage.items():
         if used.requests:
             written = f", {used.output_tokens:,} written" if used.output_tokens else ""
@@ -48,7 +48,7 @@ def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
 
 
 def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
-    """What an update would read, and what it would ask of models at most: what the cache has is asked for only once."""
+    """Estimate an update: files to read, and the most it would ask of models; texts in the cache are asked once."""
     yield f"{root}: an update would read {estimate.files:,} files, with {estimate.chunks:,} new or changed chunks"
     costs = [("embed", cost) for cost in estimate.embedding]
     if estimate.contexts:
@@ -56,14 +56,15 @@ def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
     yield from (f"  {cost.name} to {task}: {_cost(cost)}" for task, cost in costs)
     known = [cost.usd for _, cost in costs if cost.usd is not None]
     if any(known):
-        unknown = "" if len(known) == len(costs) else " and what has no known price"
-        yield f"  {usd_text(sum(known))} in all{unknown} at most; what the cache has costs nothing"
+        unknown = "" if len(known) == len(costs) else " and models without a known price"
+        yield f"  {usd_text(sum(known))} in all{unknown} at most; texts in the cache cost nothing"
 
 
 def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[str]:
-    """What an index holds and how fresh it is.
+    """Describe an index: contents, freshness and place.
 
     Parameters:
+        status: to describe.
         all_failed: list every failed file, not the first few.
     """
     yield status.root
@@ -107,8 +108,8 @@ def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:
-    """One of all indexes: its root, and what can be told without opening it."""
-    yield entry.root + ("" if entry.root_exists else "  (is gone)")
+    """Describe one of all indexes: its root, and facts known without opening it."""
+    yield entry.root + ("" if entry.root_exists else "  (missing)")
     if entry.damage:
         yield f"  damaged; the next update rebuilds it: {entry.damage}"
     elif entry.unavailable:
@@ -127,7 +128,7 @@ def entry_lines(entry: IndexEntry) -> Iterator[str]:
 
 
 def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iterator[str]:
-    """Where secrets were redacted, and which files were left out for theirs; no value of any.
+    """List places of redacted secrets, and files left out for theirs; never a value.
 
     Parameters:
         files: with redacted secrets.
@@ -141,7 +142,7 @@ def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iter
 
 
 def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | None = _MOST_LISTED) -> Iterator[str]:
-    """Files with their reasons, the first `most` of them and how many more."""
+    """List the first `most` files with their reasons, and count the rest."""
     listed = list(problems)
     if listed:
         yield f"{len(listed):,} files {what}:"
@@ -151,20 +152,20 @@ def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | Non
 
 
 def improved_line(improved: Improved) -> str:
-    """What became of chunks that waited for a model."""
-    rest = f", {improved.lacking:,} wait still" if improved.lacking else ""
+    """Report chunks embedded anew after waiting for a model."""
+    rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
     return (
-        f"{improved.embedded:,} chunks that waited for their model are embedded anew, in {improved.files:,} files{rest}"
+        f"{improved.embedded:,} chunks of {improved.files:,} files that waited for their model are embedded anew{rest}"
     )
 
 
 def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | None) -> Iterator[str]:
-    """What a watcher reports: a problem or news, and what an update did; nothing of one that changed nothing.
+    """Report a watcher's problem or news, and its update; an update without changes is left out.
 
     Parameters:
         message: a sentence, or empty.
-        paths: what was looked at; empty for the whole tree.
-        summary: of the update, when there was one.
+        paths: the updated paths; empty for the whole tree.
+        summary: of the update, if there was one.
     """
     if message:
         yield message
@@ -179,13 +180,13 @@ def _cost(cost: Cost) -> str:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    """Names with their counts, the largest first."""
+    """List names with their counts, the largest first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count:,} {name}" for name, count in ordered if count) or "none"
 
 
 def _vectors(status: IndexStatus) -> str:
-    """The spaces that chunks have a vector in, and how many have none."""
+    """Count the vectors in each space, and the chunks without one."""
     held = {space: count for space, count in status.coverage.items() if space}
     if not held:
         return "none, lexical search only"
@@ -195,7 +196,7 @@ def _vectors(status: IndexStatus) -> str:
 
 
 def _service_lines(status: IndexStatus) -> Iterator[str]:
-    """What waits, which models fail and why, and what the cache did."""
+    """Report waiting chunks, failing models with their reasons, and the hits of the cache."""
     if status.lacking:
         yield f"{status.lacking:,} chunks wait for their preferred model or a written context"
     for model in status.models:
@@ -209,14 +210,14 @@ def _service_lines(status: IndexStatus) -> Iterator[str]:
 
 
 def freshness_text(freshness: Freshness) -> str:
-    """How far an index is in step with its files, in a word or two."""
+    """State in a word or two how far an index is in step with its files."""
     if freshness.state is not FreshState.STALE or not freshness.pending:
         return freshness.state.value if freshness.state is not FreshState.UNKNOWN else "freshness unknown"
     return f"stale by {freshness.pending:,} files" + _age(freshness)
 
 
 def stale_lines(freshness: Freshness) -> Iterator[str]:
-    """What is known to be missing from the index, a sentence each."""
+    """Name known gaps of the index, a sentence each."""
     if freshness.pending:
         yield f"{freshness.pending:,} changed files are not indexed yet{_age(freshness)}."
     if freshness.is_moved and freshness.indexed_head:
@@ -224,7 +225,7 @@ def stale_lines(freshness: Freshness) -> Iterator[str]:
 
 
 def pace_text(progress: Progress | Running) -> str:
-    """How far work is and how fast, with an estimate of when it is done."""
+    """Report progress and speed of work, with an estimate of the time left."""
     if not progress.total:
         return "looking for files"
     parts = [f"{progress.done:,} of {progress.total:,} files"]
@@ -237,7 +238,7 @@ def pace_text(progress: Progress | Running) -> str:
 
 
 def running_line(running: Running) -> str:
-    """A piece of work that goes on."""
+    """Describe running work."""
     return f"{running.task} goes on: {pace_text(running)} after {duration(time.time() - running.started_at)}"
 
 
@@ -280,14 +281,14 @@ def _commits(status: IndexStatus) -> str:
 
 
 def usd_text(usd: float) -> str:
-    """An amount of US dollars for people."""
+    """Format US dollars for people."""
     if not usd:
         return "free"
     return f"${usd:,.4f}" if usd >= _LEAST_USD else f"under ${_LEAST_USD}"
 
 
 def size_text(count: float) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes for people."""
     for unit in ("bytes", "KiB", "MiB"):
         if count < _KILO:
             return f"{count:.0f} {unit}"

@@ -21,14 +21,14 @@ from cqm.server.answers.render import (
 from cqm.server.console import visible
 
 _TOKENS = 2400
-"""Of all hits together: ten of them stay within a few screens."""
+"""Tokens of all hits together: ten hits fill a few screens."""
 _TOKENS_A_HIT = 60
-"""At least, so that every hit of a long page is shown."""
+"""Least tokens of a hit, so every hit of a long page is shown."""
 _EDGE = "     │ "
 
 
 def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
-    """Write an answer to standard output; long hits are cut, and say so."""
+    """Print an answer; mark the gaps of cut hits."""
     console = Console(highlight=False)
     for line in header_lines(query, answer, root=root):
         console.print(Text(line, style="dim"))
@@ -62,7 +62,7 @@ def _show_passage(console: Console, passage: Passage, *, explain: bool) -> None:
 
 
 def _show_content(console: Console, lines: Iterable[str]) -> None:
-    """Lines of a content, which have no numbers in the file: an edge tells them from lines of ours."""
+    """Print lines of a content behind an edge: they have no numbers in the file."""
     room = max(console.width - len(_EDGE), 10)
     for line in lines:
         for part in Text(line).wrap(console, room, overflow="fold") or [Text()]:

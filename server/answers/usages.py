@@ -1,4 +1,4 @@
-"""What the index tells of a symbol, in plain words."""
+"""Definitions and calls of a symbol, in plain words."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,15 @@ from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 
 _MOST_DEFINITIONS = 5
-"""Shown with signature and the first paragraph of their documentation; the others are named."""
+"""Definitions shown with signature and first paragraph of documentation; the others are only named."""
 
 
 def usage_lines(uses: SymbolUses, mark: str = "") -> Iterator[str]:
-    """Definitions with signature and documentation, then calls, then what the symbol calls.
+    """List definitions with signature and documentation, then calls, then the symbols it calls.
 
     Parameters:
         uses: of the symbol.
-        mark: that CQM's lines begin with, where lines of files may stand above; a new one when empty.
+        mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
     if not uses.definitions and not uses.calls:
         yield one_line(f"{uses.name} is neither defined nor called in the index. Search for it in other words.")
@@ -51,7 +51,7 @@ def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
 
 
 def _site_line(site: CallSite) -> str:
-    """A call in one line: the text of the file stands last, and can't end it."""
+    """Write a call in one line: the file's text stands last and can't end it."""
     symbol = symbol_name(site.symbol) if site.symbol else "(top level)"
     return f"  {place(site.path, site.line)}  {symbol}  {one_line(site.text)}"
 

@@ -1,1 +1,3 @@
-"""."""
+"""The commands of `cqm`."""
+
+__all__ = ["main"]

@@ -1,4 +1,4 @@
-"""Many questions in one run: lines of JSON in, lines of JSON out, in the same order."""
+"""Answer many questions in one run: lines of JSON in, lines of JSON out, in the same order."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -19,10 +19,10 @@ class Question:
 
 
 def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Query, *, explain: bool) -> int:
-    """Answer each line on standard output; returns how many are bad, which standard error names.
+    """Print the answer to each line; name bad lines on standard error, and return their number.
 
     Parameters:
-        lines: objects with "id" and "query"; blank lines are passed over.
+        lines: objects with "id" and "query"; blank lines are skipped.
         ask: the search.
         like: limit, mode and filters of every question.
         explain: name the parts of each score.
@@ -41,15 +41,15 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
 
 
 def parse_question(line: bytes) -> Question:
-    """A line of a batch.
+    """Parse a line of a batch.
 
     Raises:
-        QueryError: it is no JSON object with "id" (text or whole number) and "query" (text).
+        QueryError: it isn't a JSON object with "id" (text or whole number) and "query" (text).
     """
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise QueryError(f"not JSON: {error}.") from error
+        raise QueryError(f"expected JSON: {error}.") from error
     match value:
         case {"id": str() | int() as identity, "query": str() as text}:
             return Question(identity, text)

@@ -1,4 +1,4 @@
-"""What the commands of `cqm` do, once their options are read. Each returns an exit code."""
+"""Commands of `cqm`, once their options are read. Each returns an exit code."""
 
 import sys
 import time
@@ -40,7 +40,7 @@ from cqm.server.owner.open import OpenedIndex, open_index
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The options of `cqm search`, as written on the command line; limit and mode are in the settings."""
+    """Options of `cqm search` on the command line; limit and mode are in the settings."""
 
     query: str | None
     like: str | None
@@ -59,7 +59,7 @@ class Asked:
 
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
-    """Bring an index up to date, or make it anew, or only the files that failed, and say what that did."""
+    """Update an index, rebuild it, or retry its failed files, and print a summary."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
         opened.retry_models()
@@ -75,7 +75,7 @@ def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, 
 
 
 def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
-    """Say what an update would ask models for, without asking any."""
+    """Estimate an update's requests to models, without making any."""
     with open_index(root, settings) as opened:
         found = opened.estimate()
     if as_json:
@@ -86,7 +86,7 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
 
 
 def search(root: Path, settings: Settings, asked: Asked) -> int:
-    """Answer a question, or a batch of them, from an index that is brought up to date first."""
+    """Bring the index up to date, and answer a question or a batch of them."""
     query = _query(settings, asked)
     if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
         raise _not_indexed(root)
@@ -100,7 +100,7 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
 
 
 def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
-    """Tell where a symbol is defined and called, from an index that is brought up to date first."""
+    """Bring the index up to date, and list definitions and calls of a symbol."""
     with open_index(root, settings) as opened:
         bring_up_to_date(opened)
         found = opened.usages(name, limit)
@@ -112,7 +112,7 @@ def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bo
 
 
 def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
-    """Say what an index holds; also while another process has it open, then without a look at the disk."""
+    """Print the status of an index; without a look at the disk while another process has it open."""
     found, left_out, redacted = _status(root, settings)
     if as_json:
         listed = {"skipped_files": left_out} if skipped else {}
@@ -127,7 +127,7 @@ def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secre
 
 
 def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
-    """Follow the files of a folder until Ctrl-C, saying what each change did."""
+    """Follow the files of a folder until Ctrl-C, and report each update."""
     from cqm.server.watching.watcher import WatchReport
     from cqm.server.workspace.open_watch import improver_of, watcher_of
 
@@ -147,12 +147,13 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             update=lambda paths, stop: improver.after(opened.update(paths, cancelled=stop)),
         )
         if watcher is None:
-            raise SettingsError(f"{root} is not followed.", remedy="Name a folder, and leave watch.enabled true.")
+            remedy = "Name a folder, and leave watch.enabled true."
+            raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
         watcher.start()
         opened.warm()
         try:
             while True:
-                # A wait without end could not be interrupted on Windows.
+                # An endless wait couldn't be interrupted on Windows.
                 time.sleep(1)
         finally:
             improver.stop()
@@ -181,9 +182,9 @@ def _query(settings: Settings, asked: Asked) -> Query:
 
 @contextmanager
 def _in_step(opened: OpenedIndex, asked: Asked) -> Iterator[Callable[[], bool]]:
-    """Bring an index up to date as far as is asked for; gives what tells whether that is done.
+    """Bring an index up to date as far as wanted; yield a function telling whether it is.
 
-    An update that takes longer than is waited for goes on until the answer is there; the next run does the rest.
+    An update longer than the wait goes on until the answer is there; the next run does the rest.
     """
     if asked.no_update or asked.wait is None:
         summary = None if asked.no_update else bring_up_to_date(opened)
@@ -204,7 +205,7 @@ def _ask(opened: OpenedIndex, asked: Asked, is_compared: Callable[[], bool], que
     try:
         query.text.encode()
     except UnicodeEncodeError as error:
-        raise QueryError(f"The query is no valid text: {error.reason}.") from error
+        raise QueryError(f"QUERY: expected valid Unicode: {error.reason}.") from error
     pending = 0 if is_compared() else None
     answer = opened.search(query)
     if asked.no_update and not answer.updated_at:
@@ -217,7 +218,7 @@ def _not_indexed(root: Path) -> StoreError:
 
 
 def bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
-    """Update an index, showing the progress; Ctrl-C stops it at the next file."""
+    """Update an index and show the progress; Ctrl-C stops at the next file."""
     with interruptible() as cancelled, progress_shown() as report:
         return _update(opened, report, cancelled)
 
@@ -234,10 +235,10 @@ def _update(
     for note in summary.notes:
         say(note)
     if summary.cancelled and anew:
-        say("Stopped; the index stays as it was before.")
+        say("Stopped; the index is unchanged.")
         raise KeyboardInterrupt
     if summary.cancelled or cancelled():
-        say("Stopped; what is indexed so far is kept, and the next run goes on from there.")
+        say("Stopped; indexed files are kept, and the next run does the rest.")
         raise KeyboardInterrupt
     return summary
 
@@ -245,10 +246,10 @@ def _update(
 def _improve(
     opened: OpenedIndex, summary: UpdateSummary, report: Report, cancelled: Callable[[], bool]
 ) -> UpdateSummary:
-    """Get what waits for a model; the summary with what is left, and what it took."""
+    """Improve waiting chunks; return the summary with the rest and the cost added."""
     improved = opened.improve(report=report, cancelled=cancelled)
     if cancelled():
-        say(f"Stopped; {improved.lacking:,} chunks wait still for their model, and are searchable as they are.")
+        say(f"Stopped; {improved.lacking:,} chunks still wait for their model; they are searchable as they are.")
         raise KeyboardInterrupt
     names = summary.usage.keys() | improved.usage.keys()
     usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}
@@ -277,26 +278,26 @@ def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: An
 
 
 def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:
-    """The status of an index, the files that were skipped, and those with redacted secrets."""
+    """Read the status of an index, its skipped files, and its files with redacted secrets."""
     found = _last_status(root, settings)
     if not found.exists:
         return found, (), ()
     try:
         with open_index(root, settings) as opened:
             found = opened.status(look=True)
-            # What a cache did is a matter of processes that live; this one has asked it for nothing.
+            # Statistics of a cache belong to running processes; this one has asked it for nothing.
             cache = tuple(layer for layer in found.cache if layer.problem)
             return replace(found, cache=cache), opened.skipped(), opened.secrets()
     except (IndexInUseError, StoreError) as error:
-        # Also while the server is down that its chunks are on.
+        # Also while the server with its chunks is down.
         if not error.retryable:
             raise
-        say(f"{error.message} This is what it last wrote.")
+        say(f"{error.message} This is the last status it wrote.")
         return found, (), ()
 
 
 def _last_status(root: Path, settings: Settings) -> IndexStatus:
-    """What the index last wrote of itself; opens nothing and creates nothing."""
+    """Read the status the index wrote last; nothing is opened or created."""
     from cqm.index.status.status import read_status
 
     return read_status(root, settings.index_options(root))

@@ -1,4 +1,4 @@
-"""`cqm eval`: questions with known answers, asked of the indexes of their trees as `cqm search` asks."""
+"""`cqm eval`: ask questions with known answers of the indexes of their trees, as `cqm search` does."""
 
 import json
 import sys
@@ -23,12 +23,12 @@ from cqm.server.owner.open import OpenedIndex, open_index
 
 
 def totals(summaries: Sequence[Summary]) -> str:
-    """A table for each level that any question has figures of, with a row for each group."""
+    """Write a table for each level with figures, and a row for each group."""
     return "\n".join(filter(None, (_table(level, summaries) for level in MEASURES)))
 
 
 def _table(level: str, summaries: Sequence[Summary]) -> str:
-    """Empty when no group has a figure."""
+    """Write one level's table; empty when no group has a figure."""
     figures = [each.figures[level] for each in summaries]
     if all(value is None for row in figures for value in row.values()):
         return ""
@@ -51,20 +51,21 @@ def _cell(value: float | None) -> str:
 
 
 RESULTS = 50
-"""Results asked for, so that there are ten files among them as a rule."""
+"""Results asked for: as a rule they include ten files."""
 _TREES = "repos.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The options of `cqm eval`, as written on the command line.
+    """Options of `cqm eval` on the command line.
 
     Attributes:
         questions: the file.
-        root: the tree, or the folder of the trees that the questions name.
-        only: values that fields of the questions must have.
-        results, golden: where to write what was found for each question, and what to compare it with; None for nowhere.
-        accept: write what is compared with.
+        root: the tree, or the folder of the trees named by the questions.
+        only: required values of the questions' fields.
+        results: file for the ranks of each question; None for none.
+        golden: folder of golden files to compare with; None for none.
+        accept: write the golden files instead.
     """
 
     questions: Path
@@ -77,20 +78,21 @@ class Asked:
 
 
 class Tree(NamedTuple):
-    """A folder that is asked, and what stands before the paths in it to make those of the targets ("src/")."""
+    """A folder to ask, and a prefix turning its paths into those of the targets ("src/")."""
 
     folder: Path
     prefix: str
 
 
 def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
-    """Ask all questions and print the measures; 1 when they are not those of the golden files.
+    """Ask all questions and print the measures; 1 when they differ from the golden files.
 
     Parameters:
+        asked: options of the command.
         settings_of: the settings of a root.
 
     Raises:
-        TopicError: the file of questions is not valid, or has none that is wanted.
+        TopicError: the file of questions is not valid, or has no wanted one.
     """
     topics = _wanted(asked)
     roots = inner_roots(asked.questions)
@@ -109,7 +111,7 @@ def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
 
 
 def _wanted(asked: Asked) -> list[Topic]:
-    """The questions whose fields have the values that are asked for."""
+    """Read the questions, and keep those with the wanted values."""
     try:
         with asked.questions.open("rb") as lines:
             topics = list(read_topics(lines))
@@ -117,7 +119,11 @@ def _wanted(asked: Asked) -> list[Topic]:
         raise TopicError(f"{asked.questions}: {error.message}", remedy=error.remedy) from error
     kept = [topic for topic in topics if all(getattr(topic, name) == value for name, value in asked.only.items())]
     if not kept:
-        raise TopicError(f"{asked.questions} has no question that is wanted.")
+        wanted = ", ".join(f"{name}={value}" for name, value in asked.only.items())
+        raise TopicError(
+            f"{asked.questions}: expected a question{' with ' if wanted else ''}{wanted}, found none.",
+            remedy="Change --only." if wanted else "Name another file.",
+        )
     return kept
 
 
@@ -129,7 +135,7 @@ def _by_tree(topics: Iterable[Topic]) -> dict[str, list[Topic]]:
 
 
 def inner_roots(questions: Path) -> dict[str, str]:
-    """The folder of each tree that is asked, where a `repos.json` beside the questions names one, as semble's does."""
+    """Read the searched folder of each tree from a `repos.json` beside the questions, as semble has one."""
     try:
         listed = json.loads(questions.with_name(_TREES).read_text(encoding="utf-8"))
         roots = {tree["name"]: tree["benchmark_root"] for tree in listed}
@@ -137,22 +143,23 @@ def inner_roots(questions: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, KeyError) as error:
-        message = f"{questions.with_name(_TREES)} is no list of trees: {error}."
-        raise TopicError(message, remedy='Each is an object with "name" and "benchmark_root".') from error
+        message = f"{questions.with_name(_TREES)}: expected a list of trees: {error}."
+        raise TopicError(message, remedy='Write each as an object with "name" and "benchmark_root".') from error
 
 
 def _tree(root: Path, name: str, inner: str) -> Tree:
     folder = root / name / inner
-    # The names come with the questions, often from elsewhere: what is not below the root is not theirs to have indexed.
+    # The names come with the questions, often from elsewhere: they may not make CQM index anything outside the root.
     if not folder.resolve().is_relative_to(root.resolve()):
-        raise SettingsError(f"{folder} is not in {root}.", remedy="Correct the trees of the questions.")
+        raise SettingsError(f"{folder}: expected a tree in {root}.", remedy="Correct the trees of the questions.")
     if not folder.is_dir():
-        raise SettingsError(f"{folder} is no folder.", remedy="Name the folder that holds the trees of the questions.")
+        remedy = "Name the folder with the trees of the questions as ROOT."
+        raise SettingsError(f"{folder}: expected a folder.", remedy=remedy)
     return Tree(folder.resolve(), f"{inner}/" if inner else "")
 
 
 def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Iterator[Judged]:
-    """Judge the questions of one tree by its index, which is brought up to date first."""
+    """Bring the index of one tree up to date, and judge its questions."""
     with open_index(tree.folder, settings) as opened:
         if bring_up_to_date(opened).lacking:
             opened.improve()
@@ -161,7 +168,7 @@ def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Itera
 
 
 def _in_place(topic: Topic, tree: Tree) -> Topic:
-    """With all paths as the tree's; some sets name files from the inner root."""
+    """Make all paths relative to the tree; some sets name files from the inner root."""
     if not tree.prefix:
         return topic
     return replace(topic, targets=tuple(_target_in_place(target, tree) for target in topic.targets))
@@ -188,12 +195,12 @@ def _spans(answer: Answer) -> list[Span]:
 
 
 def _placed(tree: Tree, spans: Iterable[Span]) -> list[Span]:
-    """With paths as the targets have them."""
+    """Put the tree's prefix before the paths, as the targets have it."""
     return [span._replace(path=f"{tree.prefix}{span.path}") for span in spans]
 
 
 def _result(judged: Judged) -> object:
-    """A line of the results: where the targets of a question stand."""
+    """Make a line of the results: the ranks of a question's targets."""
     topic = judged.topic
     named = ("id", "tree", "language", "category", "split")
     return {

@@ -1,7 +1,7 @@
-"""Golden files of search: the ranks of every question and the totals, so that a change of ranking is a diff to review.
+"""Golden files of search: the ranks of every question and the totals, so a change of ranking is a diff to review.
 
-`ranks.txt` has three lines a question: its id and text; what is expected; the ranks of each target's file and lines.
-`totals.txt` has the tables. Both are texts that git shows well.
+`ranks.txt` has three lines a question: its id and text; the expected targets; the ranks of each target's file and
+lines. `totals.txt` has the tables. git shows both well.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ _RANKS, _TOTALS = "ranks.txt", "totals.txt"
 
 
 def write_golden(folder: Path, judged: Sequence[Judged], totals: str) -> None:
-    """Write both files, for what follows to be compared with."""
+    """Write both files for later comparisons."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in _texts(judged, totals).items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def compare_golden(folder: Path, judged: Sequence[Judged], totals: str) -> str:
-    """The differences from what was written before, as a unified diff; empty without any."""
+    """Compare with the golden files; return a unified diff, empty without differences."""
     lines: list[str] = []
     for name, text in _texts(judged, totals).items():
         path = folder / name

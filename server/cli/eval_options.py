@@ -8,28 +8,34 @@ import click
 from cqm.server.cli.options import as_json_option, parse_set, root_of, set_option, settings_of
 
 _FIELDS = ("language", "category", "tree", "split", "id")
-"""Of a question, that tell it apart."""
+"""Fields of a question usable with --only."""
 
 
 def _parse_fields(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     values = parse_set(context, parameter, given)
     for name in values:
         if name not in _FIELDS:
-            raise click.BadParameter(f"a question has no {name!r}, only {', '.join(_FIELDS)}")
+            raise click.BadParameter(f"{name!r}: expected one of {', '.join(_FIELDS)}.")
     return values
 
 
 def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
-    """A file that can be made: found out before a question is asked, which may take minutes."""
+    """Check early whether a file can be made: asking the questions may take minutes."""
     if file and not file.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {file.parent}. Make it, or name a file elsewhere.")
+        raise click.BadParameter(
+            f"{file}: expected a file in an existing folder. Make {file.parent}, or name a file elsewhere."
+        )
     return file
 
 
 @click.command("eval")
 @click.argument("questions", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("root", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
-@click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="Which evidence counts.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "semantic", "lexical"]),
+    help="Rank by meaning, by words, or by both (hybrid).",
+)
 @click.option(
     "--only",
     metavar="FIELD=VALUE",
@@ -41,21 +47,24 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path |
     "--results",
     type=click.Path(dir_okay=False, path_type=Path),
     callback=_in_a_folder,
-    help="Write the ranks of each question.",
+    help="Write the ranks of each question to this file.",
 )
-@click.option("--golden", type=click.Path(file_okay=False, path_type=Path), help="Compare with the ranks kept there.")
+@click.option(
+    "--golden", type=click.Path(file_okay=False, path_type=Path), help="Compare with the ranks in this folder."
+)
 @click.option("--accept", is_flag=True, help="Write the files of --golden instead of comparing.")
 @as_json_option
 @set_option
 def evaluate(questions: Path, root: Path | None, *, mode: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
-    """Ask the questions of FILE, whose answers are known, of ROOT or the trees in it, and print how well they do.
+    """Measure search by questions with known answers.
 
-    Each line of FILE is an object with id, query and targets; `cqm.index.evaluation.topics` documents the rest.
+    The questions of FILE are asked of ROOT, or of the trees in it. Each line of FILE is an object with id, query and
+    targets; `cqm.index.evaluation.topics` documents the rest.
     """
     from cqm.server.cli import eval as evaluating
 
     if asked["accept"] and not asked["golden"]:
-        raise click.UsageError("--accept writes the files of --golden.")
+        raise click.UsageError("--accept needs --golden. Name the folder of the golden files.")
     overrides |= {"search.mode": mode} if mode else {}
     wanted = evaluating.Asked(questions, root_of(root), **asked)
     return evaluating.evaluate(wanted, lambda tree: settings_of(tree, overrides))

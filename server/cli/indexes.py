@@ -1,4 +1,4 @@
-"""What `cqm list`, `remove` and `compact` do. Each returns an exit code."""
+"""`cqm list`, `remove` and `compact`. Each command returns an exit code."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -34,10 +34,13 @@ def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) ->
 
 
 def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bool) -> int:
-    """Delete the indexes of some roots, or without any those of all roots that are gone; 1 when one stays.
+    """Delete the indexes of some roots; without roots, those of all missing roots. 1 when one stays.
 
     Parameters:
-        asks: have the user confirm it, on a terminal.
+        roots: folders or files.
+        settings: name the home of indexes and the store.
+        asks: have the user confirm on a terminal.
+        as_json: print JSON instead of text.
     """
     options = _options(settings)
     if roots:
@@ -50,12 +53,12 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
     if as_json:
         emit({"removed": removed})
     else:
-        show(f"{found.root}: its index is deleted, {size_text(found.size_bytes)}" for found in removed)
+        show(f"{found.root}: index deleted, {size_text(found.size_bytes)}" for found in removed)
     return 1 if problems or len(removed) < len(entries) else 0
 
 
 def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
-    """Write an index anew without what was deleted from it, and say what that gave back."""
+    """Rewrite an index without the space of deleted chunks, and report the space gained."""
     with open_index(root, settings, adopts=True) as opened:
         before = size_on_disk(opened.folder)
         opened.compact()
@@ -68,12 +71,12 @@ def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
 
 
 def _options(settings: Settings) -> IndexOptions:
-    """Where the indexes are, and the server that holds parts of them; nothing else of the options matters here."""
+    """Options naming the home of indexes and the server with parts of them; others don't matter here."""
     return IndexOptions(home=settings.index.home, store=settings.store_options())
 
 
 def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntry], int]:
-    """The indexes of some roots, and how many of these have none, which are named."""
+    """Find the indexes of some roots; report roots without one, and count them."""
     entries: list[IndexEntry] = []
     without = 0
     for root in roots:
@@ -89,7 +92,7 @@ def _found(roots: Iterable[Path], options: IndexOptions) -> tuple[list[IndexEntr
 
 
 def _entry(folder: Path) -> IndexEntry:
-    """What can be told of an index, with those who use it through an owner, which itself is not worth telling."""
+    """Describe an index, with the users of its owner instead of the owner itself."""
     found = entry(folder)
     try:
         through_owner = users(folder)
@@ -101,14 +104,14 @@ def _entry(folder: Path) -> IndexEntry:
 
 def _confirmed(entries: Iterable[IndexEntry]) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("Give --yes to delete without being asked.")
+        raise click.UsageError("Deleting needs a confirmation on a terminal. Give --yes to delete without one.")
     for found in entries:
         say(*entry_lines(found))
-    return click.confirm("Delete this?", err=True)
+    return click.confirm("Delete these indexes?", err=True)
 
 
 def _removed(found: IndexEntry, options: IndexOptions) -> bool:
-    """Delete an index; whether that went well, and else it is said why not."""
+    """Delete an index; report a failure and return False."""
     try:
         dismiss(Path(found.location))
         remove_index(Path(found.location), options)

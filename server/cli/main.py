@@ -1,4 +1,4 @@
-"""The `cqm` command: what its commands and options are. Everything heavier is imported when a command runs."""
+"""The `cqm` command: its subcommands and options. Everything heavier is imported when a command runs."""
 
 import logging
 import os
@@ -32,13 +32,13 @@ PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: something failed; a bad option, setting or question; Ctrl-C."""
 
 _MOST_PREVIEWED = 256 << 20
-"""Bytes of a file that is shown: more than is ever indexed of one."""
+"""Bytes of a previewed file; more than any indexed file has."""
 
 _USAGE_ERRORS = (SettingsError, WhenError, QueryError, TopicError, ChunkOptionError)
 
 
 class Commands(click.Group):
-    """All commands, and the one place where an error becomes a message and an exit code."""
+    """All commands, and the one place turning errors into messages and exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Run a command; its result is the exit code."""
@@ -56,7 +56,7 @@ class Commands(click.Group):
             say("Interrupted.")
             return INTERRUPTED
         except BrokenPipeError:
-            # The reader has seen enough, as in `cqm search ... | head`. What Python still holds back goes nowhere.
+            # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except OSError as error:
@@ -66,7 +66,7 @@ class Commands(click.Group):
 
 
 def _error_lines(error: CqmError) -> Iterator[str]:
-    """An error for people: its message, and below it the remedy. Only settings have several lines, one a problem."""
+    """Write an error for people, with the remedy below. Only errors of settings have several lines, one a problem."""
     lines = error.message.split("\n") if isinstance(error, SettingsError) else [error.message]
     yield f"cqm: {lines[0]}"
     yield from (f"  {line}" for line in [*lines[1:], error.remedy] if line)
@@ -76,13 +76,13 @@ def main() -> None:
     """Run the command line."""
     _leave_working_folder_out()
     prepare_streams()
-    # It warns of every request that is repeated, without a word on which.
+    # It warns of every repeated request, without naming it.
     logging.getLogger("stamina").setLevel(logging.ERROR)
     app(prog_name="cqm")
 
 
 def _leave_working_folder_out() -> None:
-    """Import nothing more from the working folder, which may be a stranger's, though Python may have it on its path."""
+    """Keep imports out of the working folder, which may be a stranger's, though Python may have it on its path."""
     here = Path.cwd().resolve()
     sys.path[:] = [
         entry
@@ -97,24 +97,24 @@ def _leave_working_folder_out() -> None:
 def app() -> None:
     """Index code and documents, and find the right lines in them.
 
-    Without a PATH a command is about the project that the working folder is in: the nearest folder at or above it
-    with a .git or a cqm.yml, else the working folder itself.
+    Without PATH, a command uses the project of the working folder: the nearest folder at or above it with a .git or a
+    cqm.yml, else the working folder itself.
     """
 
 
 @app.command()
 @path_argument
-@click.option("--dry-run", is_flag=True, help="Only say what models would be asked for: chunks, tokens and money.")
-@click.option("--force", is_flag=True, help="Read and embed everything anew; the old index serves until that is done.")
-@click.option("--retry", is_flag=True, help="Only try the files again that failed.")
+@click.option("--dry-run", is_flag=True, help="Only estimate the chunks, tokens and money for models.")
+@click.option("--force", is_flag=True, help="Rebuild the index; the old one serves until then.")
+@click.option("--retry", is_flag=True, help="Only retry failed files.")
 @as_json_option
 @set_option
 def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **asked: bool) -> int:
-    """Bring the index of PATH up to date, making it first if there is none."""
+    """Create or update the index of PATH."""
     from cqm.server.cli import commands  # start-up time, here and below
 
     if sum(asked.values()) > 1:
-        raise click.UsageError("Give one of --dry-run, --force and --retry.")
+        raise click.UsageError("--dry-run, --force and --retry cannot be combined. Give one of them.")
     root = root_of(path)
     settings = settings_of(root, overrides)
     if asked["dry_run"]:
@@ -125,8 +125,12 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 @app.command()
 @click.argument("query", required=False)
 @click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
-@click.option("--limit", type=click.IntRange(1, 100), help="Results a page.")
-@click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="Which evidence counts.")
+@click.option("--limit", type=click.IntRange(1, 100), help="Results per page.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "semantic", "lexical"]),
+    help="Rank by meaning, by words, or by both (hybrid).",
+)
 @click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
 @click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
 @click.option(
@@ -134,35 +138,35 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
     "sources",
     type=click.Choice(["code", "documentation", "config", "data", "issue"]),
     multiple=True,
-    help="Only what comes from there. Repeatable.",
+    help="Only this kind of source. Repeatable.",
 )
-@click.option("--include", metavar="GLOB", multiple=True, help="Only paths that match, such as 'src/**'. Repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="No paths that match. Repeatable.")
-@click.option("--changed-since", metavar="WHEN", help="Only files changed since: 12h, 3d, 2w or 2026-03-01.")
-@click.option("--cursor", default="", metavar="CURSOR", help="The next page, as the page before names it.")
-@click.option("--like", metavar="PATH:LINE", help="Find what is like this place, such as src/app.py:40 or :40-61.")
+@click.option("--include", metavar="GLOB", multiple=True, help="Only matching paths, such as 'src/**'. Repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out matching paths. Repeatable.")
+@click.option("--changed-since", metavar="WHEN", help="Only files changed since then: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--cursor", default="", metavar="CURSOR", help="Next page; the previous page prints its CURSOR.")
+@click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@click.option("--no-update", is_flag=True, help="Answer from the index as it is, without looking at the files.")
+@click.option("--no-update", is_flag=True, help="Answer from the index as it is; don't look at the files.")
 @click.option(
     "--wait",
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="Wait no longer than this for changes to be indexed; the answer says what it lacks.",
+    help="Longest wait for changes to be indexed; the answer notes missing ones.",
 )
 @as_json_option
 @set_option
 def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
-    """Answer QUERY: a question, a symbol's name, an error message or a path.
+    """Find the lines that answer QUERY.
 
-    The index is made, or brought up to date, first.
+    QUERY is a question, a symbol's name, an error message or a path. The index is created or updated first.
     """
     from cqm.server.cli import commands
 
     if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
-        raise click.UsageError("Give one of QUERY, --like PATH:LINE and --batch FILE.jsonl.")
+        raise click.UsageError("Expected one of QUERY, --like PATH:LINE and --batch FILE.jsonl. Give exactly one.")
     if asked["wait"] is not None and asked["no_update"]:
-        raise click.UsageError("Give either --wait or --no-update.")
+        raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
     root = root_of(path)
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     settings = settings_of(root, overrides | {key: value for key, value in named.items() if value is not None})
@@ -174,8 +178,8 @@ app.add_command(evaluate)
 
 @app.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--name", help="A name that tells the language of text from standard input, such as a.py.")
-@click.option("--strategy", default="auto", metavar="NAME", help="How to cut: auto, by content, or fixed, sentence ...")
+@click.option("--name", help="File name for text from standard input, such as a.py; it decides the language.")
+@click.option("--strategy", default="auto", metavar="NAME", help="Way to cut: auto (by content), fixed, sentence ...")
 @click.option(
     "--option",
     "options",
@@ -188,11 +192,13 @@ app.add_command(evaluate)
     "--compare",
     metavar="NAME[:OPTION=VALUE,...]",
     multiple=True,
-    help="Cut in this way as well, to compare. Repeatable.",
+    help="Also cut this way, and compare. Repeatable.",
 )
-@click.option("--recommend", is_flag=True, help="Tell which strategy suits FILE and why, and use that.")
-@click.option("--tokens", default="", metavar="MODEL", help="Count tokens exactly too, for a model such as gpt-4o.")
-@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview as a page.")
+@click.option("--recommend", is_flag=True, help="Recommend a strategy for FILE with the reason, and use it.")
+@click.option("--tokens", default="", metavar="MODEL", help="Also count the exact tokens of a model such as gpt-4o.")
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview to an HTML page."
+)
 @as_json_option
 @set_option
 def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
@@ -200,7 +206,7 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
     from cqm.server.cli import preview as previewing
 
     if asked["recommend"] and asked["strategy"] != "auto":
-        raise click.UsageError("Give either --strategy or --recommend.")
+        raise click.UsageError("--strategy and --recommend cannot be combined. Give one of them.")
     is_stdin = str(file) == "-"
     data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
     settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
@@ -209,28 +215,29 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
 
 
 def _content_of(file: Path) -> bytes:
-    """Read a regular file: in a folder of somebody else a name may stand for a pipe or a device without an end."""
+    """Read a regular file: in somebody else's folder a name may stand for a pipe or an endless device."""
     from cqm.index.disk.beneath import NotRegularError, read_small
 
     try:
         data = read_small(file.resolve(), _MOST_PREVIEWED)
     except NotRegularError:
-        raise click.UsageError(f"{file} is no regular file. To read from a pipe, give - for FILE.") from None
+        raise click.UsageError(f"FILE {file}: expected a regular file. To read from a pipe, give - for FILE.") from None
     if len(data) > _MOST_PREVIEWED:
-        raise click.UsageError(f"{file} is larger than {_MOST_PREVIEWED >> 20} MiB.")
+        raise click.UsageError(f"FILE {file}: expected at most {_MOST_PREVIEWED >> 20} MiB. Give a smaller file.")
     return data
 
 
 @app.command()
 @click.argument("name")
 @click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
-@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Calls to show.")
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Most calls to show.")
 @as_json_option
 @set_option
 def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
-    """Show where the symbol NAME is defined, what calls it, and what it calls.
+    """List definitions and calls of the symbol NAME.
 
-    Types are not resolved: calls are those of anything with the last part of the name.
+    The symbols it calls are listed too. Types are not resolved: a call of anything with the last part of the name
+    counts.
     """
     from cqm.server.cli import commands
 
@@ -240,13 +247,13 @@ def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides
 
 @app.command()
 @path_argument
-@click.option("--failed", is_flag=True, help="List every file that failed, with the reason.")
-@click.option("--skipped", is_flag=True, help="List every file that was skipped, with the reason.")
-@click.option("--secrets", is_flag=True, help="List every secret that was redacted: path, line and kind, no value.")
+@click.option("--failed", is_flag=True, help="List every failed file with the reason.")
+@click.option("--skipped", is_flag=True, help="List every skipped file with the reason.")
+@click.option("--secrets", is_flag=True, help="List every redacted secret: path, line and kind, never the value.")
 @as_json_option
 @set_option
 def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **listed: bool) -> int:
-    """Show what the index of PATH holds, how fresh it is and what it lacks."""
+    """Show contents, freshness and gaps of the index of PATH."""
     from cqm.server.cli import commands
 
     root = root_of(path)
@@ -258,7 +265,7 @@ def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **lis
 @as_json_option
 @set_option
 def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]) -> int:
-    """Show all your indexes, or those of each PATH, also one that is kept in the project."""
+    """List all your indexes, or those of each PATH. An index kept in the project counts too."""
     from cqm.server.cli import indexes
 
     return indexes.list_indexes(paths, settings_of(None, overrides), as_json=as_json)
@@ -266,16 +273,16 @@ def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str,
 
 @app.command()
 @paths_argument
-@click.option("--missing", is_flag=True, help="Delete the indexes of all folders and files that are gone.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--missing", is_flag=True, help="Delete the indexes of all missing folders and files.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
 @as_json_option
 @set_option
 def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, overrides: dict[str, str]) -> int:
-    """Delete the index of each PATH, which may be gone itself. Nothing but indexes is deleted."""
+    """Delete the index of each PATH. PATH itself may be missing; only indexes are deleted."""
     from cqm.server.cli import indexes
 
     if missing and paths:
-        raise click.UsageError("Give either PATH or --missing.")
+        raise click.UsageError("PATH and --missing cannot be combined. Give one of them.")
     roots = () if missing else paths or (root_of(None),)
     return indexes.remove(roots, settings_of(None, overrides), asks=not yes, as_json=as_json)
 
@@ -285,7 +292,7 @@ def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, 
 @as_json_option
 @set_option
 def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
-    """Give back the room on disk that what was deleted from the index of PATH still takes."""
+    """Free the disk space of chunks deleted from the index of PATH."""
     from cqm.server.cli import indexes
 
     root = root_of(path)
@@ -297,7 +304,7 @@ def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> i
 @as_json_option
 @set_option
 def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
-    """Try out all that is configured for PATH, and say how to mend what does not work.
+    """Test everything configured for PATH; say how to fix problems.
 
     Each model and service gets one small request, with a text of CQM's own.
     """
@@ -309,11 +316,13 @@ def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> in
 
 @app.command()
 @path_argument
-@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page.")
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to an HTML page."
+)
 @as_json_option
 @set_option
 def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
-    """Show how PATH is cut into chunks, in numbers, and what is wrong with that. Nothing is indexed."""
+    """Measure how PATH is cut into chunks, and list problems. Nothing is indexed."""
     from cqm.server.cli import report as reporting
 
     root = root_of(path)
@@ -325,7 +334,7 @@ def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: di
 @as_json_option
 @set_option
 def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
-    """Keep the index of PATH in step with its files until Ctrl-C."""
+    """Update the index of PATH after each change, until Ctrl-C."""
     from cqm.server.cli import commands
 
     root = root_of(path)
@@ -333,14 +342,15 @@ def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int
 
 
 @app.command()
-@click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there; without it, stdin and stdout.")
-@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder that clients may search. Repeatable.")
+@click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP at this address, not stdin and stdout.")
+@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder clients may search. Repeatable.")
 @set_option
 def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
     """Serve agents over MCP.
 
-    Over HTTP clients bring a bearer token: CQM_HTTP_TOKEN, or the one in the file that CQM_HTTP_TOKEN_FILE names, or
-    else a new one that is printed at the start. CQM_HTTP_TOKEN=none serves the users of this machine without one.
+    Over HTTP, clients send a bearer token: the value of CQM_HTTP_TOKEN, or the contents of the file
+    CQM_HTTP_TOKEN_FILE, else a new one printed at the start. With CQM_HTTP_TOKEN=none, all users of this machine may
+    connect without a token.
     """
     named = {"server.http": http} if http is not None else {}
     settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
@@ -352,21 +362,26 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
 @app.group()
 def issues() -> None:
-    """Bring the issues and pull requests of a GitHub repository here, to index them."""
+    """Fetch issues and pull requests of a GitHub repository."""
 
 
 @issues.command("fetch")
 @click.argument("repository", metavar="OWNER/NAME")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.")
-@click.option("--state", type=click.Choice(["all", "open", "closed"]), default="all", help="Which are wanted.")
-@click.option("--limit", type=click.IntRange(1), default=1000, help="The newest so many of each (1000).")
-@click.option("--since", metavar="WHEN", help="Only what changed since: 12h, 3d, 2w or 2026-03-01.")
-@click.option("--prs/--no-prs", "pull_requests", default=True, help="Pull requests too (yes).")
+@click.option("--state", type=click.Choice(["all", "open", "closed"]), default="all", help="Only those in this state.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=1000,
+    help="Most issues, and most pull requests; the newest are taken (1000).",
+)
+@click.option("--since", metavar="WHEN", help="Only those changed since then: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--prs/--no-prs", "pull_requests", default=True, help="Also fetch pull requests (yes).")
 @as_json_option
 def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
-    """Write each issue and pull request of OWNER/NAME to a file; what has not changed since is not fetched again.
+    """Write each issue and pull request of OWNER/NAME to a file.
 
-    Needs the GitHub CLI (gh), logged in.
+    Unchanged ones are not fetched again. Needs the GitHub CLI (gh), logged in.
     """
     from cqm.server.answers.times import parse_when
     from cqm.server.issues.fetch import Wanted, fetch, fetched_lines

@@ -1,4 +1,4 @@
-"""What the commands of `cqm` share: options, arguments, and what they say of the root and its settings."""
+"""Options and arguments shared by the commands of `cqm`, with the root and settings they name."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Values by name."""
+    """Parse NAME=VALUE pairs."""
     for text in given:
         if "=" not in text:
-            raise click.BadParameter(f"expected NAME=VALUE, got {text!r}")
+            raise click.BadParameter(f"{text!r}: expected NAME=VALUE.")
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
 EXISTING = click.Path(exists=True, path_type=Path)
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on standard output.")
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 set_option = click.option(
     "--set",
     "overrides",
@@ -34,17 +34,19 @@ paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(pa
 
 
 def root_of(path: Path | None) -> Path:
-    """The real path of the root that a command is about."""
+    """Resolve the root a command is about."""
     if path:
         return path.resolve()
     root = project_root(Path.cwd().resolve())
     if is_too_wide(root):
-        raise click.UsageError(f"This is {root}, not a project. Name the folder that you mean, even if it is this one.")
+        raise click.UsageError(
+            f"PATH: the working folder {root} is not a project. Name a folder, even if it is this one."
+        )
     return root
 
 
 def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
-    """The settings of a root, with what the command line sets."""
+    """Load the settings of a root, with those of the command line."""
     from cqm.server.config.settings import load_settings
 
     return load_settings(root, overrides=overrides)

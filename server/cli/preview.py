@@ -1,4 +1,4 @@
-"""What `cqm preview` does: cut a file in one way or several, and draw that, or say it as text, JSON or a page."""
+"""`cqm preview`: cut a file in one or several ways; draw the chunks, or print them as text, JSON or a page."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from cqm.server.preview.text import comparison_lines, options_line, preview_line
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The options of `cqm preview`, as written on the command line."""
+    """Options of `cqm preview` on the command line."""
 
     strategy: str
     options: Mapping[str, str]
@@ -29,13 +29,13 @@ class Asked:
 
 
 def preview_command(name: str, data: bytes, settings: Settings, asked: Asked) -> int:
-    """Show how a file would be chunked; the exit code.
+    """Show how a file would be chunked; return the exit code.
 
     Parameters:
-        name: of the file, which tells the language.
+        name: of the file; decides the language.
         data: its bytes.
         settings: in force for it.
-        asked: what to show, and how.
+        asked: options of the command.
     """
     with Workers(count=1) as workers:
         document, warnings = read_document(name, data, workers)

@@ -1,4 +1,4 @@
-"""How long work is shown and stopped on the command line: a bar on a terminal, plain lines elsewhere, Ctrl-C."""
+"""Progress and interruption of long work on the command line: a bar on a terminal, plain lines elsewhere, Ctrl-C."""
 
 import signal
 import sys
@@ -18,7 +18,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 @contextmanager
 def progress_shown() -> Iterator[Report]:
-    """Takes the progress of an update and shows it on standard error, where nothing else reads it."""
+    """Show the progress of an update on standard error; programs read only standard output."""
     if not sys.stderr.isatty():
         yield _line_report()
         return
@@ -28,7 +28,7 @@ def progress_shown() -> Iterator[Report]:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Makes the first Ctrl-C a request to stop, which the given function tells; the second stops at once."""
+    """Let the first Ctrl-C ask the work to stop, through the yielded function; the second stops at once."""
     asked = threading.Event()
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -44,7 +44,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 
 def _line_report() -> Report:
-    """A line when work begins, and one now and then; none when there is nothing to do."""
+    """Report with a line when work begins, and one now and then; none when there is nothing to do."""
     next_line = 0.0
 
     def report(progress: Progress) -> None:
@@ -84,7 +84,7 @@ def _bar_report() -> Iterator[Report]:
                 chunks=progress.chunks,
                 path=one_line(progress.path)[-40:],
                 visible=progress.total > 0,
-                # Between phases at once, within one as often as the bar sees fit: short work is shown too.
+                # Refresh at once between phases, and within one as the bar sees fit: short work is shown too.
                 refresh=progress.phase != phase,
             )
             phase = progress.phase

@@ -1,4 +1,4 @@
-"""What `cqm report` does: measure, then say it as text, JSON or a page."""
+"""`cqm report`: measure a tree, and print the result as text, JSON or a page."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ from cqm.server.report.text import report_lines
 
 
 def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) -> int:
-    """Measure how a tree is chunked and tell it; 1 when a gate finds an error or a file fails.
+    """Measure how a tree is chunked, and report it; 1 when a gate finds an error or a file fails.
 
     Parameters:
         root: a folder or file.
         settings: in force for it.
-        page: where to write the report as HTML; None for no page.
+        page: file for the report as HTML; None for no page.
         as_json: print JSON instead of text.
     """
     options = settings.index_options(root)

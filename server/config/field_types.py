@@ -1,11 +1,12 @@
-"""What every section of cqm.yml is made of: the base of sections, and kinds of values that several of them take."""
+"""Types of option values, by `Option.kind`, and the base of the sections of cqm.yml."""
 
 import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
 
 from cqm.index.remote.addresses import is_address
 
@@ -20,7 +21,7 @@ def _absolute(path: Path, info: ValidationInfo) -> Path:
 
 
 Folder = Annotated[Path, AfterValidator(_absolute)]
-"""A folder; `~` is the home folder, and a relative path starts at the file that names it."""
+"""A folder; `~` is the home folder, and a relative path starts at the file naming it."""
 
 
 def _place(text: str, info: ValidationInfo) -> str:
@@ -56,11 +57,11 @@ def _compiles(pattern: str) -> str:
 
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
-"""A regular expression that needs at least one character."""
+"""A regular expression needing at least one character."""
 
 
 def matching(pattern: str, expected: str) -> AfterValidator:
-    """Takes only texts that match a pattern as a whole; `expected` is said of others."""
+    """Take only texts matching a pattern as a whole; refuse others with the message `expected`."""
 
     def checked(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -92,13 +93,82 @@ Variable = Annotated[
     ),
 ]
 """The name of an environment variable, or empty."""
-Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
-"""A time limit."""
-Usd = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-"""US dollars."""
+_HOST_AND_PORT = r"((\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5})?"
 
 
 class Section(BaseModel):
     """Options under one key of cqm.yml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    declaring: ClassVar[Any] = None
+    """The dataclass declaring the options; None for a section written by hand."""
+
+
+def _row_of(rows: Callable[[], Iterable[str]]) -> Any:  # noqa: ANN401 - a type
+    """Take only names of a table's rows; the table is loaded when a value is given."""
+
+    def checked(name: str) -> str:
+        known = [row or '""' for row in rows()]
+        if (name or '""') not in known:
+            raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}")
+        return name
+
+    return Annotated[str, AfterValidator(checked)]
+
+
+def _embedders() -> Iterable[str]:
+    from cqm.index.embedding import PROVIDERS
+
+    return PROVIDERS
+
+
+def _orders() -> Iterable[str]:
+    from cqm.index.embedding.opening import ORDERS
+
+    return ORDERS
+
+
+def _writers() -> Iterable[str]:
+    from cqm.index.contextual import CHATS, RULES
+
+    return (RULES, *CHATS)
+
+
+def _rerankers() -> Iterable[str]:
+    from cqm.index.rerank import PROVIDERS
+
+    return PROVIDERS
+
+
+def _shapes() -> Iterable[str]:
+    from cqm.index.rerank import SHAPES
+
+    return ("", *SHAPES)
+
+
+def _quantizations() -> Iterable[str]:
+    from cqm.index.store.qdrant_models import QUANTIZATIONS
+
+    return QUANTIZATIONS
+
+
+KINDS: Mapping[str, Any] = {
+    "folder": Folder,
+    "file": Place,
+    "folder or url": FolderOrUrl,
+    "url": Url,
+    "redis url": RedisUrl,
+    "variable": Variable,
+    "pattern": Pattern,
+    "host and port": Annotated[str, matching(_HOST_AND_PORT, "expected HOST:PORT, such as 127.0.0.1:8080")],
+    "collection prefix": Annotated[
+        str, matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected at most 40 letters, digits, _ and -")
+    ],
+    "embedding provider": _row_of(_embedders),
+    "order of models": _row_of(_orders),
+    "context writer": _row_of(_writers),
+    "reranker": _row_of(_rerankers),
+    "rerank shape": _row_of(_shapes),
+    "quantization": _row_of(_quantizations),
+}
+"""Forms of a text or path, by `Option.kind`."""

@@ -1,4 +1,4 @@
-"""Layers of configuration to one validated model: later layers win, every problem is named by where it is written."""
+"""Validate layers of configuration and merge them into one model: later layers win."""
 
 import json
 import re
@@ -9,11 +9,22 @@ from typing import TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from cqm.server.config.declared import declared_options, range_of
+from cqm.server.config.field_types import Section
 from cqm.server.config.sources import ANY, MAX_PROBLEMS, Layer, Name, as_written, nearest, printable, problems_text
 from cqm.server.errors import SettingsError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+_NOUNS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "tuple": "a list",
+    "path": "a path",
+}
+"""The wanted type, by the first word of the type of pydantic's error."""
 _PASSWORD = re.compile(r"(?<=://)\S*@")
 
 
@@ -32,7 +43,7 @@ def option_names(model: type[BaseModel]) -> dict[Name, bool]:
 
 
 def validated(model: type[Model], layer: Layer) -> Model:
-    """One layer as a model, whose `model_fields_set` say what the layer gave.
+    """Validate one layer; `model_fields_set` of the model name the options that it gave.
 
     Raises:
         SettingsError: an unknown option or a bad value; all of them, a line each.
@@ -48,14 +59,14 @@ def validated(model: type[Model], layer: Layer) -> Model:
         names = list(option_names(model))
         places = list(layer.origins)
         details = sorted(error.errors(include_url=False), key=lambda detail: places.index(layer.place(_name(detail))))
-        lines = islice((_problem(detail, layer, names) for detail in details), MAX_PROBLEMS)
+        lines = islice((_problem(detail, layer, model, names) for detail in details), MAX_PROBLEMS)
         raise SettingsError(
-            problems_text([*lines], len(details)), remedy="README.md lists every option under Configuration."
+            problems_text([*lines], len(details)), remedy="docs/options.md lists every option."
         ) from error
 
 
 def given(model: BaseModel) -> dict[str, object]:
-    """The options that were set on a model, by section and block, without defaults."""
+    """The options set on a model, by section and block, without defaults."""
     return {key: _given(getattr(model, key)) for key in model.model_fields_set}
 
 
@@ -66,7 +77,7 @@ def _given(value: object) -> object:
 
 
 def merged(model: type[Model], layers: Iterable[BaseModel]) -> Model:
-    """One model of several validated ones; an option's last setting wins."""
+    """Merge validated models; an option's last setting wins."""
     values: dict[str, object] = {}
     for layer in layers:
         _update(values, given(layer))
@@ -82,7 +93,7 @@ def _update(values: dict[str, object], newer: Mapping[str, object]) -> None:
             values[key] = value
 
 
-def _problem(detail: ErrorDetails, layer: Layer, names: Iterable[Name]) -> str:
+def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: Iterable[Name]) -> str:
     parts = _name(detail)
     name = ".".join(parts)
     origin = layer.origin(parts)
@@ -93,9 +104,44 @@ def _problem(detail: ErrorDetails, layer: Layer, names: Iterable[Name]) -> str:
         case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
         case _:
-            message = detail["msg"].removeprefix("Value error, ")
-            got = "" if name.endswith("_env") else f" (got {_short(detail['input'])})"
-            return f'{origin}: bad value for "{name}": {message}{got}.'
+            # The name of a variable may be a key, put in the wrong place.
+            is_hidden = name.endswith("_env") or detail["loc"][-1] == "[key]"
+            shown = name if is_hidden else f"{name}: {_short(detail['input'])}"
+            section, option = _section_of(model, parts)
+            return f"{origin}: `{shown}`: {_expected(detail, section, option)}.{_remedy(section, option)}"
+
+
+def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | None, str]:
+    """The section of an option, with the option's name there; None for an option in no section."""
+    kind = model.model_fields[parts[0]].annotation
+    rest = parts[1:]
+    if get_origin(kind) is dict:
+        kind, rest = get_args(kind)[1], parts[2:]
+    if rest and isinstance(kind, type) and issubclass(kind, Section):
+        return kind, rest[0]
+    return None, ""
+
+
+def _expected(detail: ErrorDetails, section: type[Section] | None, option: str) -> str:
+    """The allowed values: "expected 1 to 100"."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    limits = range_of(declared_options(section.declaring)[option]) if section else ""
+    if kind == "value_error":
+        return detail["msg"].removeprefix("Value error, ")
+    if kind in {"literal_error", "enum"}:
+        return f"expected {context['expected']}".replace("'", "")
+    if kind == "string_too_long":
+        return f"expected at most {context['max_length']} characters"
+    noun = _NOUNS.get(kind.partition("_")[0], "")
+    return f"expected {', '.join(filter(None, [noun, limits]))}" if noun or limits else detail["msg"]
+
+
+def _remedy(section: type[Section] | None, option: str) -> str:
+    if section is None:
+        return ""
+    default = section.model_fields[option].default
+    shown = "" if default is None or default in {"", ()} else f", {_short(default)}"
+    return f" Remove it for the default{shown}."
 
 
 def _name(detail: ErrorDetails) -> Name:
@@ -104,6 +150,6 @@ def _name(detail: ErrorDetails) -> Name:
 
 
 def _short(value: object) -> str:
-    """A refused value; where it may be a secret, in an address, it is left out, as what stands for a variable is."""
+    """A refused value in short, without the password of an address."""
     text = printable(_PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False)))
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

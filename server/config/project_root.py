@@ -1,24 +1,36 @@
-"""Which folder a command is about when it is not told."""
+"""The folder of a command that names none."""
 
+import os
+import stat
 from pathlib import Path
 
-PROJECT_MARKS = (".git", "cqm.yml")
-"""What a folder has that is a project of its own."""
+_MARKS = (".git", "cqm.yml")
+"""One of them has a folder that is a project of its own."""
 
 
 def project_root(folder: Path) -> Path:
-    """The nearest folder at or above `folder` that is a project of its own; else `folder`.
+    """The nearest project at or above `folder`; else `folder`.
 
-    The home folder and the top of a disk are never taken for a project of what lies below them.
+    The home folder and the top of a disk are never the project of a folder below them.
 
     Parameters:
         folder: a real path.
     """
     barred = (Path.home(), Path(folder.anchor))
     places = (place for place in (folder, *folder.parents) if place not in barred)
-    return next((place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS)), folder)
+    return next((place for place in places if is_project(place)), folder)
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder is a project of its own, and not one such as /tmp, where anybody may leave the mark of one."""
+    return any((folder / mark).exists() for mark in _MARKS) and not _everybody_writes(folder)
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Whether to index a folder must be asked for by name: the home folder and the top of a disk."""
+    """Whether a folder is indexed only when named: the home folder and the top of a disk."""
     return folder in (Path.home(), Path(folder.anchor))
+
+
+def _everybody_writes(folder: Path) -> bool:
+    # A group is left out: on many systems each user has one of their own, whose folders it may write to.
+    return hasattr(os, "geteuid") and bool(folder.stat().st_mode & stat.S_IWOTH)

@@ -1,4 +1,4 @@
-"""How the sources of configuration become one `Settings`, for a project or for none."""
+"""Load the sources of configuration and make one `Settings` of them, for a project or for none."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,6 +9,7 @@ from platformdirs import user_config_path
 from pydantic import PrivateAttr
 
 from cqm.index.model.options import IndexOptions
+from cqm.server.config.declared import as_section, instance_of
 from cqm.server.config.merge import given, merged, option_names, validated
 from cqm.server.config.options import Options
 from cqm.server.config.sources import (
@@ -27,7 +28,7 @@ from cqm.server.errors import SettingsError
 
 FILE_NAME = "cqm.yml"
 OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
-"""Variables with our prefix that are no options: a switch for one run, and a secret."""
+"""Variables with our prefix beside the options: a switch for one run, and a secret."""
 
 
 class Settings(Options):
@@ -36,23 +37,24 @@ class Settings(Options):
     _sources: "_Sources | None" = PrivateAttr(default=None)
 
     def for_root(self, root: Path) -> "Settings":
-        """These settings with the cqm.yml of the folder `root` (of a file: the folder it is in) in its place.
+        """These settings with the cqm.yml of another folder; of a file, of its folder.
 
         Raises:
-            SettingsError: that file is not valid, or decides what an untrusted project may not decide.
+            SettingsError: that file is not valid, or sets an option forbidden to an untrusted project.
         """
         sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),))
         return _settle(sources, root)
 
     def index_options(self, root: Path) -> IndexOptions:
-        """What shapes the index of `root`, its own cqm.yml included.
+        """The options of the index of `root`, its own cqm.yml included.
 
         Raises:
             SettingsError: as `for_root`.
         """
         settings = self.for_root(root)
-        return IndexOptions(
-            **settings.index.model_dump(exclude={"shared", "idle_seconds"}),
+        return instance_of(
+            IndexOptions,
+            settings.index,
             scan=settings.scan_options(),
             chunk=settings.chunk_options(),
             embedding=settings.embedding_options(),
@@ -66,7 +68,7 @@ class Settings(Options):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One source of configuration: what it gives, and how that is written (nowhere, of options made in code)."""
+    """One source of configuration: its options, and where they are written (nowhere, if made in code)."""
 
     options: Options
     layer: Layer | None = None
@@ -74,12 +76,12 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """What is configured apart from a project's file.
+    """All sources but a project's file.
 
     Attributes:
         user: the user's file; `user_file` is its path.
-        stronger: what wins over a project's file, weakest first.
-        trusts_all: whether every project may decide everything.
+        stronger: sources that win over a project's file, weakest first.
+        trusts_all: whether every project may set everything.
     """
 
     user: _Source
@@ -88,15 +90,15 @@ class _Sources:
     trusts_all: bool = False
 
     def trusts(self, folder: Path) -> bool:
-        """Whether the project in `folder` may decide everything."""
+        """Whether the project in `folder` may set everything."""
         return self.trusts_all or any(not outside(folder, it) for it in self.merged().trusted_projects)
 
     def merged(self, project: _Source = _Source(Options())) -> Settings:  # noqa: B008 - frozen
-        """All sources together, with this as the project's file."""
+        """Merge all sources, with this as the project's file."""
         return merged(Settings, (source.options for source in self._ordered(project)))
 
     def origin(self, name: Name, project: _Source) -> str:
-        """Where an option is set that is set somewhere."""
+        """Where an option is set; some source sets it."""
         deciding = (source for source in reversed(self._ordered(project)) if _sets(source.options, name))
         layer = next(deciding).layer
         return layer.origin(name) if layer else "settings"
@@ -106,7 +108,7 @@ class _Sources:
 
 
 def user_file() -> Path:
-    """The user's cqm.yml, which need not exist."""
+    """The user's cqm.yml, which may be missing."""
     return user_config_path("cqm", appauthor=False) / FILE_NAME
 
 
@@ -120,13 +122,13 @@ def load_settings(
     """The settings in force: command line over environment over the project's file over the user's over defaults.
 
     Parameters:
-        root: the folder (or file) that is indexed; None for no project.
-        overrides: what the command line sets, by dotted name ("chunk.max_tokens").
+        root: the indexed folder or file; None for no project.
+        overrides: of the command line, by dotted name ("chunk.max_tokens").
         environment: variables; those of this process when None.
         user: the user's file; `user_file()` when None.
 
     Raises:
-        SettingsError: a source is refused; the message says which, where and why.
+        SettingsError: a source is refused; the message names it, the line and the reason.
     """
     environment = os.environ if environment is None else environment
     user = user_file() if user is None else user
@@ -151,7 +153,7 @@ def _source(layer: Layer | None) -> _Source:
 def _secret_variables(
     mine: Options, environment: Mapping[str, str], overrides: Mapping[str, object], names: Iterable[Name]
 ) -> Iterator[str]:
-    """The variables that hold the user's keys: they may have been given names that begin as ours do."""
+    """The variables of the user's keys, whose names may begin with our prefix."""
     for _, section in mine.sections():
         yield from (str(value) for key, value in section if key.endswith("_env"))
     yield from (environment.get(environment_variable(name), "") for name in names if name[-1].endswith("_env"))
@@ -167,17 +169,17 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
     _check_sizes(settings)
     problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
     if problems:
-        raise SettingsError("\n".join(problems), remedy="README.md shows such blocks under Configuration.")
+        raise SettingsError("\n".join(problems), remedy="docs/models.md shows such blocks.")
     settings._sources = sources  # noqa: SLF001 - our own class
     return settings
 
 
 def _with_excludes(project: _Source, user: Options) -> _Source:
-    """Keep what the user never wants indexed: the patterns of the project's file are added to those of the user's."""
-    scan = project.options.scan
+    """Add the excluded patterns of the project's file to those of the user's."""
+    scan = as_section(project.options.scan)
     if "exclude" not in scan.model_fields_set or not user.scan.exclude:
         return project
-    patterns = tuple(dict.fromkeys((*user.scan.exclude, *scan.exclude)))
+    patterns = tuple(dict.fromkeys((*user.scan.exclude, *project.options.scan.exclude)))
     both = project.options.model_copy(update={"scan": scan.model_copy(update={"exclude": patterns})})
     return _Source(both, project.layer)
 
@@ -206,7 +208,7 @@ def _check_sizes(settings: Settings) -> None:
 
 
 def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterator[str]:
-    """What is wrong between the blocks under `providers` and the options that name them."""
+    """Mismatches of the blocks under `providers` and the options naming them."""
     embedding = settings.embedding
     named = [("fallback", name) for name in embedding.fallback]
     if embedding.prose:
@@ -216,12 +218,12 @@ def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterat
             hint = nearest(name, settings.providers)
             yield f'{origin(("embedding", key))}: "embedding.{key}" names "{name}", not a block of "providers".{hint}'
     for name, block in settings.providers.items():
-        if "provider" not in block.model_fields_set or block.provider == "none":
+        if "provider" not in as_section(block).model_fields_set or block.provider == "none":
             yield f'{origin(("providers", name))}: "providers.{name}" needs a "provider" that embeds.'
 
 
 def _sets(options: Options, name: Name) -> bool:
-    """Whether these options give a value to an option, or to something in a section or block."""
+    """Whether a value is given to an option, or to one of a section or block."""
     values: object = given(options)
     for part in name:
         if not isinstance(values, dict) or part not in values:

@@ -1,4 +1,4 @@
-"""The places that configuration comes from: YAML files, environment variables and the command line, each as a layer."""
+"""Read configuration from YAML files, environment variables and the command line, each as a layer."""
 
 import errno
 import json
@@ -18,34 +18,34 @@ Name = tuple[str, ...]
 """An option's place: `("chunk", "max_tokens")`, or in a block `("providers", "backup", "model")`."""
 
 ANY = "*"
-"""In the place of an option that is declared for every block: the name that the user gave to the block."""
+"""Stands for the user's name of a block, in the place of an option of blocks."""
 
 MAX_FILE_BYTES = 64 * 1024
 _MAX_DEPTH = 8
 _ENVIRONMENT_PREFIX = "CQM_"
 _BESIDE = 0.54
-"""How alike, by `difflib`, names in one section must be: as much as "base_url" and "url"."""
+"""Least similarity, by `difflib`, of a suggestion from the same section: that of "base_url" and "url"."""
 _NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
 _MAX_OPTIONS = 1000
-"""In one file: as many as 40 models have. What is wrong with each of more would take minutes to tell."""
+"""In one file: as many as 40 models have. Checking more would take minutes."""
 _LONGEST_NAME = 100
 MAX_PROBLEMS = 20
 _UNREADABLE = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError)
-"""What the parser raises for values that are not what their tags say, such as `!!int ''`."""
+"""Errors of the parser for values that contradict their tags, such as `!!int ''`."""
 _NULL = "tag:yaml.org,2002:null"
 _OF_LINKS = frozenset({errno.ELOOP, errno.EMLINK, getattr(errno, "EFTYPE", errno.ELOOP)})
-"""The error of a link that may not be followed: of Linux and macOS, of FreeBSD, of NetBSD."""
+"""The error for a forbidden link, of Linux and macOS, of FreeBSD, of NetBSD."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one source says, not yet validated.
+    """The options of one source, not yet validated.
 
     Attributes:
-        values: options by section, as the source has them.
-        origins: where each option and section is written, for messages: "cqm.yml:12", "CQM_CHUNK_MAX_TOKENS".
-        base: the folder that relative paths start from.
-        typed: whether values have types of their own (YAML), so that the text "512" is not a number.
+        values: options by section, as in the source.
+        origins: the place of each option and section, for messages: "cqm.yml:12", "CQM_CHUNK_MAX_TOKENS".
+        base: the folder where relative paths start.
+        typed: whether values have types of their own (YAML): then the text "512" is not a number.
     """
 
     values: Mapping[str, object]
@@ -54,7 +54,7 @@ class Layer:
     typed: bool
 
     def place(self, name: Name) -> Name:
-        """The option itself, what the source writes first in it, or the nearest section around it that it writes."""
+        """The option itself, the first option written in it, or the nearest section written around it."""
         while True:
             within = (written for written in self.origins if written[: len(name)] == name)
             if (found := next(within, None)) is not None:
@@ -62,12 +62,12 @@ class Layer:
             name = name[:-1]
 
     def origin(self, name: Name) -> str:
-        """Where that place is written."""
+        """The file and line, or variable, of that place."""
         return self.origins[self.place(name)]
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A suggestion for a name that does not exist: " Did you mean ...?", or nothing."""
+    """Suggest a name for an unknown one: " Did you mean ...?", or nothing."""
     known = list(names)
     section, _, last = name.rpartition(".")
     beside = [other.rpartition(".")[2] for other in known if section and other.rpartition(".")[0] == section]
@@ -89,14 +89,14 @@ def problems_text(lines: Sequence[str], count: int) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with its control characters written out, so that no file writes to a terminal what it likes."""
+    """Escape control characters, so a file cannot control the terminal."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def user_layer(path: Path) -> Layer | None:
-    """Read the options of the user's own YAML file, which may be a link; None when there is no such file.
+    """Read the user's own YAML file, which may be a link; None when there is none.
 
-    A key without a value is left out, so the next source decides.
+    A key without a value is left to the next source.
 
     Raises:
         SettingsError: the file cannot be read, is over 64 KiB, is not YAML, has an alias or the same key twice.
@@ -105,7 +105,7 @@ def user_layer(path: Path) -> Layer | None:
 
 
 def project_layer(folder: Path, name: str) -> Layer | None:
-    """Read the options of a project's YAML file, in the same way, but for links: a stranger chose where they lead.
+    """Read a project's YAML file in the same way, but refuse links: a stranger chose where they lead.
 
     Parameters:
         folder: of the project.
@@ -135,13 +135,13 @@ def _yaml_layer(path: Path, read: Callable[[], bytes]) -> Layer | None:
 
 
 def environment_layer(environment: Mapping[str, str], options: Mapping[Name, bool], others: Iterable[str]) -> Layer:
-    """The options in variables named CQM_SECTION_KEY; an empty variable counts as not set.
+    """Read variables named CQM_SECTION_KEY; an empty one counts as not set.
 
     Parameters:
         environment: all variables.
-        options: the options there are, and whether each is a list. A list is written as in YAML, `[a, b]`; one
-            value needs no brackets. Those of blocks have no variable: it could not tell where a block's name ends.
-        others: variables with our prefix that are no options.
+        options: all options, and whether each is a list. A list is written as in YAML, `[a, b]`; one value needs no
+            brackets. Options of blocks have no variable: the end of a block's name could not be told.
+        others: variables with our prefix beside the options.
 
     Raises:
         SettingsError: a variable with our prefix is no option.
@@ -159,7 +159,7 @@ def environment_layer(environment: Mapping[str, str], options: Mapping[Name, boo
 
 
 def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, bool]) -> Layer:
-    """The options given on the command line, by dotted name ("chunk.max_tokens", "providers.backup.model").
+    """Read options of the command line, by dotted name ("chunk.max_tokens", "providers.backup.model").
 
     Raises:
         SettingsError: there is no such option.
@@ -175,14 +175,14 @@ def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, b
 
 
 def as_written(options: Iterable[Name], near: Name) -> list[str]:
-    """The options as one would write them in the place of `near`: those of blocks in the block that it is in."""
+    """The options as written beside `near`: those of blocks with the name of its block."""
     block = near[1] if len(near) > 1 else ""
     concrete = (tuple(block if part == ANY else part for part in name) for name in options)
     return [".".join(name) for name in concrete if all(name)]
 
 
 def environment_variable(name: Name) -> str:
-    """The variable that sets an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
+    """The variable of an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
     return _ENVIRONMENT_PREFIX + "_".join(name).upper()
 
 

@@ -1,8 +1,8 @@
-"""Which options a project's own cqm.yml may set, and in which direction it may move them.
+"""The options that a project's own cqm.yml may set, and the direction of the change.
 
 The file comes with a clone, so a stranger wrote it. It may say which of the project's own files are indexed, how they
 are cut and how they are searched. It may not reach for the network, keys, money, other folders or other projects, and
-it may not make this machine work harder. Every option that is not in `ALLOWED` is refused, also one that is new.
+it may not make this machine work harder. Every option missing in `ALLOWED` is refused, also a new one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +19,12 @@ from cqm.server.errors import SettingsError
 TRUST_VARIABLE = "CQM_TRUST_PROJECT"
 
 _ABSENT = object()
-"""In place of the value of an option in a block that does not exist."""
+"""The value of an option in a missing block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A kind of change that a project's file may make to an option.
+    """A kind of change by a project's file to an option.
 
     Attributes:
         admits: tells from the value without the project and the value with it whether the change is allowed.
@@ -80,7 +80,7 @@ ALLOWED: Mapping[Name, Change] = {
     ("watch", "reconcile_seconds"): _HIGHER,
     ("watch", "poll_seconds"): _HIGHER,
 }
-"""The options that an untrusted project may set, and how it may change them."""
+"""The options open to an untrusted project, and the changes allowed."""
 
 _SECRET = "it chooses which of your secrets is sent"  # noqa: S105 - no password
 _MONEY = "it decides what of your money is spent"
@@ -128,7 +128,7 @@ _NOT_ALLOWED = "only you may set it"
 
 
 def trusts_every_project(environment: Mapping[str, str]) -> bool:
-    """Whether the environment says that the user trusts the project at hand, whichever it is.
+    """Whether the environment makes every project trusted.
 
     Raises:
         SettingsError: CQM_TRUST_PROJECT is neither yes nor no.
@@ -145,9 +145,9 @@ def outside(path: Path, root: Path) -> bool:
 
 
 def refusals(project: Options, *, settled: Options, without: Options) -> dict[Name, str]:
-    """Find the options that an untrusted project's file changes and may not change, each with the reason.
+    """Find the forbidden changes of an untrusted project's file, each with the reason.
 
-    An option that has the same value without the file is not changed: stating a default is no attack.
+    An option with the same value without the file is not changed: stating a default is no attack.
 
     Parameters:
         project: what the file gives.

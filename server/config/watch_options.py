@@ -1,22 +1,22 @@
-"""."""
+"""Times of the watcher."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """When a change is taken up, in seconds.
+    """Times of the watcher, in seconds.
 
     Attributes:
-        quiet: a change waits until nothing has changed for this long, so that the steps of one save come together.
-        longest: but never longer than this.
+        quiet: a change waits until nothing changes for this long, so the steps of one save come together.
+        longest: the longest wait of a change.
         reconcile: time between comparisons of the whole tree.
-        poll: the same, while changes can't be watched; and how soon what failed is tried again.
+        poll: the same, while changes can't be watched; also the pause before a failure is tried again.
         many: with more changed paths than this, the whole tree is compared instead.
-        busy: changes wait for git, while it writes to the work tree, no longer than this.
+        busy: the longest wait for git while it writes to the work tree.
         glance: time between two looks at which commit is checked out.
-        mode: "events" of the system, "poll" to compare again and again, or "auto": events, and where they do not tell
-            of what other machines do, comparisons beside them.
+        mode: "events" of the system, "poll" to compare again and again, or "auto": events, and comparisons beside them
+            on network file systems.
     """
 
     quiet: float = 0.015

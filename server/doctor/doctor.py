@@ -1,4 +1,4 @@
-"""What `cqm doctor` does: run every check, each for a bounded time, and say what is wrong and how to mend it."""
+"""Run every check of `cqm doctor`, each for a bounded time; report problems with their remedies."""
 
 import gc
 import os
@@ -18,13 +18,13 @@ from cqm.server.doctor.service_checks import SERVICES
 from cqm.server.errors import SettingsError
 
 LIMIT_SECONDS = 60.0
-"""Of one check; all run at once."""
+"""Longest time of one check; all run at once."""
 _MARGIN = " " * 18
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A check that ran, by its name, with what it found and how long it took."""
+    """A finished check: its name, result and duration."""
 
     name: str
     verdict: Verdict
@@ -34,7 +34,7 @@ class Checked:
 
 
 def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
-    """Check what is configured for a root; 1 when something is wrong.
+    """Check the configuration of a root and everything in it; exit code 1 for a problem.
 
     Parameters:
         root: a folder or file.
@@ -57,11 +57,11 @@ def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
 
 
 def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIMIT_SECONDS) -> Iterator[Checked]:
-    """Run all checks at once; what they find, in the order of their tables, each as soon as it is known.
+    """Run all checks at once; yield the results in the order of their tables, each as soon as it is known.
 
     Parameters:
         root: a folder or file.
-        load: gives its settings, or raises SettingsError; then there are only the checks that need none.
+        load: gives its settings, or raises SettingsError; then only checks without settings run.
         limit_seconds: of each check.
     """
     rows: list[Row] = [(name, partial(check, root)) for name, check in ALWAYS]
@@ -87,7 +87,7 @@ def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIM
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Keep the garbage collector from a thread that imports: the checks are the first to need most modules.
+    """Keep the garbage collector out of importing threads: the checks are the first to need most modules.
 
     When it warns of a socket there, Python before 3.12 raises a KeyError out of the import (CPython issue 91351).
     """
@@ -99,7 +99,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _run(check: Callable[[], Found]) -> tuple[Found, float]:
-    """What a check finds, and how many seconds it takes."""
+    """Run a check, and measure its seconds."""
     began = time.monotonic()
     try:
         found = check()
@@ -111,7 +111,7 @@ def _run(check: Callable[[], Found]) -> tuple[Found, float]:
 
 
 def _sources(case: Case) -> Found:
-    """Which files and variables were read."""
+    """Name the configuration files and variables read."""
     places = (user_file(), case.folder / FILE_NAME)
     files = [str(path) for path in places if path.is_file()]
     variables = sorted(name for name, value in os.environ.items() if name.startswith("CQM_") and value)
@@ -122,7 +122,7 @@ def _sources(case: Case) -> Found:
 
 
 def _lines(checked: Checked) -> Iterator[str]:
-    """A check as text: further lines of a message, and the remedy, below the first."""
+    """Write a check as text: further lines of its message, and the remedy, below the first."""
     first, *others = checked.detail.splitlines() or [""]
     yield f"  {checked.verdict:<16}{checked.name}: {first}"
     yield from (f"{_MARGIN}{line}" for line in [*others, *checked.remedy.splitlines()])
@@ -130,5 +130,5 @@ def _lines(checked: Checked) -> Iterator[str]:
 
 def _summary(problems: int) -> str:
     if not problems:
-        return "Everything that is configured works."
+        return "Everything configured works."
     return f"{problems} problem{'s' if problems > 1 else ''}."

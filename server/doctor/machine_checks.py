@@ -1,4 +1,4 @@
-"""What `cqm doctor` looks at on this machine: a row a check. What the services do is in `service_checks`."""
+"""Checks of this machine for `cqm doctor`, one a row. Checks of services are in `service_checks`."""
 
 import os
 import shutil
@@ -20,14 +20,14 @@ from cqm.server.config.settings import Settings
 from cqm.server.watching.events import LIMIT_ERRORS, how_to_get_watches, open_changes
 
 _LEAST_FREE = 200 << 20
-"""Bytes: what the index of a large repository takes."""
+"""Bytes; room for the index of a large repository."""
 _NO_GIT = "git is not installed"
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 _GIBIBYTE = 1 << 30
 
 
 class Verdict(StrEnum):
-    """What a check finds."""
+    """Result of a check."""
 
     OK = "ok"
     PROBLEM = "problem"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a check found, and for a problem how to mend it."""
+    """Result of a check with its details and, for a problem, the remedy."""
 
     verdict: Verdict
     detail: str
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is checked: a root with its settings, and what these mean to the index."""
+    """A root to check, with its settings and the index options made of them."""
 
     root: Path
     settings: Settings
@@ -53,49 +53,49 @@ class Case:
 
     @property
     def folder(self) -> Path:
-        """The root, or the folder that it is in."""
+        """The root, or the folder of a single file."""
         return self.root if self.root.is_dir() else self.root.parent
 
 
 Row = tuple[str, Callable[[], Found]]
-"""A check's name for people, and the check itself: it raises `CqmError` for what it does not explain by itself."""
+"""Name of a check for people, and the check itself; it raises `CqmError` for problems it doesn't explain itself."""
 
 
 def good(*facts: str) -> Found:
-    """A check that went well, and what it saw; empty facts are left out."""
+    """Report a passed check with its facts; empty facts are left out."""
     return Found(Verdict.OK, ", ".join(filter(None, facts)))
 
 
 def bad(detail: str, remedy: str = "") -> Found:
-    """A check that found a problem."""
+    """Report a problem."""
     return Found(Verdict.PROBLEM, detail, remedy)
 
 
 def off(why: str) -> Found:
-    """What is not checked, because nobody wants it."""
+    """Report a check skipped because it isn't configured."""
     return Found(Verdict.OFF, why)
 
 
 def check_git(root: Path) -> Found:
-    """Whether what git tracks can be read, which decides what is indexed, and whether git itself answers."""
+    """Check whether the files git tracks can be read (they decide what is indexed), and whether git itself answers."""
     folder = root if root.is_dir() else root.parent
     program, version = git.program("git", folder), git.version(folder)
     top = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
     if program and version is None:
         return bad(f"{program} does not answer", "Run `git version` to see why.")
     if top is None:
-        return off("this is no git repository; .gitignore files count all the same" if program else _NO_GIT)
+        return off("not a git repository; .gitignore files still count" if program else _NO_GIT)
     place = git_folder_at(top)
     if place is None:
-        return bad(f"{top / '.git'} is not a git repository", "Mend it, or delete it.")
+        return bad(f"{top / '.git'} is not a git repository", "Repair it, or delete it.")
     if tracked_by(place.own) is None:
-        remedy = "Run `git status` there. Until it is mended, tracked files that a .gitignore names are left out."
+        remedy = "Run `git status` there. Until it is repaired, tracked files matching a .gitignore are left out."
         return bad(f"{place.own / 'index'} cannot be read", remedy)
     return good("reads this repository", version or f"{_NO_GIT}: core.excludesFile does not count")
 
 
 def check_parsers(_root: Path) -> Found:
-    """Whether the grammar of every language can be loaded and parses."""
+    """Check whether the grammar of every language loads and parses."""
     from cqm.chunkers.code.syntax import grammar, parse
     from cqm.chunkers.languages import LANGUAGES
 
@@ -111,7 +111,7 @@ def check_parsers(_root: Path) -> Found:
 
 
 def check_mcp(_root: Path) -> Found:
-    """Whether the MCP server can be made, and which tools it offers."""
+    """Check whether the MCP server can be made; name its tools."""
     import anyio
 
     try:
@@ -124,10 +124,10 @@ def check_mcp(_root: Path) -> Found:
 
 
 def check_folder(case: Case) -> Found:
-    """Whether the index's folder can be written, and how much room is left."""
+    """Check whether the index's folder is writable; report the free space."""
     folder = index_folder(case.root, case.options)
     there = next(place for place in (folder, *folder.parents) if place.exists())
-    remedy = "Free space, mend its permissions, or choose another place with index.home."
+    remedy = "Free space, repair its permissions, or set index.home to another folder."
     try:
         with tempfile.TemporaryFile(dir=there) as file:
             file.write(b"\0")
@@ -139,7 +139,7 @@ def check_folder(case: Case) -> Found:
 
 
 def check_watching(case: Case) -> Found:
-    """Whether the system follows every folder in scope."""
+    """Check whether the system can watch every folder in scope."""
     from cqm.index.files.listing import folders
 
     if not case.settings.watch.enabled or not case.root.is_dir():
@@ -173,10 +173,10 @@ ALWAYS: tuple[tuple[str, Callable[[Path], Found]], ...] = (
     ("parsers", check_parsers),
     ("MCP server", check_mcp),
 )
-"""Checks that need no settings."""
+"""Checks needing no settings."""
 
 CONFIGURED: tuple[tuple[str, Callable[[Case], Found]], ...] = (
     ("index folder", check_folder),
     ("file watching", check_watching),
 )
-"""Checks of what the settings say of this machine."""
+"""Checks of this machine depending on the settings."""

@@ -1,4 +1,4 @@
-"""What `cqm doctor` asks of each configured model, service and layer of the cache: one small piece of its real work."""
+"""Checks of each configured model, service and cache layer for `cqm doctor`: one small piece of real work each."""
 
 import os
 import secrets
@@ -17,9 +17,9 @@ from cqm.server.doctor.machine_checks import Case, Found, Row, bad, good, off
 Result = TypeVar("Result")
 
 _PATIENCE = 20.0
-"""Seconds for one request: a service that needs longer for one text needs hours for a repository."""
+"""Seconds for one request: a service needing longer for one text needs hours for a repository."""
 _WRITERS_PATIENCE = 50.0
-"""The same for a context, before which a large model may have to be loaded."""
+"""Seconds for a context: a large model may have to be loaded first."""
 _MILLISECONDS = 1000
 _QUESTION = "Where is a greeting put together?"
 _PART = '''def greet(name: str) -> str:
@@ -33,7 +33,7 @@ _OTHER = '''def area(width: float, height: float) -> float:
 
 
 def model_rows(case: Case) -> Iterator[Row]:
-    """The model, those that stand in for it, and the blocks that nothing names."""
+    """Check the model, its fallbacks, and the provider blocks which nothing names."""
     settings, embedding = case.settings, case.settings.embedding
     yield "embedding", partial(check_model, case.options.embedding, embedding.budget_usd)
     uses = {name: f"fallback {name}" for name in embedding.fallback}
@@ -52,7 +52,7 @@ def check_model(options: EmbeddingOptions, budget_usd: float) -> Found:
     """Embed one text and one question."""
     from cqm.index.embedding import open_embedder
 
-    # A check must not fetch gigabytes.
+    # A check must not download gigabytes.
     embedder = open_embedder(replace(options, timeout_seconds=min(options.timeout_seconds, _PATIENCE), pull=False))
     if embedder is None:
         return off("search is by words alone")
@@ -68,7 +68,7 @@ def check_model(options: EmbeddingOptions, budget_usd: float) -> Found:
     price = facts.usd_per_million_tokens
     if budget_usd and price is None:
         return bad(
-            f"the price of {space.provider}/{space.model} is not known, so that embedding.budget_usd cannot hold",
+            f"the price of {space.provider}/{space.model} is not known, so embedding.budget_usd cannot hold",
             "Set usd_per_million_tokens (0 for a model of your own).",
         )
     return good(
@@ -82,12 +82,12 @@ def check_model(options: EmbeddingOptions, budget_usd: float) -> Found:
 
 
 def writer_rows(case: Case) -> Iterator[Row]:
-    """Who writes contexts."""
+    """Check the writer of contexts."""
     yield "contexts", partial(check_writer, case.options.context)
 
 
 def check_writer(options: ContextOptions) -> Found:
-    """Have the context of one small function written."""
+    """Write the context of one small function."""
     from cqm.chunkers.chunking import chunk
     from cqm.chunkers.model import ChunkOptions, Document
     from cqm.index.contextual import open_writer, writer_name
@@ -108,12 +108,12 @@ def check_writer(options: ContextOptions) -> Found:
 
 
 def reranker_rows(case: Case) -> Iterator[Row]:
-    """Who looks again at results."""
+    """Check the reranker."""
     yield "reranker", partial(check_reranker, case.options.rerank)
 
 
 def check_reranker(options: RerankOptions) -> Found:
-    """Have two texts scored, twice: the first time may load a model."""
+    """Score two texts, twice: the first time may load a model."""
     from cqm.index.rerank import open_reranker
 
     reranker = open_reranker(options)
@@ -131,18 +131,18 @@ def check_reranker(options: RerankOptions) -> Found:
             f"two texts take {seconds:.2f} s, and the deadline for {options.depth} is {options.deadline_seconds:g} s",
             "Raise rerank.deadline_seconds, or choose a faster model.",
         )
-    told = f"scores {scores[0]:.3g} and {scores[1]:.3g} for a text that answers and one that does not"
+    told = f"scores {scores[0]:.3g} and {scores[1]:.3g} for an answer and another text"
     place = str(Endpoint(options.url)) if options.url else options.folder or options.shape
     return good(place, told, f"in {_duration(seconds)}")
 
 
 def encoder_rows(case: Case) -> Iterator[Row]:
-    """The model for previews of late chunking."""
+    """Check the model for previews of late chunking."""
     yield "late chunking", partial(check_encoder, case)
 
 
 def check_encoder(case: Case) -> Found:
-    """Have the tokens of one text embedded."""
+    """Embed the tokens of one text."""
     from cqm.index.embedding.late import open_token_encoder
 
     late = case.settings.late
@@ -157,7 +157,7 @@ def check_encoder(case: Case) -> Found:
 
 
 def cache_rows(case: Case) -> Iterator[Row]:
-    """The layers of the cache."""
+    """Check the layers of the cache."""
     options = case.options.cache
     if not options.enabled:
         yield "cache", partial(off, "cache.enabled is false")
@@ -173,7 +173,7 @@ def cache_rows(case: Case) -> Iterator[Row]:
 
 
 def _check_layer(case: Case, options: CacheOptions) -> Found:
-    """Keep a value and read it back."""
+    """Store a value and read it back."""
     from cqm.index.cache import open_cache
 
     folder = options.folder or cache_folder(case.options)
@@ -188,7 +188,7 @@ def _check_layer(case: Case, options: CacheOptions) -> Found:
     finally:
         cache.close()
     if layer.problem or read != value:
-        return bad(layer.problem or "what was written did not come back")
+        return bad(layer.problem or "the written value did not come back")
     return good(
         f"written and read back in {_duration(seconds)}",
         f"{size_text(layer.size_bytes)} kept" if layer.size_bytes else "",
@@ -213,12 +213,12 @@ def _price(usd: float | None) -> str:
 
 
 def store_rows(case: Case) -> Iterator[Row]:
-    """The server that holds the chunks."""
+    """Check the server holding the chunks."""
     yield "store", partial(check_store, case.options.store)
 
 
 def check_store(options: StoreOptions) -> Found:
-    """Use a collection of a moment's life."""
+    """Use a short-lived collection."""
     from cqm.index.store.open import try_server
 
     if not options.url:
@@ -235,4 +235,4 @@ SERVICES: tuple[Callable[[Case], Iterator[Row]], ...] = (
     cache_rows,
     store_rows,
 )
-"""What gives the checks of each kind of service."""
+"""Makers of the checks of each kind of service."""

@@ -1,1 +1,3 @@
-"""."""
+"""Fetch issues and pull requests of GitHub into files."""
+
+__all__ = ["fetch"]

@@ -1,6 +1,6 @@
-"""Issues and pull requests of a repository brought into a folder, a file each, so that they are indexed like any other.
+"""Fetch issues and pull requests of a repository into a folder, a file each, to be indexed like any other file.
 
-A file is written anew only when GitHub says that its issue has changed: a run that stopped is simply run again.
+A file is rewritten only when GitHub reports a later change, so a stopped run can simply be repeated.
 """
 
 import json
@@ -26,14 +26,14 @@ _ELSEWHERE = "Delete it, or name another folder with --out."
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to fetch.
+    """Issues and pull requests to fetch.
 
     Attributes:
         repository: OWNER/NAME.
         state: "open", "closed" or "all".
-        limit: issues, and pull requests, at most; the newest are taken.
-        since: only what changed at or after this moment, seconds since the epoch; 0 for all.
-        pull_requests: whether they are fetched too.
+        limit: most issues, and most pull requests; the newest are taken.
+        since: only those changed at or after this moment, in seconds since the epoch; 0 for all.
+        pull_requests: whether to fetch them too.
     """
 
     repository: str
@@ -45,7 +45,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a run did: files written, files that were up to date, and a sentence for each issue that failed."""
+    """Result of a run: files written, files up to date, and a sentence for each failed issue."""
 
     written: int
     unchanged: int
@@ -60,22 +60,20 @@ class _Task(NamedTuple):
 
 
 def fetch(wanted: Wanted, folder: Path) -> Fetched:
-    """Bring a repository's issues to `issues/NUMBER.json` and its pull requests to `pulls/NUMBER.json`.
+    """Fetch a repository's issues to `issues/NUMBER.json` and its pull requests to `pulls/NUMBER.json`.
 
     Parameters:
-        wanted: which of them.
+        wanted: the issues and pull requests to fetch.
         folder: is made if there is none.
 
     Raises:
-        GitHubError: GitHub cannot be reached or asked; what was fetched until then is kept.
-        OSError: the folder cannot be written.
+        GitHubError: GitHub can't be reached or asked; files fetched until then are kept.
+        OSError: the folder can't be written.
     """
     repository = github.repository_name(wanted.repository)
     for name in ("issues", "pulls"):
         if (folder / name).is_symlink():
-            raise GitHubError(
-                f"{folder / name} is a link, so that files would be written elsewhere.", remedy=_ELSEWHERE
-            )
+            raise GitHubError(f"{folder / name}: expected a folder, not a link to another place.", remedy=_ELSEWHERE)
     tasks = _tasks(wanted, "issue", folder / "issues", partial(github.issue, repository))
     if wanted.pull_requests:
         tasks += _tasks(wanted, "pr", folder / "pulls", partial(github.pull_request, repository))
@@ -92,7 +90,7 @@ def fetch(wanted: Wanted, folder: Path) -> Fetched:
 
 
 def fetched_lines(fetched: Fetched, folder: str) -> list[str]:
-    """What a run did, for people."""
+    """Summarize a run for people."""
     done = f"{fetched.written} fetched to {folder}, {fetched.unchanged} unchanged"
     return [done, *(f"failed: {problem}" for problem in fetched.failed)]
 
@@ -107,7 +105,7 @@ def _tasks(wanted: Wanted, command: str, folder: Path, get: Callable[[int], Json
 
 
 def _updated_at(path: Path) -> str:
-    """What a file says of its last change; empty when there is none, or it is damaged."""
+    """Read the time of last change from a file; empty when it is missing or damaged."""
     try:
         found = json.loads(read_small(path, _MOST_BYTES))["updatedAt"]
     except (FileNotFoundError, NotRegularError, ValueError, KeyError, TypeError):
@@ -116,9 +114,9 @@ def _updated_at(path: Path) -> str:
 
 
 def _write(path: Path, value: Json) -> None:
-    """Write a file as a whole or not at all; with lines, so that a search can name them."""
+    """Write a file as a whole or not at all; with lines, so a search can name them."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # What UTF-8 cannot hold is a lone surrogate, which the backslash form of Python and of JSON spell alike.
+    # UTF-8 can't hold lone surrogates only; the backslash form of Python and of JSON spell them alike.
     data = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
     partial_file = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -131,7 +129,7 @@ def _write(path: Path, value: Json) -> None:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal, nothing elsewhere."""
+    """Show a bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

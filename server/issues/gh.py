@@ -1,4 +1,4 @@
-"""The `gh` command line of GitHub: the one place that runs it and explains what goes wrong. It keeps its own token."""
+"""Run GitHub's command line `gh` and explain its failures. It keeps its own token."""
 
 import json
 import os
@@ -18,16 +18,16 @@ PULL_REQUEST_FIELDS = (
     "assignees,author,baseRefName,body,closedAt,comments,createdAt,files,headRefName,isDraft,labels,mergedAt,number,"
     "reviews,state,title,updatedAt,url"
 )
-"""Of `gh issue view --json` and `gh pr view --json` (https://cli.github.com/manual)."""
+"""Fields of `gh issue view --json` and `gh pr view --json` (https://cli.github.com/manual)."""
 
 _SECONDS = 300
 _AUTHENTICATION_REQUIRED = 4
-"""The exit code of `gh`, see `gh help exit-codes`."""
+"""Exit code of `gh`, see `gh help exit-codes`."""
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _TOKEN = re.compile(r"\b(?:gh[a-z]_\w{16,}|github_pat_\w{16,})")
 
-# Of a review comment the REST API also tells of a dozen addresses and all of its author.
+# The REST API also gives a dozen addresses and all details of a review comment's author; these are left out.
 _REVIEW_COMMENT_KEYS = (
     "id",
     "in_reply_to_id",
@@ -47,43 +47,43 @@ Json = dict[str, object]
 
 
 class GitHubError(CqmError):
-    """GitHub, or the command line that reaches it, cannot give what was asked for."""
+    """GitHub, or the command line reaching it, can't give the requested data."""
 
 
 class GoneError(GitHubError):
-    """An issue or pull request was there when they were listed, and is deleted or moved now."""
+    """An issue or pull request was deleted or moved after it was listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An issue or pull request of a repository, and when it last changed in ISO 8601."""
+    """An issue or pull request of a repository, with its last change in ISO 8601."""
 
     number: int
     updated_at: str
 
 
 def repository_name(text: str) -> str:
-    """OWNER/NAME, when that is what a text is.
+    """Check a repository's name, OWNER/NAME.
 
     Raises:
-        GitHubError: it is not.
+        GitHubError: it has another form.
     """
     if not _REPOSITORY.fullmatch(text):
-        raise GitHubError(f"{text!r} is no repository.", remedy="Write OWNER/NAME, such as cli/cli.")
+        raise GitHubError(f"{text!r}: expected a repository, OWNER/NAME.", remedy="Write it like cli/cli.")
     return text
 
 
 def listed(repository: str, command: str, state: str, limit: int) -> list[Listed]:
-    """The issues or pull requests of a repository, the newest first.
+    """List the issues or pull requests of a repository, the newest first.
 
     Parameters:
         repository: OWNER/NAME.
         command: "issue" or "pr".
         state: "open", "closed" or "all".
-        limit: how many at most.
+        limit: most items.
 
     Raises:
-        GitHubError: they cannot be had.
+        GitHubError: they can't be had.
     """
     asked = (command, "list", "-R", repository, "--state", state, "--limit", str(limit), "--json", "number,updatedAt")
     try:
@@ -96,21 +96,21 @@ def listed(repository: str, command: str, state: str, limit: int) -> list[Listed
 
 
 def issue(repository: str, number: int) -> Json:
-    """An issue with its comments, as `gh issue view --json` writes it.
+    """Fetch an issue with its comments, in the form of `gh issue view --json`.
 
     Raises:
         GoneError: it is deleted or moved.
-        GitHubError: it cannot be had.
+        GitHubError: it can't be had.
     """
     return _values(_output("issue", "view", str(number), "-R", repository, "--json", ISSUE_FIELDS))[0]
 
 
 def pull_request(repository: str, number: int) -> Json:
-    """A pull request as `gh pr view --json` writes it, and its review comments as the REST API does.
+    """Fetch a pull request in the form of `gh pr view --json`, with its review comments in that of the REST API.
 
     Raises:
         GoneError: it is deleted.
-        GitHubError: it cannot be had.
+        GitHubError: it can't be had.
     """
     found = _values(_output("pr", "view", str(number), "-R", repository, "--json", PULL_REQUEST_FIELDS))[0]
     comments = _values(_output("api", "--paginate", f"repos/{repository}/pulls/{number}/comments?per_page=100"))
@@ -124,7 +124,7 @@ def _slim(comment: Json) -> Json:
 
 
 def _values(output: str) -> list[Json]:
-    """The objects of an output: one, or lists of them, which older versions of `gh` write one after another."""
+    """Parse an output: one object, or lists of them, which older versions of `gh` write one after another."""
     decoder = json.JSONDecoder()
     values: list[Json] = []
     position = 0
@@ -134,7 +134,7 @@ def _values(output: str) -> list[Json]:
             value, position = decoder.raw_decode(output, position)
             values.extend(value if isinstance(value, list) else [value])
     except ValueError as error:
-        raise GitHubError("`gh` answered with something that is no JSON.", remedy="Update the GitHub CLI.") from error
+        raise GitHubError("`gh` did not answer with JSON.", remedy="Update the GitHub CLI.") from error
     return values
 
 
@@ -146,10 +146,10 @@ def _output(*arguments: str) -> str:
 
 
 def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    # A debugging `gh` writes headers; one that asks would wait for ever.
+    # A debugging `gh` writes headers; a prompting one would wait for ever.
     settings = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
     environment = {name: value for name, value in os.environ.items() if _may_have(name)}
-    # `gh` asks the git of its working folder which repository it is in: none, in the root folder of the disk.
+    # `gh` asks the git of its working folder for the repository: there is none in the root folder of the disk.
     program = git.program("gh", Path.cwd())
     if program is None:
         remedy = "Install it from https://cli.github.com and run `gh auth login`."
@@ -169,11 +169,11 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     except OSError as error:
         raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.") from error
     except subprocess.TimeoutExpired as error:
-        raise GitHubError(f"`gh` has not answered in {_SECONDS} seconds.", retryable=True) from error
+        raise GitHubError(f"`gh` did not answer in {_SECONDS} seconds.", retryable=True) from error
 
 
 def _may_have(name: str) -> bool:
-    """Whether `gh` gets a variable: none that makes it write headers, and none that redirects its git."""
+    """Whether `gh` gets a variable: none which makes it write headers or redirects its git."""
     return name not in {"GH_DEBUG", "GH_FORCE_TTY", "GH_REPO"} and not name.startswith("GIT_")
 
 
@@ -186,20 +186,20 @@ def _error(code: int, said: str) -> GitHubError:
         remedy = f"Run the command again {_reset()}; it goes on where it stopped."
         return GitHubError("GitHub's rate limit is reached.", remedy=remedy, retryable=True)
     if "Could not resolve to a Repository" in said:
-        remedy = "Check the spelling, and that your login may read it."
+        remedy = "Check the spelling, and the rights of your login."
         return GitHubError(f"GitHub has no such repository for you: {first}", remedy=remedy)
     if "Could not resolve to" in said or "HTTP 404" in said:
-        return GoneError(f"It is gone: {first}")
+        return GoneError(f"Deleted or moved: {first}")
     return GitHubError(f"`gh` failed: {first}", retryable=True)
 
 
 def _reset() -> str:
-    """When the rate limits that are used up begin anew. Asking for that costs nothing of them."""
+    """Tell when the used-up rate limits begin anew. Asking costs nothing of them."""
     try:
         limits = json.loads(_run("api", "rate_limit").stdout)["resources"].values()
         resets = [limit["reset"] for limit in limits if limit["remaining"] == 0]
         at = datetime.fromtimestamp(max(resets), UTC).astimezone()
     except (GitHubError, ValueError, KeyError, TypeError, AttributeError):
-        # A secondary limit has no reset that GitHub tells; its documentation says to wait for a minute at least.
+        # GitHub tells no reset for a secondary limit; its documentation says to wait a minute at least.
         return "in a few minutes"
     return f"after {at:%H:%M} ({at:%Z})"

@@ -1,4 +1,4 @@
-"""Which folders a client may name: every path of a tool call passes here before anything is read."""
+"""Check the folders a client may name: every path of a tool call passes here before anything is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from cqm.server.errors import PathRefusedError
 
 _HOW_TO_ALLOW = (
     "Ask the user to allow it: `cqm serve --root FOLDER`, `roots:` in cqm.yml, "
-    "or the folders that the client opens (its MCP roots)."
+    "or the folders opened in the client (its MCP roots)."
 )
 
 _MOST_SHOWN = 200
@@ -20,13 +20,13 @@ _MOST_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The folders that may be read; all paths are real ones, so that no link leads out of them.
+    """The readable folders; all paths are real ones, so no link leads out of them.
 
     Attributes:
         granted: folders from the command line and the settings.
-        working: the working folder, which counts when nobody grants any.
-        ask_clients: whether the roots that a client names count too. They do over stdio, where the client is the user's
-            own program; a client that comes over the network grants itself nothing.
+        working: the working folder, which counts when none is granted.
+        ask_clients: whether roots named by a client count too. They do over stdio, where the client is the user's own
+            program; a network client can't grant itself anything.
     """
 
     granted: tuple[Path, ...]
@@ -34,23 +34,23 @@ class Guard:
     ask_clients: bool = True
 
     def roots(self, named: Iterable[Path] = ()) -> tuple[Path, ...]:
-        """The folders allowed to a client that names `named` as its roots, without repetition.
+        """Return the folders allowed to a client with these own roots, without repetition.
 
         Raises:
-            PathRefusedError: nobody grants any, and the working folder is the home folder or the top of a disk. Desktop
-                programs start servers there; to index it would be nobody's wish.
+            PathRefusedError: no folder is granted, and the working folder is the home folder or the top of a disk.
+                Desktop programs start servers there, and nobody wants it indexed.
         """
         folders = (*self.granted, *(named if self.ask_clients else ()))
         if folders:
             return tuple(dict.fromkeys(folders))
         if is_too_wide(self.working):
             raise PathRefusedError(
-                f"This server was started in {self.working} and told of no folder to search.", remedy=_HOW_TO_ALLOW
+                f"No folder is allowed: this server was started in {self.working} without one.", remedy=_HOW_TO_ALLOW
             )
         return (self.working,)
 
     def decides_alone(self, path: str | None) -> bool:
-        """Whether the client's roots make no difference for a path, so that it need not be asked for them."""
+        """Whether the client's roots make no difference for a path, so it needn't be asked for them."""
         if not self.ask_clients:
             return True
         if not self.granted or path is None or not path.strip():
@@ -58,15 +58,15 @@ class Guard:
         return _is_in(_locate(path, self.granted), self.granted)
 
     def admit(self, path: str | None, named: Iterable[Path] = ()) -> tuple[Path, Path]:
-        """The real path that a client means, and the allowed root that contains it (the nearest, when several do).
+        """Resolve a client's path; return the real path and its allowed root, the nearest of several.
 
         Parameters:
-            path: as the client wrote it: absolute, relative to a root, or with "~"; None for the only root (of the
-                granted ones, when there are any).
+            path: in the client's words: absolute, relative to a root, or with "~"; None for the only root, of the
+                granted ones when there are any.
             named: the client's own roots.
 
         Raises:
-            PathRefusedError: it is outside the roots, or does not exist, or None does not say which of several roots.
+            PathRefusedError: it is outside the roots, doesn't exist, or is None with several roots.
         """
         if path is None or not path.strip():
             return (_only(self.granted or self.roots(named)),) * 2
@@ -74,26 +74,26 @@ class Guard:
         real = _locate(path.strip(), roots)
         holders = [root for root in roots if real.is_relative_to(root)]
         if not holders:
-            message = f"{_shown(path)} is outside the folders allowed here: {', '.join(map(str, roots))}."
+            message = f"path {_shown(path)} is outside the allowed folders: {', '.join(map(str, roots))}."
             raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
         if not real.exists():
             remedy = f"Give a path below {', '.join(map(str, roots))}."
-            raise PathRefusedError(f"{_shown(path)} does not exist.", remedy=remedy)
+            raise PathRefusedError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
         return real, max(holders, key=lambda root: len(root.parts))
 
 
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
-    """A guard for folders as the user wrote them.
+    """Make a guard of folders in the user's words.
 
     Raises:
-        PathRefusedError: a granted folder does not exist.
+        PathRefusedError: a granted folder doesn't exist.
     """
     folders = tuple(_existing(folder) for folder in granted)
     return Guard(folders, (working or Path.cwd()).resolve(), ask_clients)
 
 
 def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:
-    """The real paths of `file:` URIs; others, and folders that don't exist, are left out."""
+    """Return the real paths of `file:` URIs; other URIs and missing folders are left out."""
     found = (_path_of_uri(uri) for uri in uris)
     return tuple(path for path in found if path is not None)
 
@@ -105,7 +105,7 @@ def _path_of_uri(uri: str) -> Path | None:
             return None
         return Path(url2pathname(parts.path)).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        # It does not exist, or no path can be as long as that, or have such a character in it.
+        # It doesn't exist, is too long for a path, or has an impossible character.
         return None
 
 
@@ -121,25 +121,25 @@ def _only(roots: tuple[Path, ...]) -> Path:
     if len(roots) == 1:
         return roots[0]
     raise PathRefusedError(
-        "Several folders are open here.", remedy=f"Give `path`, one of: {', '.join(map(str, roots))}."
+        "path: expected one, since several folders are open.", remedy=f"Give one of: {', '.join(map(str, roots))}."
     )
 
 
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
-    """The real path meant; a relative one is looked for in each root, and taken from the first that has it."""
+    """Resolve a path; look for a relative one in each root, and take the first hit."""
     if "\0" in path:
-        raise PathRefusedError("The path has a NUL character in it.")
+        raise PathRefusedError("path: expected no NUL character.")
     try:
         wanted = Path(path).expanduser()
         candidates = [(root / wanted).resolve() for root in roots]
         return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
     except (OSError, RuntimeError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise PathRefusedError(f"{_shown(path)} cannot be followed: {why}.", remedy="Check the path.") from error
+        raise PathRefusedError(f"path {_shown(path)} cannot be resolved: {why}.", remedy="Check the path.") from error
 
 
 def _shown(path: str) -> str:
-    """A path in one line, cut where it is too long to read."""
+    """Show a path in one line, cut where it is too long to read."""
     shown = path.encode("utf-8", "backslashreplace").decode()
     shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""The roots that a client names, asked for in the way of the protocol revision that it speaks."""
+"""Ask a client for its roots, in the way of its protocol revision."""
 
 import logging
 from pathlib import Path
@@ -16,13 +16,13 @@ from cqm.server.mcp.scope import Served
 
 _log = logging.getLogger(__name__)
 
-# From this revision on a server cannot send requests: its question is a call's result, and the client calls again.
+# From this revision on a server can't send requests: its question is a call's result, and the client calls again.
 _QUESTIONS_AS_RESULTS = "2026-07-28"
 _ANSWER_WITHIN_SECONDS = 5.0
 
 
 async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoots | ListRootsResult | None:
-    """The client's roots, the question for them, or None where they don't count or the client has none to tell."""
+    """Return the client's roots, or the question for them; None where they don't count or the client has none."""
     capabilities = ctx.client_capabilities
     if capabilities is None or capabilities.roots is None:
         return None
@@ -44,9 +44,9 @@ async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoot
 
 
 def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]) -> tuple[Path, ...]:
-    """The folders among the client's roots."""
+    """List the folders among the client's roots."""
     return folders_of_uris(str(root.uri) for root in listed.roots) if listed else ()
 
 
 NamedRoots = Annotated[tuple[Path, ...], Resolve(folders_of_roots)]
-"""A tool's parameter that gets the folders which the client names as its roots."""
+"""Parameter of a tool for the folders named by the client as its roots."""

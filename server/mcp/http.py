@@ -1,4 +1,4 @@
-"""Streamable HTTP: who may connect, how much they may take, and how the server starts and ends."""
+"""Streamable HTTP: access, limits, start and end of the server."""
 
 import hmac
 import ipaddress
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 MOST_SESSIONS = 256
-"""Open at once; another one is answered 503 until one of them ends."""
+"""Most open sessions; another one is answered 503 until one ends."""
 
 _IDLE_SECONDS = 30 * 60
-"""A session without a request for so long ends; its client has to begin another."""
+"""A session without requests ends after this time; its client has to begin another."""
 _MOST_BODY_BYTES = 4 * 1024 * 1024
 _SECONDS_TO_FINISH = 3
 _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
-"""They warn of each bad request, so that anybody who connects could fill a log, or a pipe that nobody reads."""
+"""They warn of each bad request, so anybody could fill a log, or a pipe nobody reads."""
 
 
 def serve_http(server: MCPServer[Any], address: str) -> None:
@@ -36,7 +36,7 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
 
     Parameters:
         server: any MCP server.
-        address: HOST:PORT; port 0 takes a free one. The address in use is told on standard error, and a new token.
+        address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
 
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
@@ -69,7 +69,7 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
         )
         for name in _CHATTY_LOGGERS:
             logging.getLogger(name).setLevel(logging.ERROR)
-        # uvicorn raises the signal again after a clean end, for the handler that was there before its own.
+        # uvicorn raises the signal again after a clean end, for the handler before its own.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         anyio.run(uvicorn.Server(config).serve, [listener])
@@ -78,7 +78,7 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
 def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65_535:  # noqa: PLR2004 - the highest port
-        raise ServeError(f"{address!r} is no address.", remedy="Write HOST:PORT, for example 127.0.0.1:8000.")
+        raise ServeError(f"HTTP address {address!r}: expected HOST:PORT.", remedy="Write it like 127.0.0.1:8000.")
     return host.strip("[]"), int(port)
 
 
@@ -87,17 +87,19 @@ def _listen(host: str, port: int) -> socket.socket:
         family, _, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(target[:2], family=family)
     except OSError as error:
-        raise ServeError(f"{host}:{port} cannot be served: {error}.", remedy="Choose another port or host.") from error
+        raise ServeError(
+            f"HTTP address {host}:{port} cannot be served: {error}.", remedy="Choose another port or host."
+        ) from error
 
 
 def _local_only(host: str) -> TransportSecuritySettings:
-    """Refuse what a web page makes a browser on this machine send (DNS rebinding)."""
+    """Refuse requests a web page sends through a browser on this machine (DNS rebinding)."""
     names = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", host)]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
 
 
 def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
-    """Let only requests through that bring the token."""
+    """Let only requests with the token through."""
     wanted = f"Bearer {token}".encode()
 
     async def check(scope: "Scope", receive: "Receive", send: "Send") -> None:

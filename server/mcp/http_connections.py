@@ -1,4 +1,4 @@
-"""Connections of the HTTP server: how many there are, and how long a request may be on its way."""
+"""Bound the number of connections of the HTTP server, and the time of a request."""
 
 import asyncio
 from typing import Any
@@ -8,16 +8,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 256
 SECONDS_TO_SEND = 10.0
-"""For a client to send a whole request, from its first byte, or from the connection for the first one."""
+"""Longest time for sending a whole request, from its first byte, or from the connection for the first one."""
 SECONDS_TO_READ = 60.0
-"""For a client to read on while an answer waits for it."""
+"""Longest pause in reading an answer."""
 
 
 class BoundedConnection(H11Protocol):
-    """An HTTP connection that is cut off when its client is slow.
+    """An HTTP connection which cuts off slow clients.
 
-    uvicorn itself only limits the time between two requests. Where there are too many connections, the oldest one that
-    is not being answered makes room: nobody shuts others out by opening connections.
+    uvicorn itself only limits the time between two requests. With too many connections, the oldest one without a
+    running answer makes room: nobody shuts others out by opening connections.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as uvicorn calls it
@@ -41,7 +41,7 @@ class BoundedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; the time for it began with its first part."""
+        """Take a part of a request; the first part has started its time."""
         super().data_received(data)
         self._limit_sending()
 
@@ -54,12 +54,12 @@ class BoundedConnection(H11Protocol):
         self._limit_sending()
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not read, for a while."""
+        """Wait a while for a client which doesn't read."""
         super().pause_writing()
         self._reading = self.loop.call_later(SECONDS_TO_READ, self.cut_off)
 
     def resume_writing(self) -> None:
-        """Go on with a client that reads again."""
+        """Go on with a client which reads again."""
         super().resume_writing()
         if self._reading is not None:
             self._reading.cancel()
@@ -67,7 +67,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def is_answered(self) -> bool:
-        """Whether a whole request is here and its answer is not finished."""
+        """Whether a whole request is here and its answer isn't finished."""
         return self._has_request and self.cycle is not None and not self.cycle.response_complete
 
     @property
@@ -75,7 +75,7 @@ class BoundedConnection(H11Protocol):
         return self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}
 
     def cut_off(self) -> None:
-        """Close the connection now, and drop what was not sent yet."""
+        """Close the connection now, and drop unsent data."""
         self._stop_timers()
         self.transport.abort()
 

@@ -1,4 +1,4 @@
-"""The token that guards the HTTP server: given, kept in a file, or made for one run."""
+"""The token guarding the HTTP server: given, kept in a file, or made for one run."""
 
 import os
 import secrets
@@ -21,11 +21,11 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may use the server.
+    """Access to the server.
 
     Attributes:
-        token: that each request has to bring; empty where none is needed.
-        notices: lines for the user: the token or where it is, or that there is none.
+        token: required in each request; empty where none is needed.
+        notices: lines for the user: the token or its place, or a warning of none.
     """
 
     token: str
@@ -37,11 +37,11 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool) -
 
     Parameters:
         environment: the process's variables.
-        address: as the user wrote it, for messages.
+        address: in the user's words, for messages.
         is_local: whether only this machine can reach it.
 
     Raises:
-        ServeError: the file cannot be used, or others could reach the server without a token.
+        ServeError: the file can't be used, or others could reach the server without a token.
     """
     given, file = environment.get(TOKEN_VARIABLE, "").strip(), environment.get(FILE_VARIABLE, "")
     if given and given != NO_TOKEN:
@@ -51,32 +51,35 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool) -
         return Access(_kept_token(path), (f"Its token is in {path}.",))
     if not is_local:
         raise ServeError(
-            f"{address} can be reached from other machines, and no token guards it.",
+            f"HTTP address {address}: expected a token, since other machines can reach it.",
             remedy=f"Set {TOKEN_VARIABLE} to a long random text, the bearer token of clients, or use 127.0.0.1.",
         )
     if given == NO_TOKEN:
-        return Access("", ("No token guards it: every user of this machine can read what it serves.",))
+        return Access("", ("No token guards it: every user of this machine can read the files it serves.",))
     token = secrets.token_urlsafe(_RANDOM_BYTES)
-    kept = f"Clients send this header, with a new token at each start; {TOKEN_VARIABLE} or {FILE_VARIABLE} keeps one."
+    kept = f"Clients send this header. The token is new at each start; {TOKEN_VARIABLE} or {FILE_VARIABLE} keeps one."
     return Access(token, (f"Authorization: Bearer {token}", kept))
 
 
 def _kept_token(path: Path) -> str:
-    """The token in a file that only its owner can read; a new file gets a new token."""
-    remedy = f"Delete it, and CQM writes a new one; or let {FILE_VARIABLE} name another file."
+    """Read the token from a file only its owner can read; a new file gets a new token."""
+    remedy = f"Delete it, and CQM writes a new one; or set {FILE_VARIABLE} to another file."
     try:
         _write_new(path)
         with os.fdopen(os.open(path, FILE_FLAGS), "rb") as opened:
             about = os.fstat(opened.fileno())
             if not stat.S_ISREG(about.st_mode):
-                raise ServeError(f"{path} is no regular file.", remedy=remedy)
+                raise ServeError(f"{FILE_VARIABLE} {path}: expected a regular file.", remedy=remedy)
             if os.name == "posix" and (about.st_mode & _OTHERS or about.st_uid != os.geteuid()):
-                raise ServeError(f"{path} is not for you alone.", remedy=f"Run `chmod 600` on it. {remedy}")
+                raise ServeError(
+                    f"{FILE_VARIABLE} {path}: expected a file only you can read.",
+                    remedy=f"Run `chmod 600` on it. {remedy}",
+                )
             token = opened.read(_MOST_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ServeError(f"The token in {path} cannot be used: {error}.", remedy=remedy) from error
+        raise ServeError(f"{FILE_VARIABLE} {path} cannot be used: {error}.", remedy=remedy) from error
     if not token:
-        raise ServeError(f"{path} is empty.", remedy=remedy)
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file.", remedy=remedy)
     return token
 
 

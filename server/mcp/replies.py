@@ -1,4 +1,4 @@
-"""What the tools answer, as text for agents; a search's answer is in render.py."""
+"""Replies of the tools, as text for agents; the answer of a search is in render.py."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,32 +23,36 @@ _LONGEST_VALUE = 60
 
 
 def with_facts(text: str, name: str, facts: object) -> CallToolResult:
-    """A tool's reply: the text that the model reads, and facts for the program that it runs in, as `_meta`.
+    """Make a tool's reply: text for the model, and facts for the program around it, as `_meta`.
 
-    They are no structured content: programs show that to the model in place of the text.
+    The facts aren't structured content: programs show this to the model in place of the text.
 
     Parameters:
-        name: of the facts, below our prefix.
-        facts: as JSON has them, or dataclasses.
+        text: for the model.
+        name: of the facts, below CQM's prefix.
+        facts: JSON types or dataclasses.
     """
     return CallToolResult(content=[TextContent(type="text", text=text)], _meta={f"{_PREFIX}{name}": plain(facts)})
 
 
 def job_reply(root: str, job: Job) -> str:
-    """How an indexing job stands.
+    """Report the state of an indexing job.
 
     Raises:
         CqmError: the job failed.
     """
     if not job.is_done:
         return "\n".join(
-            [going_on(root, job), "Search answers from what is done. Call index_path again to wait for the rest."]
+            [
+                going_on(root, job),
+                "Search answers from the files done so far. Call index_path again to wait for the rest.",
+            ]
         )
     return "\n".join(map(one_line, _summary_lines(root, job.result())))
 
 
 def going_on(root: str, job: Job) -> str:
-    """A running job in one line."""
+    """Describe a running job in one line."""
     progress = job.progress
     if not progress.total:
         return one_line(f"Indexing {root} goes on: looking for files.")
@@ -56,12 +60,12 @@ def going_on(root: str, job: Job) -> str:
 
 
 def progress_message(progress: Progress) -> str:
-    """A progress notification's text."""
+    """Write the text of a progress notification."""
     return one_line(f"{progress.path} ({progress.chunks:,} chunks)") if progress.path else progress.phase
 
 
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
-    """What an index holds, the job that runs on it, how its files are followed, and whose settings hold."""
+    """Describe an index, its running job, how its files are watched, and whose settings are in force."""
     lines = [*status_lines(status)]
     if job and not status.running:
         lines.append(f"  {going_on(status.root, job)}")
@@ -73,7 +77,7 @@ def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", n
 
 
 def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
-    """The files that failed or were skipped, with their reasons, as many as a reply may hold."""
+    """List failed or skipped files with their reasons, as many as a reply may hold."""
     if not problems:
         return one_line(f"{root}: no file {what}.")
     lines = [f"{root}: {len(problems):,} files {what}:"]
@@ -84,13 +88,13 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
 
 
 def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = "") -> str:
-    """The chunks of a document: a line for each, or with its text, as many as fit.
+    """List the chunks of a document, a line each or with their text, as many as fit.
 
     Parameters:
         made: the document, cut.
         with_text: show the text of each chunk too.
-        budget: estimated tokens that the reply may have.
-        mark: that CQM's lines begin with below the first chunk; a new one when empty.
+        budget: estimated tokens for the reply.
+        mark: prefix of CQM's lines below the first chunk; a new one when empty.
     """
     lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
     lines += [f"Warning: {warning}" for warning in made.report.warnings]
@@ -106,7 +110,7 @@ def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = ""
         left -= estimate(block) + 1
         if left < 0:
             rest = len(made.report.chunks) - chunk.index
-            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, have no room in this reply.")
+            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, do not fit in this reply.")
             break
         lines.append(block)
     return "\n".join(lines)
@@ -119,7 +123,7 @@ def _chunk_block(made: Preview, chunk: Chunk, *, with_text: bool) -> str:
 
 
 def _known(chunk: Chunk) -> str:
-    """What is known of a chunk beside its name, as far as it is a line's worth."""
+    """Name further facts of a chunk in a line."""
     about = chunk.metadata
     known: dict[str, object] = {"fqcn": about.fqcn if about.fqcn != chunk.symbol else "", **about.facts}
     if len(chunk.symbols) == 1:
@@ -130,5 +134,5 @@ def _known(chunk: Chunk) -> str:
 
 
 def _summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
-    yield "Cancelled: what was done by then is indexed; call again for the rest." if summary.cancelled else "Indexed."
+    yield "Cancelled: files done by then are indexed; call again for the rest." if summary.cancelled else "Indexed."
     yield from summary_lines(root, summary)

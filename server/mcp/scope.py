@@ -1,4 +1,4 @@
-"""What the tools work with, and how a path that a client names becomes an index."""
+"""State of a server shared by its tools; it turns a client's path into an index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a server serves from, for its whole life.
+    """Objects a server uses for its whole life.
 
     Attributes:
-        guard: which paths clients may name.
-        settings: those that hold without a project.
+        guard: checks the paths of clients.
+        settings: those outside of any project.
         workspace: the open indexes.
-        workers: read and cut what is previewed.
+        workers: read and cut previewed files.
     """
 
     guard: Guard
@@ -27,7 +27,7 @@ class Served:
     workers: Workers
 
     def root_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, Path]:
-        """The real path that a client means and the root whose index answers for it.
+        """Resolve a client's path; return the real path, and the root whose index answers for it.
 
         Raises:
             PathRefusedError: the client may not name it.
@@ -37,7 +37,7 @@ class Served:
         return real, self.workspace.root_of(real, allowed)
 
     def roots_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, ...]:
-        """The root of a path; without a path, those of all allowed folders and of the indexes open below them."""
+        """Return the root of a path; without a path, those of all allowed folders and of open indexes below them."""
         if path is not None:
             return (self.root_of(path, named)[1],)
         allowed = self.guard.granted or self.guard.roots(named)
@@ -46,7 +46,7 @@ class Served:
         return tuple(dict.fromkeys(roots + below))
 
     def open(self, path: str | None, named: Sequence[Path]) -> "Place":
-        """The index that answers for a path, opened.
+        """Open the index answering for a path.
 
         Raises:
             CqmError: see `root_of` and `Workspace.open`.
@@ -63,14 +63,14 @@ class Place:
     path: Path
 
     def globs(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Globs relative to the path as globs relative to the root, as if they stood in a .gitignore file there."""
+        """Convert globs relative to the path, as in a .gitignore file there, to globs relative to the root."""
         base = self._base()
         if not base:
             return tuple(wanted)
         return tuple(f"{base}/{_anchored(glob)}" for glob in wanted)
 
     def include(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """`globs`, or without any, one that matches all at or below the path."""
+        """Convert globs; without any, make one matching everything at or below the path."""
         base = self._base()
         if wanted or not base:
             return self.globs(wanted)
@@ -83,5 +83,5 @@ class Place:
 
 
 def _anchored(glob: str) -> str:
-    """A glob without a slash in front or within matches at any depth."""
+    """Anchor a glob: without a slash in front or within, it matches at any depth."""
     return glob.lstrip("/") if "/" in glob.rstrip("/") else f"**/{glob}"

@@ -1,4 +1,4 @@
-"""MCP over standard input and output: nothing but protocol goes out; a signal ends it as the client's leaving does."""
+"""MCP over standard input and output: only protocol goes out, and a signal ends it as the client's leaving does."""
 
 import os
 import select
@@ -14,22 +14,22 @@ _CHUNK = 1 << 16
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
-    """Serve one client until it closes the stream, or SIGINT or SIGTERM says to end."""
+    """Serve one client until it closes the stream, or until SIGINT or SIGTERM."""
     if sys.platform != "win32":
         _end_input_on_signals()
     try:
-        # While this runs, the SDK keeps descriptor 1 pointed at standard error, and the wire to itself.
+        # While this runs, the SDK points descriptor 1 at standard error and keeps the wire for itself.
         anyio.run(server.run_stdio_async)
     finally:
-        # It gives the wire back at its end; what libraries still hold in their buffers must not follow the protocol.
+        # The SDK has given the wire back: output left in libraries' buffers must not follow the protocol.
         os.dup2(2, 1)
 
 
 def _end_input_on_signals() -> None:
-    """Put a relay in front of standard input that a signal can end.
+    """Put a relay in front of standard input, so signals can end it.
 
-    The SDK reads standard input in a thread that nothing can interrupt. With the relay, a signal looks to it like the
-    client's leaving, and everything is closed in order.
+    The SDK reads standard input in a thread nothing can interrupt. With the relay, a signal looks like the client's
+    leaving, and everything is closed in order.
     """
     wire = os.dup(0)
     relayed, relay = os.pipe()

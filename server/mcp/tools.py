@@ -1,4 +1,4 @@
-"""The five tools, and the one place where our errors become text for the model."""
+"""The five tools, and the one place turning errors into text for the model."""
 
 import functools
 import logging
@@ -51,23 +51,23 @@ from cqm.server.workspace.workspace import OpenIndex
 _log = logging.getLogger(__name__)
 
 _GLANCE_SECONDS = 2.0
-"""How long a search waits until a complete index of earlier days has been compared with the files of today."""
+"""Longest wait of a search for the comparison of a complete older index with the files."""
 
 _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
-PathInScope = Annotated[str | None, Field(description="File or folder; the folder that is open when left out.")]
+PathInScope = Annotated[str | None, Field(description="File or folder; default: the open folder.")]
 Wait = Annotated[
     float | None,
-    Field(ge=0, le=240, description="Seconds to wait for indexing before answering that it goes on (default 45)."),
+    Field(ge=0, le=240, description="Longest wait for the indexing, in seconds (default 45)."),
 ]
 WaitForChanges = Annotated[
     float | None,
     Field(
         ge=0,
         le=240,
-        description="Seconds to wait until all changes known by now are indexed (default: only for a folder's first "
+        description="Longest wait for known changes to be indexed, in seconds (default: only for a folder's first "
         "indexing, 45).",
     ),
 ]
@@ -76,7 +76,7 @@ StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", 
 
 
 def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_Reply]]:
-    """Turn what a tool raises into ToolError, whose text is all that reaches the model."""
+    """Turn every error of a tool into ToolError: only its text reaches the model."""
 
     @functools.wraps(tool)
     async def call(*args: _P.args, **kwargs: _P.kwargs) -> _Reply:
@@ -95,7 +95,7 @@ def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_
 
 
 def _error_text(error: CqmError) -> str:
-    """An error for the model, on one line; only settings have several, one a problem."""
+    """Write an error for the model on one line; only errors of settings have several, one a problem."""
     lines = str(error).split("\n") if isinstance(error, SettingsError) else [str(error)]
     return "\n  ".join(map(one_line, lines))
 
@@ -105,14 +105,14 @@ async def index_path(
     ctx: ToolContext,
     named: NamedRoots,
     path: PathInScope = None,
-    force: Annotated[bool, Field(description="Read and embed all files anew; search goes on meanwhile.")] = False,  # noqa: FBT002
-    retry: Annotated[bool, Field(description="Only try the files again that failed.")] = False,  # noqa: FBT002
+    force: Annotated[bool, Field(description="Rebuild the index; search goes on meanwhile.")] = False,  # noqa: FBT002
+    retry: Annotated[bool, Field(description="Only retry failed files.")] = False,  # noqa: FBT002
     wait_seconds: Wait = None,
 ) -> str:
-    """Start or join the job that brings the index of a path up to date, and wait for it for a while."""
+    """Start or join the job updating the index of a path, and wait a while for it."""
     served = ctx.request_context.lifespan_context
     opened = (await run_sync(served.open, path, named)).opened
-    # Whoever asks for this may have mended a service just now.
+    # The caller may have just repaired a service.
     await run_sync(opened.index.retry_models)
     job = opened.start_or_join(anew=force, retry=retry and not force)
     await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
@@ -123,12 +123,12 @@ async def index_path(
 async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
-    query: Annotated[str, Field(description="A question, a symbol's name, an error message, a file's name.")] = "",
+    query: Annotated[str, Field(description="A question, a symbol's name, an error message or a file's name.")] = "",
     like: Annotated[
-        str, Field(description='Instead of a query: find what is like a place, as results name it: "src/app.py:40-61".')
+        str, Field(description='In place of a query: find chunks similar to these lines: "src/app.py:40-61".')
     ] = "",
     path: PathInScope = None,
-    limit: Annotated[int | None, Field(ge=1, le=100, description="Results a page (default 10).")] = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Results per page (default 10).")] = None,
     mode: Annotated[
         Literal["hybrid", "semantic", "lexical"] | None,
         Field(description="hybrid (default), semantic (meaning alone) or lexical (words alone)."),
@@ -137,23 +137,23 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
     source: Annotated[
         list[Literal["code", "documentation", "config", "data", "issue"]] | None,
-        Field(description='Only what comes from there: ["issue"], ["code", "documentation"].'),
+        Field(description='Only these sources: ["issue"], ["code", "documentation"].'),
     ] = None,
     include: Annotated[
-        list[str] | None, Field(description='Only files that match a glob: ["src/**", "*.py"]; relative to `path`.')
+        list[str] | None, Field(description='Only files matching a glob, relative to `path`: ["src/**", "*.py"].')
     ] = None,
-    exclude: Annotated[list[str] | None, Field(description='No files that match a glob: ["tests/**"].')] = None,
+    exclude: Annotated[list[str] | None, Field(description='No files matching a glob: ["tests/**"].')] = None,
     changed_since: Annotated[
         str | None, Field(description="Only files changed since: a span back (2d, 12h) or a date (2026-03-01).")
     ] = None,
-    cursor: Annotated[str, Field(description="Of the page before, for the next page.")] = "",
+    cursor: Annotated[str, Field(description="From the previous page, for the next one.")] = "",
     token_budget: Annotated[
-        int | None, Field(ge=200, le=24_000, description="Tokens the reply may have (default 6000).")
+        int | None, Field(ge=200, le=24_000, description="Most tokens of the reply (default 6000).")
     ] = None,
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
 ) -> CallToolResult:
-    """Answer a question from the index of a path, which is made first when there is none."""
+    """Answer a question from the index of a path; make the index first when there is none."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
     settings = place.opened.settings
@@ -187,7 +187,7 @@ async def usages(
     limit: Annotated[int, Field(ge=1, le=100, description="Calls to show.")] = 20,
     wait_seconds: WaitForChanges = None,
 ) -> str:
-    """Tell where a symbol is defined, what calls it and what it calls, from the index of a path."""
+    """List definitions and calls of a symbol, and the symbols it calls, from the index of a path."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
@@ -203,17 +203,17 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     named: NamedRoots,
     path: Annotated[str | None, Field(description="File to preview.")] = None,
     text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
-    name: Annotated[str, Field(description="File name that tells the language of `text`: example.py.")] = "text.txt",
+    name: Annotated[str, Field(description="File name deciding the language of `text`: example.py.")] = "text.txt",
     with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
-    strategy: Annotated[StrategyName, Field(description="How to cut; auto goes by content.")] = "auto",
+    strategy: Annotated[StrategyName, Field(description="Way to cut; auto decides by content.")] = "auto",
     options: Annotated[
         dict[str, PlainValue] | None,
-        Field(description='Of the strategy: {"target_tokens": 256}. A wrong name is answered with those there are.'),
+        Field(description='Of the strategy: {"target_tokens": 256}. An unknown name is answered with the known ones.'),
     ] = None,
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
     if (path is None) == (text is None):
-        raise ToolError("Give either `path` or `text`.")
+        raise ToolError("path and text: expected exactly one of them.")
     served = ctx.request_context.lifespan_context
     choice = Choice(strategy, options or {})
     if text is not None:
@@ -233,10 +233,10 @@ async def index_status(
     path: PathInScope = None,
     show: Annotated[
         Literal["summary", "failed", "skipped"],
-        Field(description="summary, or all files that failed or were skipped, with their reasons."),
+        Field(description="summary, or all failed or skipped files with their reasons."),
     ] = "summary",
 ) -> CallToolResult:
-    """Tell what is indexed, how fresh it is, what failed or was skipped, and what goes on."""
+    """Report contents, freshness, failed and skipped files, and running work of an index."""
     served = ctx.request_context.lifespan_context
     if show != "summary":
         place = await run_sync(served.open, path, named)
@@ -253,7 +253,7 @@ def _seconds(served: Served, wanted: float | None) -> float:
 
 
 def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
-    """Tells a client of the progress, if it asked to be told."""
+    """Return a function reporting progress to a client which asked for it."""
 
     async def tell(progress: Progress) -> None:
         await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
@@ -262,19 +262,20 @@ def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
 
 
 def _answer(opened: OpenIndex, query: Query) -> Answer:
-    """An answer with all that this process knows of how fresh it is."""
+    """Search, and judge the answer's freshness by all this process knows."""
     backlog = opened.backlog()
     answer = opened.index.search(query)
     return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
 
 
 async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
-    """Compare the index with its files if nobody has, and give a line for the reply when it is not in step with them.
+    """Compare the index with its files unless done before; return a note for the reply when it is still behind.
 
     Parameters:
         opened: the index.
-        served: what tells how long to wait by default.
-        wait: seconds that the caller will wait for changes to be indexed; None to wait only where nothing was compared.
+        served: has the default wait.
+        wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
+        ctx: gets the progress.
 
     Raises:
         CqmError: there is no index to answer from, and none could be made.
@@ -288,12 +289,12 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
     seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
     end = anyio.current_time() + _seconds(served, seconds)
     if opened.is_in_step and (running := opened.running_job()) and running.join():
-        # It may have passed what changed since it began.
+        # The job may have passed files changed since it began.
         await running.wait(end - anyio.current_time(), _progress_to(ctx))
     job = opened.start_or_join()
     done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
     if not done:
-        return f"Note: {going_on(root, job)} This answers from what is done; ask again later for the rest.\n"
+        return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
     try:
         job.result()
     except CqmError as error:
@@ -304,10 +305,10 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
 
 
 def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
-    """The chunks of a file, if it is one that indexing reads: what is skipped as a secret must not be shown either."""
+    """Cut a file, if indexing would read it: a file skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
-        raise PathRefusedError(f"{relative} is not a file.", remedy="Give the path of a file.")
+        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
     found = next(iter(scan(root, settings.scan_options(), below=[relative])), None)
     if found is None:
         raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
@@ -326,7 +327,7 @@ def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
 
 
 def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
-    """The status of a root, compared with the disk unless another process has the index."""
+    """Read the status of a root, compared with the disk unless another process has the index."""
     status = served.workspace.status(root)
     if not status.exists and served.workspace.opened(root) is None:
         return status_reply(status), status
@@ -334,7 +335,7 @@ def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
         opened = served.workspace.open(root)
     except IndexInUseError as error:
         return status_reply(status, watch=error.message), status
-    # The job first: one that ends while the disk is looked at is still told of, and never missing beside old counts.
+    # Take the job first: it is reported even if it ends during the look, and never missing beside old counts.
     job = opened.running_job()
     status = opened.index.status(look=True)
     return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

@@ -1,4 +1,4 @@
-"""`python -m cqm.server.owner FOLDER`: own the index in a folder. Clients start this; nobody else has to."""
+"""`python -m cqm.server.owner FOLDER ROOT`: own the index of ROOT, in FOLDER. Only clients start this."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def _detach() -> None:
-    """Become nobody's child: whoever started this may end, and has no process to wait for."""
+    """Fork and let the parent end, so nobody has to wait for this process."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
 
@@ -14,8 +14,9 @@ def _detach() -> None:
 if __name__ == "__main__":
     _detach()
     os.umask(0o077)
-    # What an error says of who has the index.
-    sys.argv[0] = "cqm owner"
+    folder, root = sys.argv[1:]
+    # Error messages about a used index name this process so.
+    sys.argv = ["cqm owner", folder]
     from cqm.server.owner.process import own
 
-    own(Path(sys.argv[1]))
+    own(Path(folder), Path(root))

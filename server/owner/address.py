@@ -1,8 +1,8 @@
-"""Where the owner of an index is found: a socket that only its user can reach, named in the folder of the index.
+"""Address of an index's owner: a socket only its user can reach, written to a file in the folder of the index.
 
-An address is believed where this user alone can have written it, and dialled where this user alone can listen: the
-folder of the index and that of the socket have mode 0700, and the system tells whose process answers. A port is
-dialled only on systems without unix sockets.
+A client trusts an address only this user can have written, and dials only where this user alone can listen: the folders
+of the index and of the socket have mode 0700, and the system tells whose process answers. A port is dialled only on
+systems without unix sockets.
 """
 
 import hashlib
@@ -28,22 +28,22 @@ _BACKLOG = 128
 _LOOPBACK = "127.0.0.1"
 _HIGHEST_PORT = 65_535
 _SOCKETS = "cqm"
-"""The name of the folder for sockets in the user's own folder of what runs."""
+"""Name of the folder for sockets in the user's own runtime folder."""
 _ADDRESS_BYTES = 4096
-"""Of the file of an address, at most."""
+"""Longest address file."""
 _CREDENTIALS = struct.Struct("3i")
 """`struct ucred` of Linux: process, user, group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an owner listens.
+    """Place where an owner listens.
 
     Attributes:
         pid: of the owner.
         path: of its unix socket; empty where there are none, as on Windows.
-        port: on the loopback address then.
-        token: what a client has to know then; a socket's permissions do as much.
+        port: on the loopback address, where there are no unix sockets.
+        token: proves a client on a port; a socket's permissions do as much.
     """
 
     pid: int
@@ -53,19 +53,19 @@ class Address:
 
 
 def has_unix_sockets() -> bool:
-    """Whether this system has them; Python on Windows has not."""
+    """Whether this system has unix sockets; Python on Windows has none."""
     return hasattr(socket, "AF_UNIX")
 
 
 def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Address]:
-    """Begin to listen for the clients of an index, and tell them where. Only its one owner may call this.
+    """Listen for the clients of an index, and write the address for them. Only its one owner may call this.
 
     Parameters:
         folder: of the index.
-        over_tcp: on the loopback address, rather than on a unix socket; no client dials it where there are these.
+        over_tcp: listen on the loopback address rather than a unix socket; clients with unix sockets don't dial it.
 
     Raises:
-        StoreError: no place for the socket is to be had, or the folder cannot be written.
+        StoreError: there is no place for the socket, or the folder can't be written.
     """
     try:
         if over_tcp or not has_unix_sockets():
@@ -81,12 +81,12 @@ def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Addr
 
 
 def is_found(folder: Path, address: Address) -> bool:
-    """Whether clients still find an owner: its socket may be removed at a logout, the index with the cache."""
+    """Whether clients still find an owner: a logout may remove its socket, and clearing the cache its index."""
     return read_address(folder) == address and (not address.path or Path(address.path).exists())
 
 
 def unlisten(folder: Path, address: Address) -> None:
-    """Take away what `listen` left on disk, unless another owner's is there by now."""
+    """Remove the files made by `listen`, unless another owner has replaced them."""
     if read_address(folder) == address:
         with suppress(OSError):
             (folder / ADDRESS_FILE).unlink()
@@ -95,11 +95,11 @@ def unlisten(folder: Path, address: Address) -> None:
 
 
 def read_address(folder: Path) -> Address | None:
-    """Where the owner of an index listens, or did before it died.
+    """Read the address where the owner of an index listens, or listened before it died.
 
     Returns:
         None where there is no owner, or the address may be somebody else's: others can write to the folder, the file is
-        a link or another user's, or the socket is not in a folder for the sockets of this user.
+            a link or another user's, or the socket is outside the folders for this user's sockets.
     """
     try:
         if problem_of_folder(folder) or _others_can_enter(folder.lstat()):
@@ -119,10 +119,10 @@ def read_address(folder: Path) -> Address | None:
 
 
 def dial(address: Address) -> socket.socket | None:
-    """A connection to an owner that is a process of this user; None when nobody listens there, or somebody else does.
+    """Connect to an owner run by this user; None when nobody or somebody else listens there.
 
     Raises:
-        OSError: the system refuses it for another reason, such as too many open files.
+        OSError: the system refuses for another reason, such as too many open files.
     """
     if address.port and has_unix_sockets():
         return None
@@ -145,9 +145,9 @@ def dial(address: Address) -> socket.socket | None:
 
 
 def is_of_this_user(connection: socket.socket) -> bool:
-    """Whether the process at the other end of a unix socket is this user's, as far as the system tells.
+    """Whether this user owns the process at the other end of a unix socket, as far as the system tells.
 
-    Linux does. Elsewhere the modes of the socket and of its folder have to do, and over TCP the token.
+    Linux tells. Elsewhere the modes of the socket and its folder must do, and over TCP the token.
     """
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None or not has_unix_sockets() or connection.family != socket.AF_UNIX:
@@ -165,7 +165,7 @@ def _is_my_socket(path: Path) -> bool:
 
 
 def _is_for_sockets(place: Path) -> bool:
-    """Whether a folder is one for the sockets of this user, made by a process that may have had another environment."""
+    """Whether a folder holds this user's sockets; a process with another environment may have made it."""
     if not place.is_absolute() or ".." in place.parts or place.name not in {_SOCKETS, _my_sockets()}:
         return False
     try:
@@ -186,11 +186,11 @@ def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         unnamed.unlink(missing_ok=True)
-        # Nobody else can enter the folder, so that nobody can be quicker than this.
+        # Only this user can enter the folder, so nobody can be quicker.
         listener.bind(str(unnamed))
         unnamed.chmod(0o600)
         listener.listen(_BACKLOG)
-        # What has the name of a socket answers from the first moment on, so that nobody takes it for one that is left.
+        # A socket gets its name only when it answers, so nobody takes it for a dead owner's.
         unnamed.replace(path)
     except OSError:
         listener.close()
@@ -199,7 +199,7 @@ def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
 
 
 def _sweep(place: Path) -> None:
-    """Take away the sockets that no process listens on: those of owners that were killed, whatever their index."""
+    """Remove sockets on which no process listens: their owners were killed."""
     for path in place.glob("*-*"):
         if not _answers(path):
             path.unlink(missing_ok=True)
@@ -216,12 +216,12 @@ def _answers(path: Path) -> bool:
 
 
 def _socket_name(folder: Path, pid: int | str) -> str:
-    """The name of an owner's socket: short, since sockets have room for about 100 bytes of path."""
+    """Name an owner's socket: short, since sockets have room for about 100 bytes of path."""
     return f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}-{pid}"
 
 
 def _socket_folder() -> Path:
-    """A folder for sockets that only this user can enter, the first that will do."""
+    """Return the first usable folder for sockets only this user can enter."""
     problems = []
     for place in _candidates():
         longest = os.fsencode(place / f".{'0' * 16}-{2**22}")
@@ -243,16 +243,16 @@ def _candidates() -> list[Path]:
 
 
 def _my_sockets() -> str:
-    """The name of the folder for sockets in one that all users share."""
+    """Name this user's socket folder in a folder shared by all users."""
     return f"cqm-{os.geteuid()}"
 
 
 def _made_private(place: Path) -> str:
-    """Make a folder that only this user can enter; what is wrong with it, if anything is."""
+    """Make a folder only this user can enter; return the problem, or an empty string."""
     try:
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
-        # In a folder that all may write to, somebody else may have been there first.
+        # In a folder writable for all, somebody else may have been first.
         narrow_folder(place)
     except OSError as error:
         return error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""An index that another process has open, used as if this one had."""
+"""Use an index which another process has open, as if it were open here."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -38,23 +38,21 @@ from cqm.server.owner.options_diff import absolute
 from cqm.server.owner.wire import Message, Wire
 
 _GLANCE_SECONDS = 0.1
-"""How often a call looks whether it is cancelled while it waits."""
+"""Time between a waiting call's looks at its cancellation."""
 _MOST_DEATHS = 4
-"""Owners that one call may outlive. More than that, and it is the call that kills them."""
+"""Owners one call may outlive. After more deaths, the call itself is to blame."""
 
 Report = Callable[[Progress], None]
 Cancelled = Callable[[], bool]
 Noted = Callable[[str], None]
-"""Told that the index is open with other options than a client's, by a sentence; when it no longer is, by an empty one.
-"""
+"""Called with a sentence when other options than the client's are in force; with "" when they no longer are."""
 
 
 class RemoteIndex:
-    """An index as `cqm.index.engine.Index`, held open by its owner; its methods may be called from any thread.
+    """An index held open by its owner, with the methods of `cqm.index.engine.Index`; any thread may call them.
 
-    Each call that goes on has a connection of its own, so that none waits for another; connections are kept and used
-    again. When the owner dies, a call is made again of the next one: reads change nothing, and of an update only what
-    is not done yet is done.
+    Each running call has a connection of its own, so none waits for another; connections are reused. When the owner
+    dies, the call is repeated with the next owner: reads change nothing, and an update does only the rest.
 
     Use `RemoteIndex.open`, and close it or use it in a `with` block.
     """
@@ -82,23 +80,23 @@ class RemoteIndex:
         noted: Noted = lambda _: None,
         build: Build | None = None,
     ) -> Self:
-        """Come to the owner of the index of a folder or file, which is started if there is none.
+        """Connect to the owner of the index of a folder or file; start one if there is none.
 
-        The options of the first client hold as long as anybody is there, for those that come with other ones as well.
+        The options of the first client hold as long as any client is connected, also for clients with other options.
 
         Parameters:
             root: the folder or file.
             options: of the index.
-            idle_seconds: how long the owner is to wait for another client when the last one is gone.
-            adopts: whether these options are to hold from now on, for everybody.
-            noted: told when the index is open with other options; from any thread that calls a method.
-            build: what this client says that it runs.
+            idle_seconds: time the owner waits for another client after the last one left.
+            adopts: whether these options hold from now on, for all clients.
+            noted: called when the index is open with other options; from any thread calling a method.
+            build: build this client reports; by default the real one.
 
         Raises:
-            ScanError: the root does not exist.
-            IndexInUseError: a process that shares the index with nobody has it, or it cannot be opened anew now.
+            ScanError: the root doesn't exist.
+            IndexInUseError: a process has the index for itself, or it can't be reopened now.
             SharingError: no owner can be started or reached.
-            StoreError, ManifestError: the index cannot be read or made.
+            StoreError, ManifestError: the index can't be read or made.
         """
         options = absolute(options or IndexOptions())
         root = resolve_root(root)
@@ -117,7 +115,7 @@ class RemoteIndex:
         return index
 
     def __enter__(self) -> Self:
-        """The index itself."""
+        """Return the index itself."""
         return self
 
     def __exit__(
@@ -127,7 +125,7 @@ class RemoteIndex:
         self.close()
 
     def close(self) -> None:
-        """Leave the owner; harmless when that is done already. Calls that go on end with an error."""
+        """Leave the owner; harmless when done before. Running calls end with an error."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -146,58 +144,58 @@ class RemoteIndex:
     ) -> UpdateSummary:
         """Bring the index up to date with the files; see `Index.update`.
 
-        What several clients want at once is done together: the summary tells of all of it. One that is cancelled while
-        others go on with it has a summary of what the index holds that counts no file.
+        Updates wanted by several clients at once run together: the summary covers them all. A call cancelled while
+        others want the run returns a summary of the index which counts no file.
         """
-        # One that is none of the index's is refused here: a run is shared with calls that have nothing to do with it.
+        # Refuse a path outside the index here: a run is shared with unrelated calls.
         below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
         summary: UpdateSummary = self._call("update", report, cancelled, paths=below, anew=anew)
         return summary
 
     def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
-        """Get what an update left for later; see `Index.improve`."""
+        """Embed and describe chunks an update left for later; see `Index.improve`."""
         improved: Improved = self._call("improve", report, cancelled)
         return improved
 
     def retry_models(self) -> None:
-        """Let models that failed be tried by the next update; see `Index.retry_models`."""
+        """Let the next update try failed models again; see `Index.retry_models`."""
         self._call("retry_models")
 
     def warm(self) -> None:
-        """See `Index.warm`."""
+        """Prepare for changes; see `Index.warm`."""
         self._call("warm")
 
     def compact(self) -> None:
-        """Write what the index holds anew; see `Index.compact`."""
+        """Rewrite the contents of the index; see `Index.compact`."""
         self._call("compact")
 
     def search(self, query: Query) -> Answer:
-        """Answer a query from what the index holds now; see `Index.search`."""
+        """Answer a query from the present contents of the index; see `Index.search`."""
         answer: Answer = self._call("search", query=query)
         return answer
 
     def usages(self, name: str, limit: int = 20) -> SymbolUses:
-        """Tell of a symbol; see `Index.usages`."""
+        """List definitions and calls of a symbol; see `Index.usages`."""
         uses: SymbolUses = self._call("usages", name=name, limit=limit)
         return uses
 
     def status(self, *, look: bool = False) -> IndexStatus:
-        """What the index holds; see `Index.status`."""
+        """Describe the index; see `Index.status`."""
         status: IndexStatus = self._call("status", look=look)
         return status
 
     def skipped(self) -> tuple[FileProblem, ...]:
-        """The files and folders that are left out, with their reasons."""
+        """List the left-out files and folders, with their reasons."""
         problems: tuple[FileProblem, ...] = self._call("skipped")
         return problems
 
     def secrets(self) -> tuple[RedactedFile, ...]:
-        """Return the files with redacted secrets; see `Index.secrets`."""
+        """List the files with redacted secrets; see `Index.secrets`."""
         files: tuple[RedactedFile, ...] = self._call("secrets")
         return files
 
     def estimate(self) -> Estimate:
-        """What an update of the whole tree would ask models for; see `Index.estimate`."""
+        """Estimate the requests to models by an update of the whole tree; see `Index.estimate`."""
         estimate: Estimate = self._call("estimate")
         return estimate
 
@@ -214,7 +212,7 @@ class RemoteIndex:
                 self._lost(wire)
                 continue
             except BaseException:
-                # The rest of this conversation would be taken for the next one.
+                # Else the rest of this conversation would be taken for the next one.
                 self._lost(wire)
                 raise
             self._give_back(wire)
@@ -223,12 +221,12 @@ class RemoteIndex:
             self._note(reply.get(NOTICE, ""))
             return read(METHODS[method].gives, reply[RESULT])
         raise SharingError(
-            f"The process that owns the index of {self.root} died {_MOST_DEATHS} times during this.",
-            remedy=f"{self.folder / LOG_FILE} may tell why.",
+            f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
+            remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
         )
 
     def _taken(self) -> Wire:
-        """A connection that nobody uses, or a new one."""
+        """Take an idle connection, or make one."""
         self._check_open()
         with self._lock:
             wire = self._idle.pop() if self._idle else None
@@ -243,7 +241,7 @@ class RemoteIndex:
         return wire
 
     def _note(self, notice: str) -> None:
-        """Keep what is to be told of the options in force, and tell it once."""
+        """Keep the notice about the options in force; report it once."""
         with self._lock:
             before, self._notice = self._notice, notice
         if bool(before) != bool(notice):
@@ -258,7 +256,7 @@ class RemoteIndex:
         wire.close()
 
     def _lost(self, wire: Wire) -> None:
-        """Let go of a connection, and of all that lead to the same owner: it is gone, or about to."""
+        """Close a connection and all idle ones: their owner is gone, or about to go."""
         with self._lock:
             self._busy.discard(wire)
             lost, self._idle = [wire, *self._idle], []
@@ -272,7 +270,7 @@ class RemoteIndex:
 
 
 def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:
-    """The end of what the owner answers to a request; what comes before it is progress."""
+    """Read the reply to a request; report the progress before it."""
     told = cancelled is None
     while True:
         if cancelled and not told and cancelled():

@@ -1,4 +1,4 @@
-"""How a client comes to the owner of an index: the one that there is, or one that it starts."""
+"""Connect a client to the owner of an index; start one if there is none."""
 
 import json
 import os
@@ -34,30 +34,30 @@ from cqm.server.owner.messages import (
 from cqm.server.owner.wire import Message, Wire
 
 _START_SECONDS = 60.0
-"""How long the start of an owner may take; also that by another client."""
+"""Longest start of an owner, also of one started by another client."""
 _WELCOME_SECONDS = 120.0
-"""How long an owner may take to open its index: what was not flushed at a crash is replayed."""
+"""Longest opening of an index by an owner: it replays writes not flushed before a crash."""
 _LEAVING_SECONDS = 60.0
-"""How long a client of another build waits for an owner to make way."""
+"""Longest wait of a client of another build for an owner to make way."""
 _GLANCE_SECONDS = 0.05
 _MOST_DEATHS = 5
 
 
 def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
-    """A connection to the owner of an index, on which requests can be made, and what its client is to be told.
+    """Connect to the owner of an index; return the connection, ready for requests, and a notice for the client.
 
     Parameters:
         folder: of the index; exists.
-        greeting: who wants what.
+        greeting: of the client.
 
     Raises:
-        SharingError: no owner can be started, or it does not answer.
-        IndexInUseError: others use the index with another build of CQM, or for something that takes long.
-        CqmError: the index cannot be opened.
+        SharingError: no owner can be started, or it doesn't answer.
+        IndexInUseError: others use the index with another build of CQM, or for long work.
+        CqmError: the index can't be opened.
     """
     deadline, deaths = time.monotonic() + _LEAVING_SECONDS, 0
     while deaths < _MOST_DEATHS:
-        wire = _reach(folder) or _start(folder)
+        wire = _reach(folder) or _start(folder, greeting.root)
         if wire is None:
             deaths += 1
             continue
@@ -77,20 +77,20 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             raise error_of(read(Failure, reply[FAILURE]))
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
-        f"The process that owns the index in {folder} ends as soon as it is started.",
-        remedy=f"{folder / LOG_FILE} may tell why. With index.shared false there is no such process.",
+        f"The process owning the index in {folder} ends as soon as it is started.",
+        remedy=f"Look for the reason in {folder / LOG_FILE}, or set index.shared to false to do without it.",
     )
 
 
 def dismiss(folder: Path) -> None:
-    """Have the owner of an index leave that stays only for the next client; harmless where there is none.
+    """Ask an idle owner to leave; harmless where there is none.
 
     Parameters:
         folder: of the index.
 
     Raises:
         IndexInUseError: somebody uses the index.
-        SharingError: the owner does not answer.
+        SharingError: the owner doesn't answer.
     """
     reply = _asked(folder, DISMISSES)
     if FAILURE in reply:
@@ -103,19 +103,19 @@ def dismiss(folder: Path) -> None:
 
 
 def users(folder: Path) -> str | None:
-    """Who uses an index through its owner, in words; None without an owner.
+    """Name the users of an index through its owner; None without an owner.
 
     Parameters:
         folder: of the index.
 
     Raises:
-        SharingError: the owner does not answer.
+        SharingError: the owner doesn't answer.
     """
     return _asked(folder, USERS).get(USERS)
 
 
 def _asked(folder: Path, what: str) -> Message:
-    """What an owner answers that is asked something; nothing without one."""
+    """Ask an owner something; return its reply, or an empty one without an owner."""
     wire = _reach(folder)
     if wire is None:
         return {}
@@ -128,7 +128,7 @@ def _asked(folder: Path, what: str) -> Message:
 
 
 def _reach(folder: Path) -> Wire | None:
-    """A connection to the owner that there is; None without one."""
+    """Connect to the present owner; None without one."""
     address = read_address(folder)
     try:
         connection = dial(address) if address else None
@@ -138,7 +138,7 @@ def _reach(folder: Path) -> Wire | None:
 
 
 def _told(wire: Wire, folder: Path, greeting: Message) -> Message:
-    """What an owner answers to a greeting."""
+    """Send a greeting, and return the owner's reply."""
     address = read_address(folder)
     wire.send(greeting | {"token": address.token if address else ""})
     if not wire.is_readable(_WELCOME_SECONDS):
@@ -153,7 +153,7 @@ def _told(wire: Wire, folder: Path, greeting: Message) -> Message:
 
 def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     if LEAVING not in reply:
-        raise SharingError(f"The owner of {folder} answers with something else than a welcome.")
+        raise SharingError(f"The owner of {folder} did not answer with a welcome.")
     if time.monotonic() > deadline:
         raise IndexInUseError(
             f"The index in {folder} is in use by another version of CQM, which still has work to do.",
@@ -163,29 +163,29 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     time.sleep(_GLANCE_SECONDS)
 
 
-def _start(folder: Path) -> Wire | None:
-    """A connection to an owner that this client starts, or another has started meanwhile; None when it died at once."""
+def _start(folder: Path, root: str) -> Wire | None:
+    """Connect to an owner started here, or by another client meanwhile; None when it died at once."""
     try:
         with lock_in(folder, STARTING_LOCK, _START_SECONDS):
-            return _reach(folder) or _started(folder)
+            return _reach(folder) or _started(folder, root)
     except Timeout as error:
         raise SharingError(f"The start of an owner of {folder} takes too long.", retryable=True) from error
     except OSError as error:
         raise StoreError(f"The lock in {folder} cannot be taken: {error}.") from error
 
 
-def _started(folder: Path) -> Wire | None:
-    said = _spawned(folder)
+def _started(folder: Path, root: str) -> Wire | None:
+    said = _spawned(folder, root)
     failure = json.loads(said) if said.endswith(b"\n") else None
     if failure is not None:
         raise error_of(read(Failure, failure))
     return _reach(folder)
 
 
-def _spawned(folder: Path) -> bytes:
-    """Start an owner; what it says once it listens."""
-    # -P, and another folder to work in: nothing is imported from where the client happens to be.
-    command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute())]
+def _spawned(folder: Path, root: str) -> bytes:
+    """Start an owner; return the line it writes when it listens."""
+    # -P and the working folder: nothing is imported from where the client happens to run.
+    command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -194,10 +194,10 @@ def _spawned(folder: Path) -> bytes:
         with os.fdopen(append_private(folder, LOG_FILE), "ab") as log:
             process = subprocess.Popen(command, stderr=log, cwd=folder.anchor or None, **pipes, **detached)
     except OSError as error:
-        raise SharingError(f"No process can be started that owns the index in {folder}: {error}.") from error
+        raise SharingError(f"The process to own the index in {folder} cannot be started: {error}.") from error
     with process.stdout or log as announced:
         said = announced.readline()
     if sys.platform != "win32":
-        # It has put a child of its own in its place.
+        # The owner has forked; this is its parent.
         process.wait()
     return said

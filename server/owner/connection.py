@@ -1,4 +1,4 @@
-"""One connection of an owner, from the greeting to the end: requests are answered one after the other."""
+"""One connection of an owner, from the greeting to the end: it answers one request after the other."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ from cqm.server.owner.wire import Message, Wire
 _log = logging.getLogger(__name__)
 
 _GREETING_SECONDS = 10.0
-"""How long a client may take to say who it is."""
+"""Longest wait for a client's greeting."""
 
 _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
     "update": lambda now: UpdateSummary(
@@ -47,24 +47,24 @@ _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
     ),
     "improve": lambda now: Improved(lacking=now.lacking),
 }
-"""What a run gives a client that gave it up while others go on with it, by what the index holds."""
+"""Results for a client which cancelled a run others still want, made from the status of the index."""
 
 
 def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
-    """Serve a client until it goes, or the owner does.
+    """Serve a client until it or the owner leaves.
 
     Parameters:
         wire: connected; closed by this.
         tenancy: of the index.
-        build: what the owner runs.
-        address: where it listens.
+        build: of the owner.
+        address: of the owner.
     """
     try:
         greeting = _greeted(wire, tenancy, build, address)
         if greeting:
             _serve(wire, tenancy, greeting)
     except (LeavingError, ConnectionError):
-        # The client is gone, or asks the next owner when it sees that this one has gone.
+        # The client is gone, or asks the next owner when it sees this one gone.
         _log.debug("A connection ended.")
     except SharingError as error:
         _log.warning("%s", error)
@@ -73,11 +73,11 @@ def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
 
 
 def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
-    """The greeting of a client of this build; None for whoever asks something else, and is answered."""
+    """Read the greeting of a client of this build; None after answering any other request."""
     message = wire.receive(_GREETING_SECONDS)
     token = message.get("token")
     if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
-        raise SharingError("A client came that does not know the token.")
+        raise SharingError("A client did not know the token.")
     theirs, asked = read_build(message), message.get(ASKS)
     if asked == USERS:
         wire.send({USERS: tenancy.users()})
@@ -115,7 +115,7 @@ def _noted(tenancy: Tenancy, greeting: Greeting, options: IndexOptions) -> Messa
 
 def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) -> None:
     if CANCEL in message:
-        # It crossed the result of what it was to cancel.
+        # The cancellation crossed the result.
         return
     method, arguments = read_request(message)
     try:
@@ -129,7 +129,7 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
 
 
 def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
-    """What a call comes to, and the options that the index was open with."""
+    """Answer a call; return its result, and the options in force."""
     if not METHODS[method].is_run:
         with tenancy.call(method) as opened:
             return getattr(opened.index, method)(**arguments), opened.index.options
@@ -139,7 +139,7 @@ def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, A
             result = _run(caller, opened, method, arguments)
             if caller.gave_up or not opened.is_ending:
                 return result, opened.index.options
-        # Not stopped by its client: begun again as the index is opened next, here or by the next owner.
+        # The run was stopped, but not by its client: repeat it when the index is open again, here or at the next owner.
 
 
 def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
@@ -150,10 +150,10 @@ def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str,
 
 
 class _Caller:
-    """A client while it waits for a run.
+    """A client waiting for a run.
 
     Parameters:
-        wire: to it.
+        wire: to the client.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -161,11 +161,11 @@ class _Caller:
         self.gave_up = False
 
     def tell(self, progress: Progress) -> None:
-        """Send it how far the run is."""
+        """Send the progress of the run."""
         self._wire.send({PROGRESS: written(Progress, progress)})
 
     def wants(self) -> bool:
-        """Whether it wants the run still; reading also notices that it is gone."""
+        """Whether the client still wants the run; reading also notices its end."""
         self.gave_up = self.gave_up or (self._wire.is_readable(0) and CANCEL in self._wire.receive())
         return not self.gave_up
 

@@ -1,8 +1,8 @@
-"""The variables of the environment that services are reached with: where they are, and their keys.
+"""The environment variables of services: their addresses, keys and proxies.
 
 An owner inherits the environment of the client that started it. Another client may have a key that this one lacked, so
-that each says in its greeting, over a socket that only their user can reach, what it has. The owner keeps that as its
-own environment: it is not logged and not written.
+each sends its variables in its greeting, over a socket open to their user only. The owner takes them into its own
+environment, and never logs or writes them: httpx, openai and ollama read proxies, certificates and headers from there.
 """
 
 import os
@@ -16,26 +16,26 @@ from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.index.rerank.shapes import SHAPES, shape_by_url
 
 _IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})
-"""Providers that are no services."""
+"""Providers without a service."""
 _OF_OPENAI = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
-"""Variables that OpenAI's package reads by itself."""
+"""Variables read by OpenAI's package itself."""
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _OF_THE_WAY = (*_PROXIES, *map(str.upper, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What httpx reads: the way to a service that is not on this machine, and whom to trust there."""
+"""Variables read by httpx: proxies and certificates of services elsewhere."""
 
 
 def service_variables(options: IndexOptions) -> dict[str, str]:
-    """Those variables of this process that the services of an index may read; only what is set."""
+    """The variables of this process for the services of an index; only those that are set."""
     return {name: os.environ[name] for name in sorted(set(_names(options))) if os.environ.get(name)}
 
 
 def adopt(options: IndexOptions, variables: Mapping[str, str], *, only_new: bool) -> bool:
-    """Take over a client's variables; whether that changed anything.
+    """Take over a client's variables; tell whether anything changed.
 
     Parameters:
         options: of the index.
         variables: of the client.
-        only_new: keep the values that there are: other clients came with them.
+        only_new: keep present values, which other clients brought.
     """
     before = service_variables(options)
     after = {**variables, **before} if only_new else variables
@@ -49,7 +49,7 @@ def adopt(options: IndexOptions, variables: Mapping[str, str], *, only_new: bool
 
 @contextmanager
 def restored_on_error() -> Iterator[None]:
-    """Puts the environment back as it was when what is done within fails."""
+    """Restore the environment when the body fails."""
     before = dict(os.environ)
     try:
         yield
@@ -61,7 +61,7 @@ def restored_on_error() -> Iterator[None]:
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
-    """The variables that the options name; for each service in use, its own by convention; and those of the way."""
+    """Variables named by options, those of each service by convention, and those of the way."""
     yield from filter(None, _values(options, "_env"))
     if _IN_PROCESS.issuperset(_values(options, "provider")):
         return
@@ -74,7 +74,7 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
-    """What a provider reads by convention; the key's variable only where the options name no other."""
+    """A provider's own variables; that of the key only where the options name no other."""
     preset = PRESETS.get(options.provider)
     if not options.api_key_env:
         yield key_variable(options.provider)
@@ -91,7 +91,7 @@ def _of_reranker(options: RerankOptions) -> Iterator[str]:
 
 
 def _values(options: object, suffix: str) -> Iterator[str]:
-    """The values of all options whose names end so, at any depth."""
+    """The values of all options with this ending, at any depth."""
     if isinstance(options, tuple):
         for part in options:
             yield from _values(part, suffix)

@@ -1,4 +1,4 @@
-"""What an owner and its clients say to each other, and how that is written."""
+"""Messages between an owner and its clients, and their encoding."""
 
 import functools
 import json
@@ -27,43 +27,43 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
 
 PROTOCOL = 3
-"""Goes up with every change of what is said here."""
+"""Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
-"""The one key of every message but a greeting and a request."""
+"""The one key of every message except greetings and requests."""
 NOTICE = "notice"
-"""Beside a welcome and a result: that the index is open with other options than the client's."""
+"""Key beside a welcome and a result: the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
-"""In place of a client in a greeting, what is asked of the owner: who uses the index, or to leave if nobody does."""
+"""Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Which CQM a process runs: an owner and its clients run the same."""
+    """Version of CQM run by a process: an owner and its clients run the same."""
 
     protocol: int
     version: str
 
     @property
     def order(self) -> tuple[int, ...]:
-        """To tell which of two is newer."""
+        """Sort key: the newer of two builds is greater."""
         numbers = "".join(char if char.isdecimal() else " " for char in self.version).split()
         return (self.protocol, *map(int, numbers))
 
 
 @functools.cache
 def this_build() -> Build:
-    """The CQM that this process runs."""
+    """Return the build of this process."""
     return Build(PROTOCOL, version(DISTRIBUTION))
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who uses an index.
+    """A user of an index.
 
     Attributes:
         id: of one opened index in one process.
         pid: of the process.
-        command: how it was started.
+        command: start of its command line.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Client:
     command: str = field(default_factory=lambda: " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]]))
 
     def __str__(self) -> str:
-        """For messages."""
+        """Name the client in messages."""
         return f"process {self.pid} ({self.command})"
 
 
@@ -80,14 +80,14 @@ class Greeting:
     """The first message of a connection.
 
     Attributes:
-        build: what the client runs.
-        client: who it is.
+        build: of the client.
+        client: sends it.
         root: of the index.
         options: of the index.
-        variables: of its environment, those that services are reached with; see `variables.service_variables`.
-        idle_seconds: how long the owner waits for another client when the last one is gone.
-        adopts: whether its options are to be taken also while others are here with other ones.
-        token: what proves that the client may read the owner's address; empty on a unix socket.
+        variables: of its environment, for reaching services; see `environment.service_variables`.
+        idle_seconds: time the owner waits for another client after the last one left.
+        adopts: whether its options hold even for connected clients with other ones.
+        token: proves access to the owner's address file; empty on a unix socket.
     """
 
     build: Build
@@ -110,7 +110,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error: its class, and what `CqmError` says of it."""
+    """An error: its class, and the fields of `CqmError`."""
 
     kind: str
     message: str
@@ -120,13 +120,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of `cqm.index.engine.Index` as it is called from another process.
+    """A method of `cqm.index.engine.Index` callable from another process.
 
     Attributes:
-        gives: the type of its result.
-        takes: the types of its arguments by their names, but for `report` and `cancelled`, which stay with the client.
-        is_run: whether it goes on for long, reports progress and can be cancelled.
-        is_brief: whether it is done in a moment, so that it need not wait until longer ones are.
+        gives: type of its result.
+        takes: types of its arguments by name, except `report` and `cancelled`, which stay with the client.
+        is_run: whether it takes long, reports progress and can be cancelled.
+        is_brief: whether it takes a moment only, so it needn't wait for longer ones.
     """
 
     gives: Any
@@ -148,15 +148,15 @@ METHODS: Mapping[str, Method] = {
     "retry_models": Method(None, is_brief=True),
     "warm": Method(None, is_brief=True),
 }
-"""What clients may call, by its name. A row here and the method in `RemoteIndex` are all that a new one needs."""
+"""Methods clients may call, by name. A new one needs only a row here and a method in `RemoteIndex`."""
 
 
 def request(method: str, arguments: Mapping[str, object]) -> Message:
-    """A call as it is sent.
+    """Encode a call.
 
     Parameters:
         method: a row of METHODS.
-        arguments: by name, all that it takes.
+        arguments: by name, all the method takes.
     """
     takes = METHODS[method].takes
     values = {name: written(takes[name], value) for name, value in arguments.items()}
@@ -164,27 +164,29 @@ def request(method: str, arguments: Mapping[str, object]) -> Message:
 
 
 def read_request(message: Message) -> tuple[str, dict[str, Any]]:
-    """The method that is called, and its arguments by name.
+    """Decode a call into its method and its arguments by name.
 
     Raises:
-        SharingError: no index has it, or it takes others.
+        SharingError: no index has the method, or it takes other arguments.
     """
     called: Request = read(Request, message)
     if called.method not in METHODS:
-        raise SharingError(f"{called.method!r} was asked for, which no index has.")
+        raise SharingError(f"Unknown method {called.method!r}: expected one of {sorted(METHODS)}.")
     takes = METHODS[called.method].takes
     if takes.keys() != called.arguments.keys():
-        raise SharingError(f"{called.method} was asked for with {sorted(called.arguments)}, not {sorted(takes)}.")
+        raise SharingError(
+            f"Method {called.method}: expected arguments {sorted(takes)}, got {sorted(called.arguments)}."
+        )
     return called.method, {name: read(takes[name], value) for name, value in called.arguments.items()}
 
 
 def written(kind: Any, value: object) -> Any:  # noqa: ANN401 - JSON
-    """A value of a type as JSON has it."""
+    """Convert a value of a type to JSON types."""
     return _adapter(kind).dump_python(value, mode="json")
 
 
 def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -> bytes:  # noqa: ANN401 - any type
-    """A message with a value of a type under a key, and what else it holds, as JSON: a sixth of `written`'s time.
+    """Encode a message with a typed value under a key, and further entries, as JSON: in a sixth of `written`'s time.
 
     Parameters:
         key: of the value.
@@ -195,38 +197,38 @@ def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -
     try:
         text = _adapter(kind).dump_json(value)
     except PydanticSerializationError:
-        # The name of a file that is no valid Unicode.
+        # A file's name isn't valid Unicode.
         return json.dumps({key: written(kind, value), **further}).encode("ascii")
     others = json.dumps(further).encode("ascii")[1:] if further else b"}"
     return b'{"%s":%s%s%s' % (key.encode("ascii"), text, b"," if further else b"", others)
 
 
 def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
-    """A value of a type from JSON.
+    """Convert JSON types to a value of a type.
 
     Raises:
-        SharingError: it is none.
+        SharingError: the value doesn't fit the type.
     """
     try:
         return _adapter(kind).validate_python(value)
     except ValidationError as error:
         # Without the input: it may hold a secret.
         places = ", ".join(".".join(map(str, problem["loc"])) or problem["type"] for problem in error.errors())
-        raise SharingError(f"A message came that is not understood: {places}.") from error
+        raise SharingError(f"A message was not understood: {places}.") from error
 
 
 def read_build(greeting: Message) -> Build:
-    """What a client runs; of its greeting, this is what all builds understand.
+    """Read the build from a greeting; it is the part understood by all builds.
 
     Raises:
-        SharingError: it is no greeting.
+        SharingError: the message isn't a greeting.
     """
     build: Build = read(Build, greeting.get("build"))
     return build
 
 
 def failure_of(error: Exception) -> Failure:
-    """An error as it is sent."""
+    """Convert an error for sending."""
     if isinstance(error, CqmError):
         return Failure(type(error).__name__, error.message, error.remedy, error.retryable)
     return Failure(
@@ -237,13 +239,13 @@ def failure_of(error: Exception) -> Failure:
 
 
 def error_of(failure: Failure) -> CqmError:
-    """An error as it is raised again: of the class that it had, where there is one here."""
+    """Convert a received error for raising again, with its former class where this build has one."""
     kind = _error_classes().get(failure.kind, CqmError)
     return kind(failure.message, remedy=failure.remedy, retryable=failure.retryable)
 
 
 def read_progress(value: object) -> Progress:
-    """How far a run is."""
+    """Decode the progress of a run."""
     progress: Progress = read(Progress, value)
     return progress
 

@@ -1,4 +1,4 @@
-"""An index opened as the settings want it: shared with other processes, or for this one alone."""
+"""Open an index as its settings say: shared with other processes, or for this one alone."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from cqm.index.disk.locations import CURRENT_FILE, index_folder
+from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
@@ -17,7 +17,7 @@ from cqm.server.console import say
 
 
 class OpenedIndex(Protocol):
-    """What `cqm.index.engine.Index` offers, wherever the index is held open."""
+    """Methods of `cqm.index.engine.Index`, wherever the index is held open."""
 
     root: Path
     options: IndexOptions
@@ -30,7 +30,7 @@ class OpenedIndex(Protocol):
     ) -> None: ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
     def update(
         self,
@@ -43,34 +43,34 @@ class OpenedIndex(Protocol):
         """Bring it up to date with the files."""
 
     def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
-        """Get what an update left for later."""
+        """Embed and describe chunks an update left for later."""
 
     def retry_models(self) -> None:
-        """Let models that failed be tried by the next update."""
+        """Let the next update try failed models again."""
 
     def warm(self) -> None:
-        """Have ready what parses files, for changes to come."""
+        """Load the parsers for changes to come."""
 
     def compact(self) -> None:
-        """Write it anew without the room of what was deleted."""
+        """Rewrite it without the space of deleted chunks."""
 
     def search(self, query: Query) -> Answer:
         """Answer a query."""
 
     def usages(self, name: str, limit: int = ...) -> SymbolUses:
-        """Tell of a symbol."""
+        """List definitions and calls of a symbol."""
 
     def status(self, *, look: bool = ...) -> IndexStatus:
-        """What it holds."""
+        """Describe its contents and state."""
 
     def skipped(self) -> tuple[FileProblem, ...]:
-        """What is left out."""
+        """List the left-out files."""
 
     def secrets(self) -> tuple[RedactedFile, ...]:
-        """Return the files with redacted secrets."""
+        """List the files with redacted secrets."""
 
     def estimate(self) -> Estimate:
-        """What an update would ask models for."""
+        """Estimate an update's requests to models."""
 
 
 def _say(notice: str) -> None:
@@ -81,16 +81,16 @@ def _say(notice: str) -> None:
 def open_index(
     root: Path, settings: Settings, *, adopts: bool = False, noted: Callable[[str], None] = _say
 ) -> OpenedIndex:
-    """Open the index of a folder or file, or begin it; nothing is indexed by this.
+    """Open the index of a folder or file, or create an empty one; nothing is indexed yet.
 
-    With `index.shared` it is used through its owner, a process that any number of others use it through; else this
-    process has it alone, and no other one can open it meanwhile.
+    With `index.shared`, this process uses the index through its owner, as any number of others may. Otherwise it has
+    the index alone, and no other process can open it meanwhile.
 
     Parameters:
         root: the folder or file.
         settings: of it.
-        adopts: whether these settings are to hold though others use the index with other ones.
-        noted: told by a sentence when other ones hold, and by an empty one when they no longer do.
+        adopts: whether these settings replace those of connected clients.
+        noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
 
     Raises:
         CqmError: see `Index.open` and `RemoteIndex.open`.
@@ -101,12 +101,11 @@ def open_index(
 
         idle_seconds = settings.index.idle_seconds
         return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
-    from cqm.index.workers.forking import source_of_workers
+    from cqm.index.workers.forking import source_for_first_index
 
-    # All files will be parsed: what does that loads beside the rest.
-    source = None if os.path.lexists(index_folder(root, options) / CURRENT_FILE) else source_of_workers(rules=True)
-    from cqm.index.engine import Index  # the store and all that it stands on
+    source = source_for_first_index(index_folder(root, options), root)
+    from cqm.index.engine import Index  # Imports the store and everything below it.
 
-    # SQLite and Edge make files with the rights that this leaves, whatever the user's own mask is.
+    # SQLite and Edge make files with the rights left by this mask, whatever the user's own mask is.
     os.umask(0o077)
     return Index.open(root, options, source)

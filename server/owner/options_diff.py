@@ -1,4 +1,4 @@
-"""A client's options beside those that an index is open with, in words."""
+"""Compare a client's options with those in force, in words."""
 
 import os
 from dataclasses import fields, is_dataclass, replace
@@ -16,11 +16,11 @@ from cqm.server.owner.messages import Client
 Options = TypeVar("Options", bound="DataclassInstance")
 
 _PATHS = frozenset({"api_key_file", "folder"})
-"""Options that are text, empty for none, and name a file or folder."""
+"""Text options naming a file or folder; empty for none."""
 
 
 def absolute(options: Options) -> Options:
-    """The same options with absolute paths, at any depth; "~" means the same to every process of the user.
+    """Make paths in options absolute, at any depth; "~" means the same to every process of the user.
 
     Parameters:
         options: of an index, or of a part of it.
@@ -45,7 +45,7 @@ def _from_here(path: str) -> str:
 
 
 def differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:
-    """The options that are not the same, as "chunk.max_tokens"; no values, which may name places."""
+    """Name the differing options, such as "chunk.max_tokens"; without values, which may name places."""
     for part in fields(there):
         its, mine = getattr(there, part.name), getattr(here, part.name)
         if its == mine:
@@ -57,23 +57,23 @@ def differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:
 
 
 def names(clients: Iterable[Client]) -> str:
-    """Clients as messages name them; empty for none."""
+    """Name clients for messages; empty for none."""
     return ", ".join(sorted({str(client) for client in clients}))
 
 
 def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[Client]) -> str:
-    """What a client is told whose options are not those in force; empty where they are.
+    """Tell a client about other options in force; empty where they are its own.
 
     Parameters:
         root: of the index.
-        there: the options that the index is open with.
-        here: the client's.
-        others: who uses the index beside the client.
+        there: options in force.
+        here: options of the client.
+        others: further clients of the index.
     """
     if there == here:
         return ""
     users = names(others)
     return (
-        f"The index of {root} is open{f' for {users}' if users else ''} with other options than this process has, and "
-        f"is used as it is: {', '.join(differing(there, here))}. `cqm index` puts its own options in force."
+        f"The index of {root} is open{f' for {users}' if users else ''} with other options than this process has: "
+        f"{', '.join(differing(there, here))}. They stay in force. Run `cqm index` to apply its own."
     )

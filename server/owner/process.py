@@ -1,4 +1,4 @@
-"""The process that owns an index: it has the index open, and does for its clients what they ask for."""
+"""The process owning an index: it has the index open and works for its clients."""
 
 import faulthandler
 import json
@@ -19,7 +19,7 @@ from typing import Any
 from filelock import Timeout
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import CURRENT_FILE, LOG_FILE, OWNER_LOCK
+from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK
 from cqm.index.disk.private import PrivateLock, append_private, lock_in
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.console import visible
@@ -31,20 +31,21 @@ _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 500_000
 _PREDECESSOR_SECONDS = 30.0
-"""How long an owner that has stopped to listen may take to close its index."""
+"""Longest wait for a predecessor, which no longer listens, to close its index."""
 _HASTE_SECONDS = 0.05
 _LOOK_SECONDS = 5.0
-"""How often an owner looks whether it can still be found."""
+"""Time between an owner's looks whether clients can still find it."""
 
 
-def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> None:
+def own(folder: Path, root: Path | None = None, *, build: Build | None = None, over_tcp: bool = False) -> None:
     """Own the index in a folder until nobody needs it, or SIGTERM.
 
-    One line of JSON on standard output tells when clients may come: `null`, or the failure.
+    One line of JSON on standard output tells clients to come: `null`, or the failure.
 
     Parameters:
         folder: of the index; exists.
-        build: what the owner says that it runs.
+        root: the indexed folder or file, as the starting client says; None if unknown.
+        build: build the owner reports; by default the real one.
         over_tcp: listen on the loopback address though there are unix sockets.
     """
     _keep_log(folder / LOG_FILE)
@@ -57,7 +58,7 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
         return
     _announce(None)
     try:
-        _Owner(folder, listener, address, build or this_build()).run()
+        _Owner(folder, root, listener, address, build or this_build()).run()
     except Exception:
         _log.exception("The owner of %s failed.", folder)
         raise
@@ -67,12 +68,13 @@ def own(folder: Path, *, build: Build | None = None, over_tcp: bool = False) -> 
 
 
 class _Owner:
-    def __init__(self, folder: Path, listener: socket.socket, address: Address, build: Build) -> None:
-        from cqm.index.workers.forking import source_of_workers
+    def __init__(
+        self, folder: Path, root: Path | None, listener: socket.socket, address: Address, build: Build
+    ) -> None:
+        from cqm.index.workers.forking import source_for_first_index
 
-        # Where all files will be parsed, what does that loads beside the rest.
-        source = None if os.path.lexists(folder / CURRENT_FILE) else source_of_workers(rules=True)
-        # What indexes is loaded after clients were told that they may come: they have things to do meanwhile.
+        source = source_for_first_index(folder, root) if root else None
+        # Indexing modules load after clients were told to come: these are busy meanwhile.
         from cqm.server.owner.session import Tenancy
 
         self._folder = folder
@@ -101,12 +103,12 @@ class _Owner:
                     else:
                         self._woken.recv(4096)
                 if not is_found(self._folder, self._address):
-                    # Whom it has come to is served to the end; whoever comes now goes to the next owner.
+                    # Present clients are served to the end; new ones go to the next owner.
                     self._tenancy.leave()
         self._close()
 
     def _seconds_left(self) -> float | None:
-        """How long to wait for something to happen; 0 when it is time to end."""
+        """Seconds to wait for something to happen; 0 when it is time to end."""
         if self._is_told_to_end or self._tenancy.is_over:
             return 0.0
         with self._lock:
@@ -117,7 +119,7 @@ class _Owner:
         try:
             connection = self._listener.accept()[0]
         except OSError:
-            # It has gone already, or there are no files left to open; then haste would only keep the processor busy.
+            # The client is gone, or the process has too many open files; then haste would only burn processor time.
             time.sleep(_HASTE_SECONDS)
             return
         if not is_of_this_user(connection):
@@ -143,7 +145,7 @@ class _Owner:
             self._look()
 
     def _look(self) -> None:
-        """Have the main thread look whether it is time to end."""
+        """Wake the main thread to check whether it is time to end."""
         with suppress(BlockingIOError, OSError):
             self._wake.send(b"!")
 
@@ -164,8 +166,8 @@ def _acquire(lock: PrivateLock, folder: Path) -> None:
         lock.acquire()
     except Timeout as error:
         raise IndexInUseError(
-            f"The index in {folder} has an owner that cannot be reached from here.",
-            remedy="It may be one on another machine, or one that hangs: end it, and try again.",
+            f"The owner of the index in {folder} cannot be reached from here.",
+            remedy="It may run on another machine, or hang: end it, and try again.",
             retryable=True,
         ) from error
     except OSError as error:
@@ -173,14 +175,14 @@ def _acquire(lock: PrivateLock, folder: Path) -> None:
 
 
 def _announce(failure: object) -> None:
-    """Tell who started this that clients may come, and let go of its pipe."""
+    """Tell the starter that clients may come, and release its pipe."""
     sys.stdout.write(f"{json.dumps(failure)}\n")
     sys.stdout.flush()
     os.dup2(2, 1)
 
 
 def _keep_log(path: Path) -> None:
-    """Write what there is to say, also what crashes a library, to a file that stays small."""
+    """Log to a small file, also the traces of crashing libraries."""
     log = _PrivateLog(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
     log.setFormatter(_PlainLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
@@ -190,7 +192,7 @@ def _keep_log(path: Path) -> None:
 
 
 class _PrivateLog(RotatingFileHandler):
-    """A log that is this user's alone: what is in its place and is none, such as a link, is not written to."""
+    """A log of this user alone: anything else in its place, such as a link, isn't written to."""
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
@@ -198,7 +200,7 @@ class _PrivateLog(RotatingFileHandler):
 
 
 class _PlainLines(logging.Formatter):
-    """Escapes control characters, so that a name in a message begins no line of its own."""
+    """Escape control characters, so a name in a message can't begin a line."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - of the library
         return visible(super().formatMessage(record)).replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""The index that an owner has open, and who uses it: with which options, for how long, and who comes next."""
+"""The index of an owner and its clients: the options in force, how long they hold, and who may change them."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -16,29 +16,29 @@ from cqm.server.owner.options_diff import names, notice
 from cqm.server.owner.shared_runs import Opened
 
 _GRACE_SECONDS = 1.0
-"""How long a client with other options waits for those to go that are going just now."""
+"""Longest wait of a client with other options for leaving clients."""
 _STOP_SECONDS = 60.0
-"""How long a change of options waits for what takes its time: runs stop at the next file, compacting cannot."""
+"""Longest wait of a change of options for long calls: runs stop at the next file, compacting can't."""
 _BRIEF_SECONDS = 30.0
-"""How long it then waits for searches, and the next searches for it."""
+"""Longest wait of a change of options for searches then, and of the next searches for it."""
 _OPENING_SECONDS = 20.0
-"""How long an end waits for an index that is being opened: not as long as the next owner waits for this one."""
+"""Longest wait at the end for an index being opened; shorter than the next owner's wait for this one."""
 _RUNS = frozenset(name for name, method in METHODS.items() if method.is_run)
 _LONG = frozenset(name for name, method in METHODS.items() if not method.is_brief)
 
 
 class LeavingError(Exception):
-    """The owner leaves: whoever wants something gets it from the next one."""
+    """The owner leaves; clients ask the next one."""
 
 
 class Tenancy:
-    """Who uses an index, counted by connections, calls and runs.
+    """The index with its users, counted by connections, calls and runs.
 
     Parameters:
-        build: what the owner runs.
+        build: of the owner.
         folder: of the index.
         changed: called when `is_over` may have changed.
-        source: what gives the workers of the index that is opened first; None to start that when it is needed.
+        source: gives the workers of the first opened index; None to start it when needed.
     """
 
     def __init__(self, build: Build, folder: Path, changed: Callable[[], None], source: Source | None = None) -> None:
@@ -64,7 +64,7 @@ class Tenancy:
 
     @contextmanager
     def present(self, greeting: Greeting) -> Iterator[None]:
-        """A connection of a client, counted as long as this lasts.
+        """Count a client's connection during the block.
 
         Raises:
             LeavingError: the owner leaves.
@@ -76,14 +76,14 @@ class Tenancy:
             self._leave(greeting.client)
 
     def open_for(self, greeting: Greeting) -> IndexOptions:
-        """Have the index open for a client that is present; gives the options that it is open with.
+        """Open the index for a connected client, if needed; return the options in force.
 
-        They are the client's if nobody else is here, or if it asks for that. Who is here already, and comes with
-        another connection, changes nothing: else two clients could take turns for ever.
+        They are the client's if it is alone, or adopts its own. A further connection of a known client changes nothing:
+        else two clients could take turns for ever.
 
         Raises:
-            IndexInUseError: the client's options are to be taken, and what goes on does not end.
-            CqmError: the index cannot be opened; for others it stays as it was.
+            IndexInUseError: the client's options should hold, but running work doesn't end.
+            CqmError: the index can't be opened; for others it stays as it was.
             LeavingError: the owner has ended.
         """
         with self._opening:
@@ -97,18 +97,18 @@ class Tenancy:
             return self._opened.index.options if self._opened else greeting.options
 
     def notice(self, greeting: Greeting, options: IndexOptions) -> str:
-        """What to tell a client whose options are not those that the index is open with; empty where they are."""
+        """Tell a client about other options in force; empty where they are its own."""
         return notice(greeting.root, options, greeting.options, self._others(greeting.client))
 
     @contextmanager
     def call(self, method: str) -> Iterator[Opened]:
-        """The open index, which is not closed as long as this lasts. While options change, this waits for that.
+        """Keep the index open during the block. A change of options is awaited first.
 
         Parameters:
-            method: that is called.
+            method: the called method.
 
         Raises:
-            LeavingError: the owner leaves, and nothing goes on any more that it has to wait for.
+            LeavingError: the owner leaves, and has no more running work to await.
         """
         with ExitStack() as counted:
             with self._changed:
@@ -120,10 +120,10 @@ class Tenancy:
             yield opened
 
     def make_way(self, build: Build) -> None:
-        """Leave for a client of another build, unless it is the older one and others are here.
+        """Leave for a client of another build, unless the client's is older and others are connected.
 
         Raises:
-            IndexInUseError: it is.
+            IndexInUseError: the client's build is older and others are connected.
         """
         with self._changed:
             others = list(self._connections)
@@ -131,7 +131,7 @@ class Tenancy:
                 raise IndexInUseError(
                     f"The index in {self._folder} is in use by CQM {self._build.version} for {names(others)}; "
                     f"this is CQM {build.version}.",
-                    remedy="Start this program anew if CQM was updated since it started, or update it.",
+                    remedy="Restart this program if CQM was updated since it started, or update it.",
                 )
         self.leave()
 
@@ -143,27 +143,27 @@ class Tenancy:
         """
         if not self._is_alone(None, _GRACE_SECONDS):
             raise IndexInUseError(
-                f"The index in {self._folder} is in use by {self.users() or 'somebody who leaves'}.",
+                f"The index in {self._folder} is in use by {self.users() or 'a leaving client'}.",
                 remedy="Stop that, and try again.",
                 retryable=True,
             )
         self.leave()
 
     def users(self) -> str:
-        """Who uses the index, in words; empty for nobody."""
+        """Name the users of the index; empty for none."""
         with self._changed:
             return names(self._connections)
 
     def leave(self) -> None:
-        """Leave when what goes on is done."""
+        """Leave when running work is done."""
         with self._changed:
             self._is_leaving = True
         self._tell()
 
     def end(self) -> None:
-        """Close the index: when all calls are done, if that is not long.
+        """Close the index; wait a moment for running calls.
 
-        Runs that go on are stopped at the next file; their clients have them done by the next owner.
+        Runs stop at the next file; their clients repeat them with the next owner.
         """
         with self._changed:
             self._is_leaving = self._is_ended = True
@@ -180,7 +180,7 @@ class Tenancy:
 
     @contextmanager
     def _opened_by_nobody(self) -> Iterator[None]:
-        """Wait until nobody opens the index, if that is not long; whoever does later finds that this has ended."""
+        """Wait a while until nobody opens the index; a later opener finds the end."""
         is_free = self._opening.acquire(timeout=_OPENING_SECONDS)
         try:
             yield
@@ -190,7 +190,7 @@ class Tenancy:
 
     @contextmanager
     def _counted(self, method: str) -> Iterator[None]:
-        """A call or a run of a method, counted as long as this lasts: a run may outlast those who called it."""
+        """Count a call or run of a method during the block: a run may outlast its callers."""
         with self._changed:
             self._going[method] += 1
         try:
@@ -216,35 +216,35 @@ class Tenancy:
             self._changed.notify_all()
 
     def _is_new(self, client: Client) -> bool:
-        """Whether a client comes just now, and not with one more connection; it has come then."""
+        """Whether a client has just come, rather than added a connection; it is known from now on."""
         with self._changed:
             is_new = client not in self._known
             self._known.add(client)
             return is_new
 
     def _adopt_keys(self, greeting: Greeting) -> None:
-        """Take over what a client that comes has in its environment, and the index has not."""
+        """Take over a new client's variables which the index lacks."""
         known, brought = service_variables(greeting.options), greeting.variables
         if known == brought:
             return
-        # Whoever came with another value may be going just now.
+        # The client with another value may be leaving.
         seconds = _GRACE_SECONDS if any(known.get(name, value) != value for name, value in brought.items()) else 0.0
         only_new = not self._is_alone(greeting.client, seconds)
         if adopt(greeting.options, brought, only_new=only_new) and not self._goes_on(METHODS):
             self._switch(greeting, only_new=only_new)
 
     def _switch(self, greeting: Greeting, *, only_new: bool) -> None:
-        """Open the index as a client wants it, though others use it.
+        """Reopen the index as a client wants it, though others use it.
 
-        What runs is stopped, and begun again by whoever called it. Searches go on until that is done; then they wait
-        as long as it takes to close the index and to open it.
+        Runs stop and are repeated by their callers. Searches go on meanwhile; then they wait while the index is closed
+        and opened.
         """
         opened = self._opened
         try:
             if opened:
                 opened.is_ending = True
             if not (self._drained(_LONG, _STOP_SECONDS) and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
-                # What was stopped is begun again in this one, which is not ending.
+                # Stopped runs begin again in this new `Opened`, which isn't ending.
                 if opened:
                     self._publish(opened.index)
                 raise self._refusal(greeting)
@@ -255,7 +255,7 @@ class Tenancy:
                 self._changed.notify_all()
 
     def _drained(self, methods: Collection[str], seconds: float) -> bool:
-        """Let no call of these methods begin, and wait for those that go on; whether they are done in time.
+        """Hold back new calls of these methods, and await running ones; whether they ended in time.
 
         Raises:
             LeavingError: the owner has ended meanwhile.
@@ -267,7 +267,7 @@ class Tenancy:
             return is_done
 
     def _reopen(self, greeting: Greeting, *, only_new: bool) -> None:
-        """Open the index with a client's options, or where that fails as it was; nothing goes on in it."""
+        """Open the index with a client's options, or as it was where that fails; no call may be running."""
         with self._changed:
             self._require_not_ended()
             before, self._opened = self._opened, None
@@ -283,10 +283,10 @@ class Tenancy:
                 self._publish(Index.open(before.index.root, before.index.options))
 
     def _publish(self, index: Index) -> None:
-        """Let calls have an open index; once the owner has ended, nobody else would close it.
+        """Give an open index to calls; close it if the owner has ended, since nobody else would.
 
         Raises:
-            LeavingError: it has; the index is closed.
+            LeavingError: the owner has ended; the index is closed.
         """
         with self._changed:
             if not self._is_ended:
@@ -300,11 +300,11 @@ class Tenancy:
             raise LeavingError
 
     def _goes_on(self, methods: Iterable[str]) -> bool:
-        """Whether a call or a run of one of these methods goes on."""
+        """Whether a call or run of one of these methods is running."""
         return any(self._going[method] for method in methods)
 
     def _is_alone(self, client: Client | None, seconds: float = 0.0) -> bool:
-        """Whether nobody else is here and nothing goes on, or will be soon."""
+        """Whether nobody else is connected and nothing runs, now or within some seconds."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: self._connections.keys() <= {client} and not self._goes_on(METHODS), seconds
@@ -315,10 +315,10 @@ class Tenancy:
             return [other for other in self._connections if other != client]
 
     def _refusal(self, greeting: Greeting) -> IndexInUseError:
-        users = names(self._others(greeting.client)) or "somebody who leaves"
+        users = names(self._others(greeting.client)) or "a leaving client"
         return IndexInUseError(
-            f"The index of {greeting.root} is in use by {users} for something that takes long, so that it cannot be "
-            "opened with other options now.",
+            f"The index of {greeting.root} cannot be opened with other options now. "
+            f"It is in use by {users} for long work.",
             remedy="Try again when that is done.",
             retryable=True,
         )

@@ -1,4 +1,4 @@
-"""Long work that several clients want at once: done for all of them together, for as long as any of them wants it."""
+"""Long work wanted by several clients at once: done for all of them together, as long as any of them wants it."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -14,26 +14,26 @@ from cqm.index.model.progress import Progress
 _log = logging.getLogger(__name__)
 
 _GLANCE_SECONDS = 0.1
-"""How often a call that waits looks whether its client still wants it."""
+"""Time between a waiting call's looks whether its client still wants it."""
 
 Result = TypeVar("Result")
 Wish = frozenset[str] | None
-"""What a run is to bring up to date: paths, or None for everything."""
+"""Paths a run brings up to date; None for everything."""
 Report = Callable[[Progress], None]
 Work = Callable[[Wish, Report, Callable[[], bool]], Result]
-"""Does a run: takes what is wished, a function to report to, and one that tells whether to stop."""
+"""Does a run: takes a wish, a function reporting progress, and one telling whether to stop."""
 
 
 @dataclass(eq=False, slots=True)
 class _Call:
-    """A call that takes part in a run: what it has not been told yet, the newest of each phase."""
+    """A call taking part in a run: its unreported progress, the newest of each phase."""
 
     news: dict[str, Progress] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
 class _Run(Generic[Result]):
-    """A run and the calls that want it; once it has begun, nobody joins it."""
+    """A run and the calls wanting it; once it has begun, no call joins it."""
 
     wish: Wish
     calls: set[_Call] = field(default_factory=set)
@@ -42,7 +42,7 @@ class _Run(Generic[Result]):
     is_done: bool = False
 
     def outcome(self) -> Result:
-        """What it came to."""
+        """Return the result, or raise the error."""
         if self.error:
             raise self.error
         if self.result is None:
@@ -53,14 +53,13 @@ class _Run(Generic[Result]):
 class Line(Generic[Result]):
     """Runs of one kind of work, one after the other.
 
-    A call takes part in a run that begins after it, so that what it wants to be seen is seen; those that come while
-    one goes on share the next. When the last call of a run is not wanted any more, the run is told to stop.
+    A call joins a run which begins after it, so the run sees its changes. Calls coming during a run share the next one.
+    When no call wants a run any more, it is told to stop.
 
     Parameters:
         work: does a run.
         name: of its threads.
-        counted: gives what lasts as long as a run does: also one that nobody waits for any more, and that has yet to
-            stop.
+        counted: gives a context entered for the time of a run, even an unwanted one which has yet to stop.
     """
 
     def __init__(self, work: Work[Result], name: str, counted: Callable[[], AbstractContextManager[None]]) -> None:
@@ -75,15 +74,15 @@ class Line(Generic[Result]):
         """Take part in a run until it ends.
 
         Parameters:
-            wish: for it.
-            tell: told of the progress, also of the run before it; in this thread, so that it may take its time.
-            is_wanted: asked now and then. A call that raises in it or in `tell` is not wanted any more either.
+            wish: for the run.
+            tell: called with progress, also of the run before; in this thread, so it may take its time.
+            is_wanted: asked now and then. A call raising in it or in `tell` isn't wanted any more either.
 
         Returns:
-            What the run came to; None for a call that is no longer wanted, while the run is, or has not begun.
+            The run's result; None for a call no longer wanted, when others want the run or it hasn't begun.
 
         Raises:
-            What the run raised.
+            The error of the run.
         """
         call = _Call()
         run = self._join(wish, call)
@@ -111,7 +110,7 @@ class Line(Generic[Result]):
         """Begin the next run, if one is wanted; with the lock held."""
         self._running, self._next = self._next, None
         if self._running:
-            # Here, where a call or the run before is counted still: between them the count never drops to nothing.
+            # Count it here, while a call or the run before still counts: so the count never drops to zero between them.
             counted = ExitStack()
             counted.enter_context(self._counted())
             Thread(target=self._go, args=(self._running, counted), name=self._name, daemon=True).start()
@@ -134,7 +133,7 @@ class Line(Generic[Result]):
             self._changed.notify_all()
 
     def _waited(self, run: _Run[Result], call: _Call, tell: Report) -> bool:
-        """Wait for news and tell them; whether the run is done."""
+        """Wait for news and report them; whether the run is done."""
         with self._changed:
             self._changed.wait_for(lambda: run.is_done or call.news, _GLANCE_SECONDS)
             news, call.news, is_done = call.news, {}, run.is_done
@@ -143,7 +142,7 @@ class Line(Generic[Result]):
         return is_done
 
     def _may_go(self, run: _Run[Result], call: _Call) -> bool:
-        """Leave a run; whether it needs no waiting for: others want it, or it has not begun."""
+        """Leave a run; whether its end needn't be awaited: others want it, or it hasn't begun."""
         self._drop(run, call)
         with self._changed:
             return bool(run.calls) or run is not self._running
@@ -156,11 +155,11 @@ class Line(Generic[Result]):
 
 
 class Opened:
-    """An open index and the runs that its clients share.
+    """An open index and the runs shared by its clients.
 
     Parameters:
         index: open.
-        counted: counts a run of a method as long as what it gives lasts.
+        counted: counts a run of a method while its context lasts.
     """
 
     def __init__(self, index: Index, counted: Callable[[str], AbstractContextManager[None]]) -> None:
@@ -171,9 +170,9 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """The runs that a call shares: those of the same method with the same arguments, whatever the paths are.
+        """Return the runs a call shares: those of the same method and arguments, but for the paths.
 
-        A comparison of the whole tree may take long: a change of some paths is not held up by those that wait for it.
+        Updates of the whole tree have runs of their own: they may take long and must not delay updates of a few paths.
 
         Parameters:
             method: of the index.
@@ -192,6 +191,6 @@ class Opened:
             )
 
     def close(self) -> None:
-        """Stop what runs at the next file, and close the index."""
+        """Stop running work at the next file, and close the index."""
         self.is_ending = True
         self.index.close()

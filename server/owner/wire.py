@@ -1,4 +1,4 @@
-"""Messages over a socket: four bytes of length, then JSON. Never pickle: what is read can do nothing."""
+"""Messages over a socket: four bytes of length, then JSON. Never pickle: reading JSON runs no code."""
 
 import json
 import socket
@@ -11,9 +11,9 @@ from cqm.server.errors import SharingError
 
 _LENGTH = struct.Struct(">I")
 _LONGEST = 256 << 20
-"""Bytes of a message. A page of a hundred results has less than a hundredth of that."""
+"""Bytes of a message. A page of a hundred results has less than a hundredth of them."""
 _PATIENCE_SECONDS = 30.0
-"""How long the other side may take over a message that it began, or to take one that it is sent."""
+"""Longest wait for the rest of a begun message, or for the other side to take one."""
 
 Message = dict[str, Any]
 
@@ -23,7 +23,7 @@ class Wire:
 
     Parameters:
         connection: connected.
-        longest: bytes of a message that is taken.
+        longest: most bytes of a received message.
     """
 
     def __init__(self, connection: socket.socket, *, longest: int = _LONGEST) -> None:
@@ -34,43 +34,43 @@ class Wire:
         """Send a message.
 
         Raises:
-            ConnectionError: the other side is gone, or takes nothing any more.
+            ConnectionError: the other side is gone, or stopped reading.
         """
-        # ASCII, so that names of files that are no valid Unicode pass too.
+        # ASCII, so file names which aren't valid Unicode pass too.
         self.send_encoded(json.dumps(message, separators=(",", ":")).encode("ascii"))
 
     def send_encoded(self, data: bytes) -> None:
-        """Send a message that is JSON already; raises as `send` does."""
+        """Send an encoded message; raises as `send` does."""
         self._connection.settimeout(_PATIENCE_SECONDS)
         with _as_connection_error():
             self._connection.sendall(_LENGTH.pack(len(data)) + data)
 
     def receive(self, seconds: float | None = None) -> Message:
-        """Wait for a message and give it.
+        """Wait for a message and return it.
 
         Parameters:
-            seconds: until it begins, at most; None for any time.
+            seconds: longest wait for its beginning; None for any time.
 
         Raises:
             ConnectionError: the other side is gone, or late.
-            SharingError: it speaks something else.
+            SharingError: the message isn't a JSON object, or is too long.
         """
         if not self.is_readable(seconds):
             raise ConnectionAbortedError("no message came in time")
         self._connection.settimeout(_PATIENCE_SECONDS)
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if length > self._longest:
-            raise SharingError(f"A message of {length} bytes was announced, which is none of ours.")
+            raise SharingError(f"A message of {length} bytes was announced: expected at most {self._longest}.")
         try:
             message = json.loads(self._exactly(length))
         except ValueError as error:
-            raise SharingError("A message came that is no JSON.") from error
+            raise SharingError("A message is not JSON.") from error
         if not isinstance(message, dict):
-            raise SharingError("A message came that is no object.")
+            raise SharingError("A message is not a JSON object.")
         return message
 
     def is_readable(self, seconds: float | None) -> bool:
-        """Wait until a message begins or the other side is gone; whether that came in time.
+        """Wait until a message begins or the other side is gone; False when neither came in time.
 
         Parameters:
             seconds: 0 for a look without waiting, None for any time.
@@ -85,12 +85,12 @@ class Wire:
         return True
 
     def hang_up(self) -> None:
-        """End the connection; whoever waits for a message on either side gets ConnectionError."""
+        """End the connection; readers on either side get ConnectionError."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End the connection, and let go of the socket."""
+        """End the connection, and close the socket."""
         self.hang_up()
         self._connection.close()
 
@@ -108,7 +108,7 @@ class Wire:
 
 @contextmanager
 def _as_connection_error() -> Iterator[None]:
-    """Turns whatever a socket raises into ConnectionError: to us it is all the same."""
+    """Turn every socket error into ConnectionError: all are handled alike."""
     try:
         yield
     except ConnectionError:

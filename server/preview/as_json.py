@@ -1,4 +1,4 @@
-"""."""
+"""Previews and chunks as JSON objects. Scripts depend on their names."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from cqm.server.answers.as_json import JsonObject
 
 
 def preview_object(made: "Preview") -> JsonObject:
-    """The chunks of one document, what there is to warn of, and how it was cut."""
+    """Convert a preview: the chunks, warnings, and the strategy with its options."""
     chunks = made.report.chunks
     pairs = zip(chunks, made.exact_tokens or (0,) * len(chunks), strict=True)
     found: JsonObject = {
@@ -26,7 +26,7 @@ def preview_object(made: "Preview") -> JsonObject:
 
 
 def chunk_object(chunk: Chunk) -> JsonObject:
-    """A chunk with all that is known of it; what is empty is left out, but for the first names."""
+    """Convert a chunk with all its facts; empty ones are left out, except the first six and `_PLACES`."""
     first: JsonObject = {
         "start_line": chunk.start_line,
         "end_line": chunk.end_line,
@@ -47,7 +47,7 @@ _OTHERS = ("context", "content", "parent", "children", "level", "defines", "meta
 
 
 def _present(value: object) -> Any:  # noqa: ANN401 - of the value's own type
-    """A value as JSON has it, without what is empty in it: empty texts and lists, zero, false."""
+    """Convert a value to JSON types, without its empty parts: empty texts and lists, zero, false."""
     value = plain(value)
     if isinstance(value, dict):
         return {key: inner for key, inner in ((key, _present(it)) for key, it in value.items()) if inner}

@@ -1,10 +1,10 @@
-"""What is asked of chunking in plain words, and the options that this makes with the settings in force."""
+"""A choice of chunking in plain words, and the options it makes with the settings in force."""
 
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import ChunkOptionError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BY_CONTENT = "auto"
 
-# Between options, but not between the words of one.
+# A comma between options, not between the words of one.
 _COMMA = re.compile(r",(?=\w+=)")
 
 
@@ -33,9 +33,9 @@ class Choice:
     """A way to cut a document.
 
     Attributes:
-        strategy: as `options_of` knows it.
-        values: of its options, as `options_of` reads them.
-        reason: why it was chosen; empty when somebody asked for it.
+        strategy: a name known to `options_of`.
+        values: of its options, in the form read by `options_of`.
+        reason: of a recommendation; empty when somebody asked for it.
     """
 
     strategy: str = _BY_CONTENT
@@ -44,29 +44,32 @@ class Choice:
 
     @property
     def label(self) -> str:
-        """The strategy with the options that differ from the usual ones."""
+        """Name the strategy with its unusual options."""
         return " ".join([self.strategy, *(f"{name}={value}" for name, value in self.values.items())])
 
 
 def parse_choice(text: str) -> Choice:
-    """A choice as one word: "sentence", or "sentence:target_tokens=256,sentence_overlap=2".
+    """Read a choice: "sentence", or "sentence:target_tokens=256,sentence_overlap=2".
 
     Raises:
-        ChunkOptionError: what follows the colon is not NAME=VALUE.
+        ChunkOptionError: the part after the colon isn't NAME=VALUE.
     """
     strategy, _, rest = text.partition(":")
     pairs = _COMMA.split(rest) if rest else []
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        raise ChunkOptionError(f"{wrong[0]!r} sets no option of {strategy}.", remedy="Write it as NAME=VALUE.")
+        raise ChunkOptionError(
+            f"{text}: expected NAME=VALUE after the colon, got {wrong[0]!r}.",
+            remedy="Write it like sentence:target_tokens=256.",
+        )
     return Choice(strategy, {name: value for name, _, value in (pair.partition("=") for pair in pairs)})
 
 
 def recommended_choice(document: Document, values: Mapping[str, object]) -> Choice:
-    """What suits a document best, with what somebody asks for beside that.
+    """Choose the best strategy for a document.
 
     Parameters:
         document: its type and length decide.
-        values: of options, which win over those that are recommended.
+        values: of options; they win over the recommended ones.
     """
     found = recommended(document)
     usual = {it.name: it.default for it in fields(found.options)}
@@ -80,9 +83,9 @@ class InForce:
     """A choice with the settings in force.
 
     Attributes:
-        strategy, values: as `options_of` takes them.
-        options: that they make, checked.
-        model: what embeds for them; None for a strategy that does not embed.
+        strategy, values: arguments of `options_of`.
+        options: made of them, checked.
+        model: embeds for them; None for a strategy which doesn't embed.
     """
 
     strategy: str
@@ -93,20 +96,20 @@ class InForce:
 
 @contextmanager
 def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
-    """Give the options of a choice; what embeds for them is open as long as the context.
+    """Make the options of a choice; their model is open during the block.
 
     Raises:
-        ChunkOptionError: there is no such strategy or option, or a value is not what it must be.
+        ChunkOptionError: there is no such strategy or option, or a value is out of range.
         SettingsError: the strategy needs a model, and none is configured.
-        EmbeddingError: the model cannot be opened.
+        EmbeddingError: the model can't be opened.
     """
     name, opened = _MODELS.get(choice.strategy, ("", None))
     if name in choice.values:
-        message = f"The chunking option {name} has no plain value."
-        raise ChunkOptionError(message, remedy="It comes from the configuration: README.md tells how.")
+        message = f"Option {name}: expected no value; the model comes from the configuration."
+        raise ChunkOptionError(message, remedy="Set embedding.provider or late.encoder in cqm.yml.")
     values = dict(choice.values)
     if choice.strategy == _BY_CONTENT:
-        values = {"details": True, **settings.chunk.model_dump(), **values}
+        values = asdict(replace(settings.chunk_options(), details=True)) | values
     if opened is None:
         yield InForce(choice.strategy, values, options_of(choice.strategy, values))
         return
@@ -115,7 +118,7 @@ def options_in_force(choice: Choice, settings: Settings) -> Iterator[InForce]:
 
 
 def source_of(choice: Choice, settings: Settings) -> dict[str, str]:
-    """Where the model of a choice comes from, by the option that takes it; empty for a strategy without one."""
+    """Name the source of a choice's model, by the option taking it; empty for a strategy without one."""
     embedding = settings.embedding
     sources = {"embed": " ".join(filter(None, [embedding.provider, embedding.model])), "encoder": settings.late.encoder}
     name, _ = _MODELS.get(choice.strategy, ("", None))
@@ -128,7 +131,7 @@ def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArra
 
     embedder = open_embedder(settings.embedding_options())
     if embedder is None:
-        message = 'The strategy semantic embeds sentences, and "embedding.provider" is none.'
+        message = "Strategy semantic: expected a model, but embedding.provider is none."
         raise SettingsError(message, remedy="Set embedding.provider to embedded, ollama or openai.")
     try:
         yield lambda texts: _vectors(embedder, texts)
@@ -137,7 +140,7 @@ def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArra
 
 
 def _vectors(embedder: "Embedder", texts: Sequence[str]) -> "NDArray[np.float32]":
-    """A row a text; one that cannot be embedded (a rule, a lone sign) has zeros, which are like nothing."""
+    """Embed texts, a row each; one which can't be embedded (a rule, a lone sign) has zeros, which are like nothing."""
     import numpy as np
 
     found = embedder.embed_documents(texts)
@@ -152,9 +155,9 @@ def _encoder(settings: Settings) -> Iterator["TokenEncoder"]:
     from cqm.index.embedding.late import open_token_encoder  # only where something is embedded
 
     if not settings.late.encoder:
-        message = 'The strategy late needs a model that tells the embedding of each token, and "late.encoder" is empty.'
+        message = "Strategy late: expected a model that embeds each token, but late.encoder is empty."
         raise SettingsError(
-            message, remedy="Set late.encoder to a folder with such a model or the address of a server."
+            message, remedy="Set late.encoder to the folder of such a model or the address of a server."
         )
     key = os.environ.get(settings.late.api_key_env, "")
     timeout = settings.embedding.timeout_seconds
@@ -169,4 +172,4 @@ _MODELS: Mapping[str, tuple[str, Callable[[Settings], AbstractContextManager[obj
     "semantic": ("embed", _embedding),
     "late": ("encoder", _encoder),
 }
-"""For a strategy that needs a model: the option that takes it, and how it is opened."""
+"""For each strategy needing a model: the option taking it, and its opener."""

@@ -1,4 +1,4 @@
-"""A preview as one page: no script, nothing from elsewhere, light and dark as the reader's system is."""
+"""A preview as one page: no script, nothing loaded, light or dark with the reader's system."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,16 @@ from cqm.server.preview.style import STYLE
 from cqm.server.preview.text import shown
 
 MOST_CHARACTERS = 1_500_000
-"""Of source on a page, all columns together; browsers stay quick with that."""
+"""Characters of source on a page, all columns together; browsers stay quick with these."""
 _MOST_BARS = 240
 _STEPS = 24
 
 
 def preview_page(previews: Sequence[Preview]) -> str:
-    """The whole page as HTML.
+    """Write the whole page as HTML.
 
     Parameters:
-        previews: of one document; more than one stand side by side.
+        previews: of one document; several stand side by side.
     """
     document = previews[0].document
     head = f"<meta charset='utf-8'>\n<meta name='viewport' content='width=device-width'>\n<style>{STYLE}</style>"
@@ -78,7 +78,7 @@ def _figures(made: Preview) -> str:
 
 
 def _strip(column: int, made: Preview) -> str:
-    """A bar a chunk in the order of the text, each a link to it."""
+    """Draw a bar for each chunk in the order of the text, linked to the chunk."""
     chunks, most = made.report.chunks[:_MOST_BARS], made.report.statistics.max_tokens or 1
     bars = "".join(
         f"<a class='t{tint(it)}' href='#{anchor(column, it.index)}' style='height:{max(it.tokens / most, 0.03):.0%}'"
@@ -91,7 +91,7 @@ def _strip(column: int, made: Preview) -> str:
 
 
 def _histogram(made: Preview) -> str:
-    """How many chunks there are of each size, in equal steps up to the largest."""
+    """Draw the number of chunks of each size, in equal steps up to the largest."""
     step = -(-made.report.statistics.max_tokens // _STEPS) or 1
     counts = Counter(min((it.tokens - 1) // step, _STEPS - 1) for it in made.report.chunks)
     most = max(counts.values())

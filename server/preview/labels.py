@@ -1,4 +1,4 @@
-"""Labels of chunks on a page: name and size, and all that is known of the chunk when one points at it."""
+"""Labels of chunks on a page: name and size, with all facts about the chunk on hovering."""
 
 from collections.abc import Iterator
 
@@ -16,17 +16,17 @@ _MOST_CHILDREN = 12
 
 
 def tint(chunk: Chunk) -> int:
-    """Which of the alternating tints a chunk has."""
+    """Choose one of the alternating tints for a chunk."""
     return chunk.index % TINTS
 
 
 def shade(chunk: Chunk) -> str:
-    """The classes of what has a chunk's tint, as far in as the chunk lies in others."""
+    """CSS classes of a chunk's tint, and of its depth within other chunks."""
     return f"t{tint(chunk)} d{min(chunk.level, _DEEPEST)}" if chunk.level else f"t{tint(chunk)}"
 
 
 def anchor(column: int, number: int) -> str:
-    """The id of a chunk's label on the page.
+    """Make the id of a chunk's label on the page.
 
     Parameters:
         column: of the strategy, from 0.
@@ -36,7 +36,7 @@ def anchor(column: int, number: int) -> str:
 
 
 def label(column: int, made: Preview, chunk: Chunk) -> str:
-    """The label above the first line of a chunk."""
+    """Write the label above the first line of a chunk."""
     share = min(chunk.tokens / made.limit(chunk), 1)
     over = " over" if chunk.tokens > made.limit(chunk) else ""
     is_one = chunk.start_line == chunk.end_line
@@ -87,7 +87,7 @@ def _metadata(chunk: Chunk) -> Iterator[tuple[str, str]]:
 
 
 def _symbol(facts: SymbolFacts) -> str:
-    """A symbol with what its grammar shows."""
+    """Write a symbol with the facts shown by its grammar."""
     known = {
         "visibility": facts.visibility,
         "returns": facts.returns,

@@ -1,4 +1,4 @@
-"""How a document would be chunked: no index. Workers read and cut it."""
+"""Preview a document's chunks without an index. Workers read and cut it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -17,11 +17,11 @@ class Preview:
     """A document with its chunks.
 
     Attributes:
-        document: what was cut.
-        choice: the strategy and what was asked of it.
+        document: cut into the chunks.
+        choice: the strategy, and options given for it.
         options: all options in force, as plain values.
         report: the chunks.
-        model: whose tokens are counted in `exact_tokens`; empty for none.
+        model: counts the tokens in `exact_tokens`; empty for none.
         exact_tokens: of each chunk.
     """
 
@@ -33,49 +33,49 @@ class Preview:
     exact_tokens: tuple[int, ...] = ()
 
     def limit(self, part: Chunk) -> int:
-        """How many tokens a chunk is to have at most; the size of the largest one where the strategy has no limit."""
+        """Most tokens wanted for a chunk; the size of the largest one where the strategy has no limit."""
         value = self.options.get(BY_NAME[self.choice.strategy].target(part))
         return value if isinstance(value, int) else self.report.statistics.max_tokens or 1
 
     @property
     def repeated_share(self) -> float:
-        """How much of the chunks that hold no other is repeated from the chunk before, 0 to 1."""
+        """Share of text repeated from the chunk before, over chunks holding no other, 0 to 1."""
         leaves = [it for it in self.report.chunks if not it.children]
         total = sum(len(it.text) for it in leaves)
         return sum(it.overlap_before for it in leaves) / total if total else 0.0
 
 
 def read_document(name: str, data: bytes, workers: Workers) -> tuple[Document, tuple[str, ...]]:
-    """Return a file as a document, and warnings of its reading.
+    """Read a file as a document, with warnings of the reading.
 
     Parameters:
-        name: the file's name or path, which tells the language.
+        name: the file's name or path; decides the language.
         data: its bytes.
         workers: one of them reads it.
 
     Raises:
-        UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
-        WorkerError: its worker did not survive it.
+        UndecodableError: it is binary, in no known encoding, or a PDF without extractable text.
+        WorkerError: its worker didn't survive it.
     """
     text, warnings = read_in_worker(name, data, workers)
     return Document(name, text), warnings
 
 
 def preview(document: Document, choice: Choice, settings: Settings, workers: Workers, *, model: str = "") -> Preview:
-    """Return the chunks of a document.
+    """Cut a document into chunks.
 
     Parameters:
-        document: what to cut.
-        choice: how.
-        settings: sizes of chunks and the models to embed with.
+        document: to cut.
+        choice: the strategy and its options.
+        settings: sizes of chunks and the models for embedding.
         workers: one of them cuts it.
-        model: an OpenAI model or encoding whose tokens are to be counted; empty for none.
+        model: an OpenAI model or encoding, to count its tokens; empty for none.
 
     Raises:
-        ChunkOptionError: there is no such strategy, option or model, or a value is not what it must be.
-        SettingsError: the strategy needs a model that is not configured.
-        EmbeddingError: that model failed.
-        WorkerError: its worker did not survive it.
+        ChunkOptionError: there is no such strategy, option or model, or a value is out of range.
+        SettingsError: the strategy needs a model, and none is configured.
+        EmbeddingError: the model failed.
+        WorkerError: its worker didn't survive it.
     """
     with options_in_force(choice, settings) as in_force:
         document, report = cut_in_worker(document, in_force, workers, settings.scan_options().secrets)
@@ -85,13 +85,13 @@ def preview(document: Document, choice: Choice, settings: Settings, workers: Wor
 
 
 def preview_file(name: str, data: bytes, choice: Choice, settings: Settings, workers: Workers) -> Preview:
-    """Return the chunks of a file; see `read_document` and `preview`, also for what they raise."""
+    """Read and cut a file; see `read_document` and `preview`, also for their errors."""
     document, warnings = read_document(name, data, workers)
     return warned(preview(document, choice, settings, workers), warnings)
 
 
 def warned(made: Preview, warnings: tuple[str, ...]) -> Preview:
-    """The same with further warnings before its own."""
+    """Put further warnings before a preview's own."""
     return replace(made, report=replace(made.report, warnings=(*warnings, *made.report.warnings)))
 
 

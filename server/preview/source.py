@@ -1,4 +1,4 @@
-"""The source of a previewed document as rows of a page: a line each, shaded by the chunk that holds it."""
+"""The source of a previewed document as rows of a page: a line each, shaded by its chunk."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +13,11 @@ from cqm.server.preview.text import holds_text
 from cqm.server.preview.words import Words, words_of
 
 BLOCK_LINES = 200
-"""A block of so many lines is laid out by the browser only when it comes into view."""
+"""Lines of a block; the browser lays a block out only when it comes into view."""
 
 
 class Region(NamedTuple):
-    """Characters of the text, and the chunks that hold them: one, two where the second repeats the first, or none."""
+    """A stretch of text and its chunks: one, two where the second repeats the first, or none."""
 
     start: int
     end: int
@@ -33,8 +33,8 @@ class Column:
         made: the preview.
         tiles: the regions of the whole text, in order.
         starts: of the tiles.
-        by_line: the chunks that begin in a line, by its number.
-        words: see `preview_words.words_of`.
+        by_line: the chunks beginning in each line.
+        words: see `words.words_of`.
     """
 
     number: int
@@ -45,11 +45,11 @@ class Column:
     words: Words
 
     def beginning(self, line: int) -> Sequence[Chunk]:
-        """The chunks that begin in a line."""
+        """Chunks beginning in a line."""
         return self.by_line.get(line, ())
 
     def regions(self, start: int, end: int) -> Iterator[Region]:
-        """The regions of a part of the text, cut to it; at least one, and they tile it."""
+        """Yield the regions of a part of the text, cut to it; at least one, and they tile it."""
         index = bisect_right(self.starts, start) - 1
         while index < len(self.tiles) and self.tiles[index].start < max(end, start + 1):
             region = self.tiles[index]
@@ -58,7 +58,7 @@ class Column:
 
 
 def columns_of(previews: Sequence[Preview]) -> list[Column]:
-    """Previews of one document as columns."""
+    """Make columns of previews of one document."""
     document = previews[0].document
     words = words_of(document.path, document.text)
     return [_column(number, made, words) for number, made in enumerate(previews)]
@@ -87,7 +87,7 @@ def _regions(made: Preview) -> Iterator[Region]:
 
 
 def blocks(columns: Sequence[Column], most_characters: int) -> Iterator[str]:
-    """The rows of all lines in blocks, up to so many characters of source."""
+    """Write the rows of all lines in blocks, up to a number of characters of source."""
     rows: list[str] = []
     for number, start, end in _lines(columns[0].made.document.text, most_characters):
         rows.append(_row(columns, number, start, end))
@@ -125,7 +125,7 @@ def _label_cell(column: Column, number: int, start: int) -> str:
     if chunks := column.beginning(number):
         labels = "".join(label(column.number, column.made, chunk) for chunk in chunks)
         return f"<td class='head {shade(chunks[-1])}'>{labels}</td>"
-    # Where another column has a label, the chunk of this one goes on.
+    # Another column has a label here; the chunk of this column goes on.
     before = next(column.regions(max(start - 1, 0), start))
     return f"<td class='{_classes(before)}'></td>" if start else "<td></td>"
 
@@ -141,7 +141,7 @@ def _cell(column: Column, start: int, end: int) -> str:
 
 def _shown(column: Column, region: Region) -> str:
     text = column.made.document.text
-    # Of a line break "\r\n" only the end is seen.
+    # Of a line break "\r\n", only the end shows.
     end = region.end - text[region.start : region.end].endswith("\r")
     parts: list[str] = []
     done = region.start
@@ -167,6 +167,6 @@ def _title(region: Region) -> str:
 
 
 def _mark(region: Region) -> str:
-    """The number of a chunk that begins here, within a line."""
+    """Mark the number of a chunk beginning here, within a line."""
     begins = [chunk.index + 1 for chunk in region.chunks if chunk.start == region.start]
     return f"<b class='mark'>{begins[0]}</b>" if begins else ""

@@ -1,4 +1,4 @@
-"""How the page of a preview looks, in light, in dark and on paper."""
+"""Style of a preview's page, in light, in dark and on paper."""
 
 from cqm.server.page import COLOURS
 

@@ -1,4 +1,4 @@
-"""A preview drawn on a terminal: the file with a rule where each chunk begins and a coloured edge along it."""
+"""A preview drawn on a terminal: the file, with a rule above each chunk and a coloured edge along it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _NUMBER_ROOM = 4
 
 
 def show_preview(made: Preview) -> None:
-    """Write a preview to standard output, as wide as the terminal."""
+    """Print a preview as wide as the terminal."""
     console = Console(highlight=False)
     width = console.width
     console.print(Text(one_line(f"{made.document.path}  {options_line(made)}"), style="dim"))
@@ -45,11 +45,11 @@ def _lexer_of(made: Preview) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """What all lines of a drawing have in common.
+    """Shared facts of all lines of a drawing.
 
     Attributes:
-        made: what is drawn.
-        console: what it is drawn for.
+        made: the drawn preview.
+        console: its target.
         width: cells of a line.
         digits: cells of a line's number.
         lexer: of the text.
@@ -62,7 +62,7 @@ class _Drawing:
     lexer: str
 
     def lines(self, chunk: Chunk) -> Iterator[Text]:
-        """A chunk: a rule, what it is in, and its text unless the chunks inside it show that."""
+        """Draw a chunk: a rule, its context, and its text, unless inner chunks show the text."""
         yield self._rule(chunk)
         for line in islice(visible(chunk.context).splitlines(), _CONTEXT_LINES):
             yield self._fitted(self._edge(chunk, "┃").append(f"{'in':>{self.digits}}  {line}", "dim italic"))
@@ -103,7 +103,7 @@ class _Drawing:
             number += 1
 
     def _highlighted(self, chunk: Chunk) -> Iterator[Text]:
-        # A line break inside of a control's picture would shift the numbers of lines: only "\n" ends one.
+        # A line break in a control character's picture would shift line numbers: only "\n" ends a line.
         lines = [_short(line) for line in visible(chunk.text).removesuffix("\n").split("\n")]
         syntax = Syntax("", self.lexer, theme="ansi_dark", background_color="default")
         yield from syntax.highlight("\n".join(lines)).split("\n", allow_blank=True)[: len(lines)]
@@ -133,7 +133,7 @@ def _colour(chunk: Chunk) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """A name without its middle where it is too long: both its ends tell names apart."""
+    """Cut the middle out of a long name: both its ends tell names apart."""
     if cell_len(name) <= room:
         return name
     head, tail = set_cell_size(name, room // 2), name

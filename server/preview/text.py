@@ -1,4 +1,4 @@
-"""A preview as plain lines: the chunks, their numbers, and strategies beside each other."""
+"""A preview as plain lines: the chunks, their numbers, and a table of strategies."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,11 +12,11 @@ _MILLI = 1000
 
 
 def preview_lines(made: Preview, mark: str = "") -> Iterator[str]:
-    """The chunks of a file, each below a line that says what it is.
+    """Write the chunks of a file, each below a line with its place, name, kind and size.
 
     Parameters:
         made: the file, cut.
-        mark: that CQM's lines begin with; a new one when empty.
+        mark: prefix of CQM's lines; a new one when empty.
     """
     mark = mark or new_mark([made.document.text])
     if made.report.chunks:
@@ -28,30 +28,30 @@ def preview_lines(made: Preview, mark: str = "") -> Iterator[str]:
 
 
 def chunk_line(made: Preview, chunk: Chunk) -> str:
-    """What a chunk is: its lines, name, kind and size."""
+    """Describe a chunk: its lines, name, kind and size."""
     symbol = f"  {symbol_name(chunk.symbol)}" if chunk.symbol else ""
     return f"{chunk.start_line}-{chunk.end_line}{symbol}  ({one_line(chunk.kind)})  {size_of(made, chunk)}"
 
 
 def chunk_text(chunk: Chunk) -> str:
-    """The lines of a chunk as a reader can see them."""
+    """Make the text of a chunk visible."""
     return visible(chunk.text.rstrip("\n"))
 
 
 def size_of(made: Preview, chunk: Chunk) -> str:
-    """The tokens of a chunk, estimated and counted, and what it repeats."""
+    """Describe a chunk's tokens, estimated and counted, and its repeated characters."""
     exact = f", {made.exact_tokens[chunk.index]} exactly" if made.exact_tokens else ""
     repeats = f", repeats {chunk.overlap_before} characters" if chunk.overlap_before else ""
     return f"{chunk.tokens} tokens{exact}{repeats}"
 
 
 def holds_text(chunk: Chunk, chunks: Sequence[Chunk]) -> bool:
-    """Whether the chunks inside it, which come next, show its text."""
+    """Whether the inner chunks, which come next, show its text."""
     return bool(chunk.children) and chunks[chunk.index + 1].start < chunk.end
 
 
 def statistics_line(made: Preview) -> str:
-    """The numbers of a preview in a line."""
+    """Summarize a preview in a line."""
     found = made.report.statistics
     sizes = f"{found.min_tokens} to {found.max_tokens} tokens, {found.mean_tokens:.0f} on average"
     counted = f"1 chunk of {found.max_tokens} tokens" if found.chunks == 1 else f"{found.chunks} chunks of {sizes}"
@@ -62,19 +62,19 @@ def statistics_line(made: Preview) -> str:
 
 
 def options_line(made: Preview) -> str:
-    """The strategy with all options in force."""
+    """Name the strategy with all options in force."""
     return " ".join([made.choice.strategy, *(f"{name}={shown(value)}" for name, value in made.options.items())])
 
 
 def shown(value: object) -> str:
-    """The value of an option as it is written."""
+    """Write an option's value as users write it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def comparison_lines(previews: Sequence[Preview]) -> Iterator[str]:
-    """A table of previews of the same document by different choices."""
+    """Write a table comparing previews of one document by different choices."""
     wide = max(len(made.choice.label) for made in previews)
     yield f"{'':{wide}}  chunks   mean  smallest  largest  repeated"
     for made in previews:

@@ -1,4 +1,4 @@
-"""Which words of a text are keywords, strings, names or comments, for colours on a page: the adapter of Pygments."""
+"""Find keywords, strings, names and comments for colours on a page, with Pygments."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from cqm.server.console import visible
 
 Word = tuple[int, int, str]
-"""Start, end and the class that gives it a colour."""
+"""Start, end and CSS class for its colour."""
 
 # Pygments' time may grow with the square of a line's length.
 _LONGEST_LINE = 2_000
@@ -18,13 +18,13 @@ _MOST_CHARACTERS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of a text in order; `starts` are theirs."""
+    """Words of a text in order, with their starts."""
 
     words: Sequence[Word]
     starts: Sequence[int]
 
     def between(self, start: int, end: int) -> Iterator[Word]:
-        """The words in a part of the text, cut to it."""
+        """Yield the words in a part of the text, cut to it."""
         index = max(bisect_right(self.starts, start) - 1, 0)
         while index < len(self.words) and self.words[index][0] < end:
             first, last, kind = self.words[index]
@@ -34,10 +34,10 @@ class Words:
 
 
 def words_of(path: str, text: str) -> Words:
-    """The words of a text that have a colour; none for what is too long, or of a language that Pygments lacks.
+    """Find the coloured words of a text; none in a text too long, or in a language unknown to Pygments.
 
     Parameters:
-        path: its last part tells the language.
+        path: its last part decides the language.
         text: with any line ends.
     """
     words = [*_words(path, text)] if _is_short(text) else []
@@ -59,14 +59,14 @@ def _words(path: str, text: str) -> Iterator[Word]:
     done = 0
     for kind, group in groupby(kinds, key=lambda word: word[2]):
         words = list(group)
-        # Not every lexer keeps to the order of the text where one language is inside another.
+        # Some lexers leave the order of the text where one language is inside another.
         if kind and words[0][0] >= done:
             done = max(word[1] for word in words)
             yield words[0][0], done, kind
 
 
 def _kind(token: str) -> str:
-    """The class of a word, by Pygments' name of it: "Token.Literal.String.Double"."""
+    """Map Pygments' name of a word, such as "Token.Literal.String.Double", to a CSS class."""
     return next((kind for prefix, kind in _KINDS.items() if token.startswith(prefix)), "")
 
 

@@ -1,4 +1,4 @@
-"""Read and cut a document for a preview in a worker. It has no model: it asks its parent what the model says."""
+"""Read and cut a document for a preview in a worker. It has no model: it asks its parent instead."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...], str]
 
 @dataclass(frozen=True, slots=True)
 class _Encoder:
-    """A `TokenEncoder` that the parent has."""
+    """A `TokenEncoder` held by the parent."""
 
     name: str
     window: int
@@ -41,7 +41,7 @@ class _Encoder:
         return rows
 
     def close(self) -> None:
-        """Leave that to the parent."""
+        """Do nothing: the parent closes it."""
 
 
 class _Cutting(NamedTuple):
@@ -53,16 +53,16 @@ class _Cutting(NamedTuple):
 
 
 def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file, and warnings of its reading.
+    """Read the text of a file, with warnings of the reading.
 
     Parameters:
-        name: of the file, which tells the language.
+        name: of the file; decides the language.
         data: its bytes.
         workers: one of them reads it.
 
     Raises:
-        UndecodableError: it is binary, or in no known encoding, or a PDF without a text that can be had.
-        WorkerError: its worker did not survive it, or none can be started.
+        UndecodableError: it is binary, in no known encoding, or a PDF without extractable text.
+        WorkerError: its worker didn't survive it, or none can be started.
     """
     return workers.run_one(_read, (name, data), tuple[str, tuple[str, ...]], size=len(data))
 
@@ -70,17 +70,17 @@ def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple
 def cut_in_worker(
     document: Document, in_force: "InForce", workers: Workers, secrets: SecretOptions
 ) -> tuple[Document, ChunkReport]:
-    """Return a document without its secrets, and its chunks without vectors.
+    """Cut a document; return it without its secrets, and its chunks without vectors.
 
     Parameters:
-        document: its text.
-        in_force: how to cut it; its model stays here.
+        document: to cut.
+        in_force: strategy and options; its model stays in this process.
         workers: one of them cuts it.
-        secrets: what is redacted.
+        secrets: which kinds to redact.
 
     Raises:
-        ChunkOptionError: an option is not what it must be.
-        WorkerError: its worker did not survive it, or none can be started.
+        ChunkOptionError: a value is out of range.
+        WorkerError: its worker didn't survive it, or none can be started.
         EmbeddingError: the model failed.
     """
     model: Any = in_force.model

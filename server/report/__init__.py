@@ -1,1 +1,3 @@
-"""."""
+"""Report how a tree is chunked."""
+
+__all__ = ["html", "report", "text"]

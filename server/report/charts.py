@@ -1,4 +1,4 @@
-"""Charts of the quality report as inline SVG; colours come from the classes of the page around them."""
+"""Charts of the quality report as inline SVG; classes of the surrounding page give the colours."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -8,7 +8,7 @@ _LEFT, _BOTTOM, _TOP = 52, 40, 12
 _MOST_BARS = 40
 _MOST_STEPS = 5
 _SHOWN_SHARE = 0.995
-"""Of all chunks: what is larger shares one bar at the end."""
+"""Share of chunks with bars of their own; larger chunks share one bar at the end."""
 _LEAST_SHOWN = 512
 
 _ROW, _NAME_WIDTH, _COUNT_WIDTH, _CHART_WIDTH = 24, 116, 52, 300
@@ -17,7 +17,7 @@ _MOST_ROWS = 12
 
 
 def histogram(sizes: Mapping[int, int], step: int) -> str:
-    """Bars of chunks by tokens.
+    """Draw bars of chunks by tokens.
 
     Parameters:
         sizes: chunks by the largest size of a step.
@@ -46,7 +46,7 @@ def histogram(sizes: Mapping[int, int], step: int) -> str:
 
 
 def shares(counts: Mapping[str, int]) -> str:
-    """One bar divided by the shares of a few named counts, and a legend below it."""
+    """Draw one bar divided by the shares of named counts, with a legend below."""
     total, place = sum(counts.values()) or 1, 0.0
     parts, legend = [], []
     for index, (name, count) in enumerate(counts.items()):
@@ -61,7 +61,7 @@ def shares(counts: Mapping[str, int]) -> str:
 
 
 def breakdown(counts: Mapping[str, int]) -> str:
-    """A bar for each name, the largest first; the small ones at the end share one."""
+    """Draw a bar for each name, the largest first; the smallest share the last bar."""
     rows = list(counts.items())
     if len(rows) > _MOST_ROWS:
         rest = rows[_MOST_ROWS - 1 :]
@@ -74,7 +74,7 @@ def breakdown(counts: Mapping[str, int]) -> str:
 
 
 def _bars(sizes: Mapping[int, int], step: int) -> tuple[int, list[int], int]:
-    """Tokens a bar, the chunks of each bar, and those that are larger than all of them."""
+    """Compute the tokens of a bar, the chunks in each bar, and the number of larger chunks."""
     total, seen, top = sum(sizes.values()), 0, _LEAST_SHOWN
     for size, count in sorted(sizes.items()):
         if seen >= _SHOWN_SHARE * total:
@@ -90,7 +90,7 @@ def _bars(sizes: Mapping[int, int], step: int) -> tuple[int, list[int], int]:
 
 
 def _rules(top: int, step: int) -> Iterator[str]:
-    """Lines across the chart, with the counts that they stand for."""
+    """Draw lines across the chart with their counts."""
     for count in range(0, top + 1, step):
         y = _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * count / top
         yield f"<line class='rule' x1='{_LEFT}' x2='{_WIDTH}' y1='{y:.1f}' y2='{y:.1f}'/>"
@@ -98,7 +98,7 @@ def _rules(top: int, step: int) -> Iterator[str]:
 
 
 def _round_step(most: int) -> int:
-    """1, 2 or 5 times a power of ten, so that five steps at most reach a count."""
+    """Choose 1, 2 or 5 times a power of ten, so at most five steps reach a count."""
     power = 1
     while most > _MOST_STEPS * 5 * power:
         power *= 10

@@ -1,4 +1,8 @@
-"""The quality report as one page: no script, nothing from elsewhere, light and dark as the reader's system is."""
+"""The quality report as one page: no script, nothing loaded, light or dark with the reader's system.
+
+Kept beside Jinja2 3.1 templates with autoescape, tried on this page in November 2026: 259 lines for 263, four times the
+time for a preview's rows, 63 ms more for the first page, two more packages, and no types. All text goes through `safe`.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -61,7 +65,7 @@ td:last-child, th:last-child { padding-right: 0; }
 
 
 def report_page(report: QualityReport) -> str:
-    """The whole page as HTML."""
+    """Write the whole page as HTML."""
     parts = [
         f"<h1>How this tree is chunked</h1>\n<p class='root path'>{safe(report.root)}</p>",
         _figures(report),

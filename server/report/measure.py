@@ -1,4 +1,4 @@
-"""Measuring how the files of a tree are chunked: nothing is indexed, and of every file only counts are kept."""
+"""Measure the chunks of a tree's files: nothing is indexed, and only counts are kept."""
 
 import time
 from collections import Counter
@@ -23,19 +23,19 @@ BREAKDOWNS: Mapping[str, Callable[[Chunk], str]] = {
     "kind": lambda chunk: chunk.kind,
     "natural_language": lambda chunk: chunk.metadata.natural_language,
 }
-"""What chunks are counted by; where a chunk has no value it is not counted."""
+"""Values to count chunks by; a chunk without a value isn't counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileMeasure:
-    """What chunking one file gave.
+    """Measures of chunking one file.
 
     Attributes:
         path: relative to the root.
         size: in bytes.
-        left_out: why it was not chunked; empty when it was.
-        failed: whether that is a failure, such as a lack of permission.
-        encoding: of the file, as Python's codecs spell it.
+        left_out: reason for not chunking it; empty when it was chunked.
+        failed: whether the reason is a failure, such as a lack of permission.
+        encoding: of the file, in the spelling of Python's codecs.
         seconds: CPU time of chunking.
         sizes: estimated tokens of each chunk.
         characters: of all chunks.
@@ -60,11 +60,11 @@ class FileMeasure:
 def measure(
     found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: Workers
 ) -> Iterator[list[FileMeasure]]:
-    """Chunk files and measure that, in batches as they are ready.
+    """Chunk files and measure the result, in batches as they are ready.
 
     Parameters:
-        found: files of a scan, those that it leaves out included.
-        root: what was scanned.
+        found: files of a scan, with the left-out ones.
+        root: the scanned folder or file.
         options: of the scan and of chunking.
         workers: chunk them.
     """

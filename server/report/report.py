@@ -1,4 +1,4 @@
-"""The quality report: how a tree is chunked, in numbers, and what is wrong with it (`cqm report`)."""
+"""The quality report of `cqm report`: numbers about a tree's chunks, and problems of quality."""
 
 import re
 import time
@@ -17,7 +17,7 @@ from cqm.index.workers import Workers
 from cqm.server.report.measure import BREAKDOWNS, FileMeasure, measure
 
 HISTOGRAM = (("0-128", 128), ("128-256", 256), ("256-512", 512))
-"""Names and largest sizes of the bars, in tokens; "512+" holds what is over the last."""
+"""Names and largest sizes of the bars, in tokens; "512+" holds larger chunks."""
 OVER = "512+"
 
 STEP = 32
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 @dataclass(frozen=True, slots=True)
 class WarningKind:
-    """Warnings that differ in their numbers only: how many files have it, and the first of them."""
+    """Warnings differing only in their numbers: the number of files with one, and the first few."""
 
     message: str
     files: int
@@ -41,7 +41,7 @@ class WarningKind:
 
 @dataclass(frozen=True, slots=True)
 class SlowFile:
-    """A file that took long to chunk, in CPU seconds."""
+    """A file which took long to chunk, in CPU seconds."""
 
     path: str
     seconds: float
@@ -50,26 +50,26 @@ class SlowFile:
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """How a tree is chunked.
+    """Numbers about the chunks of a tree.
 
     Attributes:
         root: the folder or file.
-        documents: files that were chunked.
-        bytes, characters, tokens: of them (tokens are estimated).
+        documents: number of chunked files.
+        bytes, characters, tokens: of them; tokens are estimated.
         chunks: of all documents.
         mean_tokens, median_tokens, p95_tokens, largest_tokens: of a chunk.
-        histogram: chunks by size, as `HISTOGRAM` names it.
+        histogram: chunks by size, with the names of `HISTOGRAM`.
         sizes: the same in steps of `STEP` tokens, by the largest size of each step.
-        tiny_share: of chunks under 32 tokens, 0 to 1.
-        left_out: files and folders that were not chunked, by reason.
-        by: chunks counted by what `BREAKDOWNS` names.
+        tiny_share: share of chunks under 32 tokens, 0 to 1.
+        left_out: files and folders not chunked, by reason.
+        by: chunks counted by each of `BREAKDOWNS`.
         encodings: documents by encoding.
         warnings: of the chunkers, the commonest first.
-        findings: of the quality gates, those of all documents added up.
-        slowest: the files that took most CPU time.
-        failed: the files that could not be read or chunked.
+        findings: of the quality gates, added up over all documents.
+        slowest: files with most CPU time.
+        failed: files which couldn't be read or chunked.
         seconds, cpu_seconds: wall time of the whole run, and CPU time of chunking alone.
-        mb_per_second: megabytes that one core chunks in a second.
+        mb_per_second: megabytes chunked by one core in a second.
     """
 
     root: str
@@ -98,22 +98,22 @@ class QualityReport:
 
     @property
     def has_errors(self) -> bool:
-        """Whether a gate found what must be repaired, or a file failed."""
+        """Whether a gate found an error, or a file failed."""
         return bool(self.failed) or any(finding.is_error for finding in self.findings)
 
 
 def quality_report(
     root: Path, options: IndexOptions, *, report: Callable[[Progress], None] = lambda _: None
 ) -> QualityReport:
-    """Chunk all files of a tree that an index of it would hold, and measure that; nothing is indexed.
+    """Chunk and measure all files an index of the tree would hold; nothing is indexed.
 
     Parameters:
         root: a folder or file.
         options: of the scan and of chunking.
-        report: is told the progress.
+        report: called with the progress.
 
     Raises:
-        ScanError: the root cannot be read.
+        ScanError: the root can't be read.
     """
     began = time.monotonic()
     report(Progress("scanning"))
@@ -161,7 +161,7 @@ def _summed(root: str, measured: Sequence[FileMeasure], seconds: float) -> Quali
 
 
 def _quantile(sizes: Mapping[int, int], share: float) -> int:
-    """The smallest size that this share of all chunks does not exceed."""
+    """Return the smallest size not exceeded by a share of all chunks."""
     ordered = sorted(sizes)
     enough = share * sum(sizes.values())
     sums = accumulate(sizes[size] for size in ordered)
@@ -203,7 +203,7 @@ def _warning_kinds(files: Iterable[FileMeasure]) -> tuple[WarningKind, ...]:
 
 
 def _encoding_findings(measured: Iterable[FileMeasure]) -> Iterator[Finding]:
-    # Gate Q5: what is not UTF-8 is read by the policy of `decode`, or left out by it.
+    # Gate Q5: files which aren't UTF-8 are decoded or left out by the policy of `decode`.
     for it in measured:
         if it.encoding not in _NO_LEGACY:
             yield Finding("Q5", "not UTF-8, decoded", 1, examples=(it.path,))

@@ -22,7 +22,7 @@ _MOST_EXAMPLES = 3
 
 
 def report_lines(report: QualityReport) -> Iterator[str]:
-    """What was measured, and what is wrong with it."""
+    """Write the numbers, then the problems."""
     yield report.root
     yield f"  {report.documents:,} documents, {_megabytes(report.bytes)}, in {report.seconds:.1f} s"
     yield f"  {report.chunks:,} chunks, {report.characters:,} characters, about {report.tokens:,} tokens"
@@ -44,7 +44,7 @@ def report_lines(report: QualityReport) -> Iterator[str]:
 
 
 def breakdowns(report: QualityReport) -> dict[str, Mapping[str, int]]:
-    """What chunks are counted by, without what says nothing or the same again."""
+    """Counts of chunks for display, without empty and repeated ones."""
     counted = {title: report.by[name] for name, title in TITLES.items() if report.by[name]}
     if report.by["language"] == report.by["content_type"]:
         counted.pop(TITLES["language"], None)

@@ -1,4 +1,4 @@
-"""Changed paths on their way from the thread that sees them to the thread that takes them up, coalesced."""
+"""Queue of changed paths between the thread seeing them and the thread updating them; duplicates are merged."""
 
 import math
 import time
@@ -10,23 +10,23 @@ from threading import Condition
 from cqm.server.config.watch_options import WatchOptions
 
 _LEAST_WAIT = 0.005
-"""Seconds: what is due and waits for somebody is looked at no more often."""
+"""Seconds; shortest pause between looks while due changes are held up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What to bring up to date: paths relative to the root, with "/" between parts; None for the whole tree."""
+    """Paths to bring up to date, relative to the root, with "/" between parts; None for the whole tree."""
 
     paths: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What is known to have changed and not taken up yet.
+    """Known changes not taken up yet.
 
     Attributes:
-        count: paths; None when anything may have changed.
-        since: when the oldest of them was seen, seconds since the epoch; 0 for never.
+        count: number of paths; None when anything may have changed.
+        since: when the oldest was seen, in seconds since the epoch; 0 for never.
     """
 
     count: int | None
@@ -34,14 +34,14 @@ class Backlog:
 
 
 class PendingChanges:
-    """Collects changes from any thread, and hands them over when they have settled. One thread takes them.
+    """Collect changes from any thread, and hand them to one thread when they have settled.
 
-    Another commit checked out means that anything may have changed.
+    After a checkout of another commit, anything may have changed.
 
     Parameters:
-        options: when they have settled.
-        head: tells the commit that is checked out.
-        is_busy: whether somebody writes to the whole tree just now: changes wait for the end of that.
+        options: times for settling.
+        head: returns the checked-out commit.
+        is_busy: whether somebody is writing to the whole tree: changes wait for the end.
     """
 
     def __init__(
@@ -71,26 +71,26 @@ class PendingChanges:
         self._closed = False
 
     def add(self, path: str) -> None:
-        """A path changed."""
+        """Note a changed path."""
         with self._condition:
             self._touch()
             self._paths.add(path)
 
     def add_whole(self) -> None:
-        """Anything may have changed."""
+        """Note that anything may have changed."""
         with self._condition:
             self._touch()
             self._whole = True
 
     def finish(self) -> None:
-        """What was handed over is taken up."""
+        """Note that the handed-over batch is taken up."""
         with self._condition:
             self._finished = self._upto
             self._whole_kept = self._whole_kept and not self._whole_in_hand
             self._put_down()
 
     def keep(self, batch: Batch) -> None:
-        """Give a batch back that could not be taken up: it comes again with the next change, or else soon."""
+        """Return a batch which couldn't be taken up: it comes again with the next change, or else soon."""
         with self._condition:
             self._kept |= self._in_hand if batch.paths is None else batch.paths
             again = time.monotonic() + self._options.poll
@@ -104,7 +104,7 @@ class PendingChanges:
             self._since = min(self._since or since, since)
 
     def backlog(self) -> Backlog:
-        """What is known to have changed and not taken up yet."""
+        """Count the known changes not taken up yet."""
         with self._condition:
             count = len(self._paths | self._kept | self._in_hand)
             oldest = min(filter(None, (self._since_in_hand, self._since)), default=0.0)
@@ -112,7 +112,7 @@ class PendingChanges:
             return Backlog(count or (None if is_unknown else 0), oldest)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all that is known to have changed now is taken up; whether it is."""
+        """Wait until all changes known now are taken up; whether they are."""
         with self._condition:
             until = self._number
 
@@ -156,7 +156,7 @@ class PendingChanges:
             self._whole = True
 
     def _is_held_up(self) -> bool:
-        """Whether changes wait for somebody who writes to the whole tree."""
+        """Whether changes wait because somebody is writing to the whole tree."""
         if not self._is_busy():
             self._held_up_at = 0.0
             return False
@@ -198,5 +198,5 @@ class PendingChanges:
 
 
 def _outermost(paths: set[str]) -> frozenset[str]:
-    """The paths without those that lie below another: a deleted folder stands for its files."""
+    """Drop paths below another path: a deleted folder stands for its files."""
     return frozenset(path for path in paths if not any(str(up) in paths for up in PurePosixPath(path).parents))

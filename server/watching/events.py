@@ -1,4 +1,4 @@
-"""What tells of changes on disk: inotify on Linux, watchdog's native observer elsewhere, behind one small interface."""
+"""Sources of changes on disk: inotify on Linux, watchdog's native observer elsewhere."""
 
 import errno
 import os
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
 
 LIMIT_ERRORS = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENOMEM})
-"""What the system answers when it has no more watches (or watch instances, or memory) to give."""
+"""Errors of a system without free watches, watch instances or memory."""
 
 # Never in an index, always busy: where one native watch covers the whole tree, their events are dropped at once.
 _UNSEEN = frozenset({".git", ".cqm", "node_modules"})
 
 
 class ChangeSource(Protocol):
-    """Tells of changes below a folder, from `start` to `stop`."""
+    """Reports changes below a folder, from `start` to `stop`."""
 
     def start(self) -> None:
-        """Begin; raises OSError with one of LIMIT_ERRORS when the system has nothing left to watch with."""
+        """Begin; raises OSError with one of LIMIT_ERRORS when the system has no watches left."""
 
     def stop(self) -> None:
         """End; harmless when it never began."""
 
     def refresh(self) -> None:
-        """Watch what has come into scope since; raises OSError like `start`."""
+        """Watch folders which have come into scope since; raises OSError like `start`."""
 
 
 class NativeTreeWatch:
-    """One recursive watch by watchdog, for systems that watch a tree at the price of one folder.
+    """Watch a tree recursively with watchdog, for systems where a tree costs as much as one folder.
 
     Parameters:
         root: the folder at the top.
-        changed: called with each path that changed.
+        changed: called with each changed path.
     """
 
     def __init__(self, root: Path, *, changed: Callable[[Path], None]) -> None:
@@ -70,7 +70,7 @@ class NativeTreeWatch:
             self._observer.join()
 
     def refresh(self) -> None:
-        """Nothing to do: the watch covers the whole tree."""
+        """Do nothing: the watch covers the whole tree."""
 
     def _tell(self, event: "FileSystemEvent") -> None:
         for name in (event.src_path, event.dest_path):
@@ -86,7 +86,7 @@ def open_changes(
     changed: Callable[[Path], None],
     lost: Callable[[str | OSError], None],
 ) -> ChangeSource:
-    """The change source of this system for a folder; see `InotifyWatch` for the parameters."""
+    """Make this system's change source for a folder; see `InotifyWatch` for the parameters."""
     if sys.platform == "linux":
         from cqm.server.watching.inotify import InotifyWatch
 
@@ -95,7 +95,7 @@ def open_changes(
 
 
 def how_to_get_watches(error: OSError) -> str:
-    """What to do about one of LIMIT_ERRORS, as a sentence for the user."""
+    """Tell the user the remedy for one of LIMIT_ERRORS, in a sentence."""
     if error.errno == errno.EMFILE:
         return "Raise the limit: sudo sysctl fs.inotify.max_user_instances=1024"
     return "Raise the limit: sudo sysctl fs.inotify.max_user_watches=1048576"

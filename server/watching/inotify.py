@@ -1,8 +1,8 @@
 """Linux: one inotify watch for each folder in scope.
 
-watchdog's own recursive watch takes one for every folder there is, `node_modules` and `.git` included, holds the first
-half of a rename back for half a second, and keeps an overflow of the kernel's queue to itself. So this builds on the
-layer below: its `InotifyFD`, which owns the descriptor and the thread that reads it.
+watchdog's own recursive watch takes one for every folder, `node_modules` and `.git` included. It holds the first half
+of a rename back for half a second, and hides an overflow of the kernel's queue. So this builds on the layer below: its
+`InotifyFD`, which owns the descriptor and the thread reading it.
 """
 
 import errno
@@ -23,7 +23,7 @@ from watchdog.observers.inotify_c import (
 
 from cqm.chunkers.errors import CqmError
 
-# Not IN_MODIFY: a file that is being written is read when its writer closes it, and a log that grows all day never.
+# Not IN_MODIFY: a file is read when its writer closes it, and a log growing all day never.
 _MASK = Mask(
     InotifyConstants.IN_CLOSE_WRITE
     | InotifyConstants.IN_CREATE
@@ -40,12 +40,12 @@ _GONE_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP
 
 
 class InotifyWatch:
-    """Watches the folders of a tree and tells of every path that changed.
+    """Watch the folders of a tree and report every changed path.
 
     Parameters:
         root: the folder at the top.
-        folders: the folders in scope at and below a folder, itself first; called again for each folder that appears.
-        changed: called with each path that changed: a file, or a folder that came or went.
+        folders: lists the folders in scope at and below a folder, itself first; called again for each new folder.
+        changed: called with each changed path: a file, or a folder which came or went.
         lost: called when changes may have been missed, with the reason; an OSError when watches ran out.
     """
 
@@ -69,7 +69,7 @@ class InotifyWatch:
         """Begin to watch.
 
         Raises:
-            OSError: the system has no more watches (ENOSPC) or instances (EMFILE) to give, or the root is gone.
+            OSError: the system has no free watches (ENOSPC) or instances (EMFILE), or the root is gone.
         """
         self._fd = InotifyFD()
         self._fd.start()
@@ -81,7 +81,7 @@ class InotifyWatch:
             raise
 
     def stop(self) -> None:
-        """Give all watches back and end the thread; harmless when it never started."""
+        """Release all watches and end the thread; harmless when it never started."""
         fd, self._fd = self._fd, None
         if fd is not None:
             fd.stop()
@@ -90,20 +90,20 @@ class InotifyWatch:
             self._watched.clear()
 
     def refresh(self) -> None:
-        """Watch the folders that have come into scope.
+        """Watch folders which have come into scope.
 
         Raises:
-            OSError: the system has no more watches to give.
+            OSError: the system has no free watches.
         """
         self._add_tree(self.root)
 
     def _add_tree(self, top: Path) -> None:
-        # Again until nothing is new: a folder may have come after its parent was listed and before it was watched.
+        # Repeat until nothing is new: a folder may appear after its parent was listed and before it was watched.
         while [folder for folder in self._folders(top) if self._add(folder)]:
             pass
 
     def _add(self, folder: Path) -> bool:
-        """Watch one folder; whether it was not watched before."""
+        """Watch one folder; False if it is watched already or gone."""
         with self._lock:
             fd = self._fd
             if fd is None or folder in self._watched:
@@ -119,7 +119,7 @@ class InotifyWatch:
             return True
 
     def _drop_tree(self, top: Path) -> None:
-        """Forget a folder that went: a folder moved away keeps its watch, which would report paths that are no more."""
+        """Forget a removed folder: moved away, it keeps its watch, which would report vanished paths."""
         with self._lock:
             gone = [folder for folder in self._watched if folder.is_relative_to(top)]
             callbacks = [(wd, CallbackId(id(watch))) for wd, watch in map(self._watched.pop, gone)]
@@ -127,9 +127,9 @@ class InotifyWatch:
                 self._fd.remove_callbacks(callbacks)
 
     def tell(self, folder: Path, event: InotifyEvent) -> None:
-        """Take an event of a watched folder; runs in the thread that reads the descriptor."""
+        """Take an event of a watched folder, in the thread reading the descriptor."""
         if not event.name:
-            # A folder's own end is an event of its parent too; only the root's parent is not watched.
+            # A folder's own end is an event of its parent too; only the root's parent isn't watched.
             if folder == self.root and (event.is_delete_self or event.is_move_self):
                 self._drop_tree(folder)
                 self._changed(folder)
@@ -151,20 +151,20 @@ class InotifyWatch:
             self._lost(str(error))
 
     def forget(self, watch: "_Folder") -> None:
-        """The kernel dropped a folder's watch, because the folder is gone."""
+        """Forget a folder's watch dropped by the kernel, because the folder is gone."""
         with self._lock:
             if self._watched.get(watch.path, (None, None))[1] is watch:
                 del self._watched[watch.path]
 
     def overflow(self) -> None:
-        """The kernel's queue ran over: events are lost, and folders may have come unseen."""
+        """Report lost events after an overflow of the kernel's queue, and watch folders it may have hidden."""
         self._watch_new(self.root)
         self._lost("the system's queue of file events ran over")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Folder:
-    """One folder's watch, in the shape that InotifyFD calls back."""
+    """Callbacks of InotifyFD for one folder's watch."""
 
     path: Path
     owner: InotifyWatch
@@ -176,6 +176,6 @@ class _Folder:
         self.owner.forget(self)
 
     def on_queue_overflow(self) -> None:
-        # Every folder is told; one of them speaks for all.
+        # Every folder is called; the root speaks for all.
         if self.path == self.owner.root:
             self.owner.overflow()

@@ -1,7 +1,7 @@
-"""Keeping an index in step with its folder: changes on disk become batches of paths, and nothing missed stays missed.
+"""Keep an index in step with its folder: changes on disk become batches of paths, and missed changes are found later.
 
-Events only make it fast. What makes it right is reconciliation, the comparison of the whole tree with the index, which
-runs at the start, every few minutes, and whenever events may have been lost.
+Events only make it fast. Reconciliation makes it right: it compares the whole tree with the index at the start, every
+few minutes, and whenever events may have been lost.
 """
 
 import logging
@@ -24,18 +24,20 @@ IGNORE_FILES = frozenset({".gitignore", ".cqmignore"})
 """Files whose change moves other files in or out of scope."""
 
 Update = Callable[[frozenset[str] | None, Callable[[], bool]], UpdateSummary]
-"""Brings paths (relative to the root, with "/") up to date in the index, or the whole tree when given None; stops early
-when the function it is given answers true."""
+"""Brings paths up to date in the index (relative to the root, with "/"), or the whole tree for None.
+
+It stops early when the given function returns True.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """What a watcher has to say.
+    """A report of a watcher.
 
     Attributes:
         message: a sentence for people; empty when the summary says all.
-        paths: what was brought up to date; empty for the whole tree.
-        summary: what the update did; None when there was none.
+        paths: the updated paths; empty for the whole tree.
+        summary: of the update; None when there was none.
         problem: whether something is wrong.
     """
 
@@ -46,14 +48,14 @@ class WatchReport:
 
 
 class Watcher:
-    """Watches a folder in threads of its own, from `start` to `stop`.
+    """Watches a folder in its own threads, from `start` to `stop`.
 
     Parameters:
         root: the folder, a real path.
         update: does the work; called from one thread.
-        folders: the folders in scope at and below a folder, itself first.
-        report: told of each update and each problem.
-        options: when changes are taken up.
+        folders: lists the folders in scope at and below a folder, itself first.
+        report: called with each update and each problem.
+        options: times for taking up changes.
     """
 
     def __init__(
@@ -78,28 +80,28 @@ class Watcher:
         self._problem = ""
 
     def start(self) -> None:
-        """Begin to watch, then compare the whole tree once: a change in between is seen by one of the two."""
+        """Begin to watch, then compare the whole tree once: one of the two sees a change in between."""
         self._pending.add_whole()
         self._thread.start()
 
     def stop(self) -> None:
-        """End; an update that is running stops at the next file."""
+        """End; a running update stops at the next file."""
         self._pending.close()
         if self._thread.is_alive():
             self._thread.join()
 
     @property
     def problem(self) -> str:
-        """Why changes are not taken up at once, with the remedy; empty when they are."""
+        """Reason why changes aren't taken up at once, with the remedy; empty when they are."""
         return self._problem
 
     def backlog(self) -> Backlog:
-        """What is known to have changed and is not in the index yet; nothing is known while changes are not watched."""
+        """Count known changes missing from the index; unknown while changes aren't watched."""
         backlog = self._pending.backlog()
         return backlog if backlog.count or not self._problem else Backlog(None, backlog.since)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all that is known to have changed now is in the index; whether it is."""
+        """Wait until all changes known now are in the index; whether they are."""
         return self._pending.wait(seconds)
 
     def _run(self) -> None:
@@ -115,7 +117,7 @@ class Watcher:
             self._close_source()
 
     def _watch(self) -> None:
-        """Watch every folder in scope; where that can't be, or is not enough, compare the tree more often."""
+        """Watch every folder in scope; where this is impossible or not enough, compare the tree more often."""
         if self._options.mode == "poll":
             self._compare_often("Changes are not watched: watch.mode is poll.")
             return
@@ -134,7 +136,7 @@ class Watcher:
     def _well_watched(self) -> None:
         kind = remote_type(self._root) if self._options.mode == "auto" else ""
         if kind:
-            self._compare_often(f"{self._root} is on {kind}, where what other machines change is not told.")
+            self._compare_often(f"{self._root} is on {kind}, which does not report changes by other machines.")
         elif self._problem:
             self._problem = ""
             self._pending.compare_every(self._options.reconcile)
@@ -157,7 +159,7 @@ class Watcher:
             self._pending.add(path.relative_to(self._root).as_posix())
 
     def _lost(self, why: str | OSError) -> None:
-        """Changes were missed: compare the whole tree."""
+        """Compare the whole tree after missed changes."""
         if isinstance(why, OSError):
             self._poll(why)
         else:
@@ -174,9 +176,7 @@ class Watcher:
 
     def _wait_for_root(self) -> None:
         self._close_source()
-        self._say_problem(
-            f"{self._root} is gone. What was indexed stays searchable; the watch goes on when it is back."
-        )
+        self._say_problem(f"{self._root} is gone. Indexed files stay searchable; the watch goes on when it is back.")
         self._pending.compare_every(self._options.poll)
 
     def _bring_up_to_date(self, batch: Batch) -> None:

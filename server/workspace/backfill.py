@@ -1,4 +1,4 @@
-"""What waits for a model, improved beside everything else: in a thread of its own, again until nothing waits."""
+"""Embed or describe waiting chunks in a thread of its own, again and again until none waits for a model."""
 
 import logging
 from collections.abc import Callable
@@ -10,16 +10,16 @@ from cqm.index.model.progress import Improved, UpdateSummary
 _log = logging.getLogger(__name__)
 
 Improve = Callable[[Callable[[], bool]], Improved]
-"""Goes over what waits; stops early when the function it is given answers true."""
+"""Goes over waiting chunks; stops early when the given function returns True."""
 
 
 class Improver:
-    """Improves an index after updates that left something waiting, until `stop`.
+    """Improve an index after updates which left chunks waiting, until `stop`.
 
     Parameters:
         improve: does the work; called from one thread.
-        report: told of what became better.
-        retry_seconds: time to the next try, while something waits still.
+        report: called with each result.
+        retry_seconds: time to the next try while chunks still wait.
         name: of the thread.
     """
 
@@ -35,7 +35,7 @@ class Improver:
         self._stopped = Event()
 
     def after(self, summary: UpdateSummary) -> UpdateSummary:
-        """Take up what an update left waiting; gives the summary back."""
+        """Take up chunks an update left waiting; return its summary."""
         with self._lock:
             if summary.lacking and not self._stopped.is_set():
                 self._woken.set()
@@ -44,7 +44,7 @@ class Improver:
         return summary
 
     def stop(self) -> None:
-        """Begin nothing more. What a model is doing just now is not waited for."""
+        """Begin nothing more. A running request to a model isn't awaited."""
         with self._lock:
             self._stopped.set()
             self._woken.set()
@@ -58,11 +58,11 @@ class Improver:
                 waits = self._improved()
 
     def _improved(self) -> bool:
-        """Improve once; whether something waits still."""
+        """Improve once; whether chunks still wait."""
         try:
             improved = self._improve(self._stopped.is_set)
         except CqmError as error:
-            if not self._stopped.is_set():  # Else the index was closed beneath it.
+            if not self._stopped.is_set():  # Else the index was closed during the work.
                 _log.warning("%s", error)
         except Exception:  # noqa: BLE001 - this thread's boundary: one failure must not end the improving
             _log.exception("Improving failed.")

@@ -1,4 +1,4 @@
-"""Indexing as a job: it runs in a thread of its own; any number of calls wait for it, and none has to to the end."""
+"""Indexing as a job in its own thread: any number of calls wait for it, each as long as it likes."""
 
 import logging
 import time
@@ -19,14 +19,14 @@ _PROGRESS_EVERY_SECONDS = 0.5
 Report = Callable[[Progress], None]
 Cancelled = Callable[[], bool]
 Work = Callable[[Report, Cancelled], UpdateSummary]
-"""An update: takes a function to report progress to and one that tells whether to stop."""
+"""An update: takes a function reporting progress, and one telling whether to stop."""
 
 
 class Job:
     """One run of an update.
 
-    A job is wanted by the calls that wait for it and by those that were told that it goes on. When the last call that
-    wants it is cancelled, so is the job: it stops at the next file, and the index is consistent.
+    Calls waiting for the job want it, and so do calls told that it goes on. When the last of them is cancelled, the job
+    stops at the next file, and the index is consistent.
 
     Parameters:
         work: the update.
@@ -47,7 +47,7 @@ class Job:
         self.started_at = time.monotonic()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     @property
@@ -57,15 +57,15 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
+        """Seconds since the start."""
         return time.monotonic() - self.started_at
 
     def cancel(self) -> None:
-        """Ask it to stop; what is indexed by then stays."""
+        """Ask it to stop; files indexed by then stay."""
         self._stop.set()
 
     def join(self) -> bool:
-        """Want this job too; whether that is possible: not when it is over or was told to stop."""
+        """Want this job too; False when it is over or stopping."""
         with self._lock:
             if self.is_done or self._stop.is_set():
                 return False
@@ -73,11 +73,11 @@ class Job:
             return True
 
     def end(self) -> None:
-        """Wait for the end in this thread, whatever it is."""
+        """Wait in this thread for the end, whatever the result."""
         self._done.wait()
 
     def result(self) -> UpdateSummary:
-        """Wait for the end in this thread, and give what the update did.
+        """Wait in this thread for the end, and return the summary.
 
         Raises:
             CqmError: as the update raised it.
@@ -90,7 +90,7 @@ class Job:
         return self._summary
 
     async def wait(self, seconds: float, report: Callable[[Progress], Awaitable[None]]) -> bool:
-        """Wait for the end without blocking the event loop, on behalf of one call that started or joined the job.
+        """Wait for the end without blocking the event loop, for one call which started or joined the job.
 
         Parameters:
             seconds: the longest wait.
@@ -116,7 +116,7 @@ class Job:
         told = -1
         try:
             while not ended.is_set():
-                # The protocol wants progress that grows.
+                # The protocol wants progress to grow.
                 if (now := self.progress).done > told:
                     told = now.done
                     await report(now)
@@ -151,7 +151,7 @@ class Job:
 
 
 def _set(event: anyio.Event, token: EventLoopToken) -> None:
-    """Set an event of another thread's event loop, if that still runs."""
+    """Set an event of another thread's event loop, if the loop still runs."""
     try:
         anyio.from_thread.run_sync(event.set, token=token)
     except anyio.RunFinishedError:

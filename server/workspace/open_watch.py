@@ -1,4 +1,4 @@
-"""What keeps an index in step with its folder and improves it, as its settings want it."""
+"""Make the watcher and the improver of an index from its settings."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,13 @@ from cqm.server.workspace.backfill import Improver
 def watcher_of(
     index: OpenedIndex, settings: Settings, *, report: Callable[[WatchReport], None], update: Update | None = None
 ) -> Watcher | None:
-    """What keeps an index in step with its folder; None when the settings say no, or the root is a single file.
+    """Make the watcher of an index's folder; None when watching is off, or the root is a single file.
 
     Parameters:
         index: open as long as the watcher runs.
         settings: of the index's root.
-        report: told of each update and each problem.
-        update: how to bring the index up to date, when that is more than `index.update`.
+        report: called with each update and each problem.
+        update: brings the index up to date; `index.update` by default.
     """
     if index.root.is_file() or not settings.watch.enabled:
         return None
@@ -38,7 +38,7 @@ def watcher_of(
 
 
 def improver_of(index: OpenedIndex, settings: Settings, report: Callable[[WatchReport], None]) -> Improver:
-    """What improves an index while it is open; it begins with the first update that leaves something waiting."""
+    """Make the improver of an open index; it begins with the first update which leaves chunks waiting."""
     return Improver(
         lambda cancelled: index.improve(cancelled=cancelled),
         settings.embedding.retry_seconds,

@@ -1,4 +1,4 @@
-"""The indexes that a server has open, one for each root: opened when first asked for, followed, and shared."""
+"""Open indexes of a server, one for each root: opened on first use, watched, and shared."""
 
 import logging
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from cqm.index.generations.generation import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
 from cqm.index.status.status import read_status
-from cqm.server.config.project_root import PROJECT_MARKS
+from cqm.server.config.project_root import is_project
 from cqm.server.config.settings import Settings
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.watching.change_queue import Backlog
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """An index, the job that compares its files, and the watcher that follows them once a job has seen them all.
+    """An index, the job comparing its files, and the watcher; it starts once a job has seen all files.
 
     Parameters:
         index: opened; closed by `close`.
@@ -43,19 +43,19 @@ class OpenIndex:
 
     @property
     def is_in_step(self) -> bool:
-        """Whether all files were compared with the index since this process opened it, and are followed since."""
+        """Whether this process has compared all files with the index since it opened it, and watches them since."""
         return self._compared and (self.watcher is not None or not self.settings.watch.enabled)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the index once held every file."""
+        """Whether the index ever held every file."""
         return bool(current_name(self.index.folder))
 
     def watch_state(self) -> str:
-        """How the files are followed, in a few words."""
+        """Describe in a few words how the files are watched."""
         if self.watcher is None:
             return "off"
-        return self.watcher.problem or ("changes are taken up as they happen" if self._compared else "not yet")
+        return self.watcher.problem or ("changes are indexed as they happen" if self._compared else "not yet")
 
     @property
     def is_told_of_changes(self) -> bool:
@@ -63,22 +63,22 @@ class OpenIndex:
         return self._compared and self.watcher is not None and not self.watcher.problem
 
     def backlog(self) -> Backlog:
-        """What is known to have changed and is not in the index yet; taken before a search, it holds for its answer."""
+        """Known changes missing from the index. Taken before a search, they hold for its answer."""
         if self.watcher is None or not self._compared:
             return Backlog(None)
         return self.watcher.backlog()
 
     def running_job(self) -> Job | None:
-        """The job that runs now."""
+        """The running job."""
         job = self._job
         return job if job and not job.is_done else None
 
     def start_or_join(self, *, anew: bool = False, retry: bool = False) -> Job:
-        """A job that compares all files with the index: the one that runs, or else a new one.
+        """Join the running job comparing all files with the index, or start one.
 
         Parameters:
-            anew: make the index anew; a job that runs and does not is followed by one that does.
-            retry: only try the files again that failed; a job that runs does so too.
+            anew: rebuild the index; a running job which doesn't is followed by one which does.
+            retry: only try failed files again; any running job does so too.
         """
         with self._lock:
             is_enough = retry or (not self._retries and (self._anew or not anew))
@@ -90,7 +90,7 @@ class OpenIndex:
             return self._job
 
     def close(self) -> None:
-        """Stop what runs at the next file, and close the index."""
+        """Stop running work at the next file, and close the index."""
         with self._lock:
             self._closing = True
         if job := self.running_job():
@@ -120,7 +120,7 @@ class OpenIndex:
     def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:
         if paths is not None:
             return self._improver.after(self.index.update(paths, cancelled=cancelled))
-        # A job that runs already may have passed what changed before the watch began.
+        # A running job may have passed a file changed before the watch began.
         if job := self.running_job():
             job.end()
         return self.start_or_join().result()
@@ -130,7 +130,7 @@ class Workspace:
     """All open indexes of this process.
 
     Parameters:
-        settings: those that hold without a project; each root adds its own cqm.yml.
+        settings: those outside of any project; each root adds its own cqm.yml.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -140,32 +140,32 @@ class Workspace:
         self._lock = Lock()
 
     def root_of(self, path: Path, allowed: Path) -> Path:
-        """The root whose index answers for a path, at or above it and not above the allowed root.
+        """Find the root whose index answers for a path, at or above it and not above the allowed root.
 
-        The nearest folder that has an index; without one, the nearest that is a project of its own; else the allowed
-        root. Paths below one root so share one index.
+        It is the nearest folder with an index; without one, the nearest project; else the allowed root. So paths below
+        one root share one index.
 
         Raises:
             SettingsError: the cqm.yml of a folder in between is not valid.
         """
         places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
         indexed = (place for place in places if place in self._open or self._has_index(place))
-        marked = (place for place in places if any((place / mark).exists() for mark in PROJECT_MARKS))
+        marked = (place for place in places if is_project(place))
         return next(indexed, None) or next(marked, allowed)
 
     def open_roots(self) -> tuple[Path, ...]:
-        """The roots whose index is open."""
+        """Roots of the open indexes."""
         return tuple(self._open)
 
     def opened(self, root: Path) -> OpenIndex | None:
-        """The index of a root if this process has it open."""
+        """Return the index of a root if this process has it open."""
         return self._open.get(root)
 
     def open(self, root: Path) -> OpenIndex:
-        """The index of a root, opened if it is not.
+        """Return the index of a root; open it if needed.
 
         Raises:
-            CqmError: it cannot be opened: it is in use, damaged, or its settings are not valid.
+            CqmError: it can't be opened: it is in use, damaged, or its settings are not valid.
         """
         with self._lock:
             if root not in self._open:
@@ -174,7 +174,7 @@ class Workspace:
             return self._open[root]
 
     def notice(self, root: Path) -> str:
-        """That the index of a root is used with others' settings, in a sentence; empty when its own hold."""
+        """Sentence telling that other settings than the root's are in force; empty when its own are."""
         return self._notices.get(root, "")
 
     def _note(self, root: Path, notice: str) -> None:
@@ -183,10 +183,10 @@ class Workspace:
             _log.warning("%s", notice)
 
     def status(self, root: Path) -> IndexStatus:
-        """What the index of a root holds, without opening it.
+        """Read the status of a root's index, without opening it.
 
         Raises:
-            CqmError: its manifest cannot be read, or its settings are not valid.
+            CqmError: its manifest can't be read, or its settings are not valid.
         """
         return read_status(root, self._settings.index_options(root))
 
@@ -194,7 +194,7 @@ class Workspace:
         return has_index(root, self._settings.index_options(root))
 
     def close(self) -> None:
-        """Close all; what runs is stopped at the next file."""
+        """Close all; running work stops at the next file."""
         with self._lock, ExitStack() as closing:
             for opened in self._open.values():
                 closing.callback(opened.close)

@@ -175,6 +175,7 @@ def test_an_unknown_language_is_cut_at_lines() -> None:
     assert (only.language, only.strategy) == ("klingon", "lines")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second or two here, quadratic work minutes.
 @pytest.mark.parametrize("path", ["a.txt", "a.ini", "a.md"])
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ def test_any_line_ends_lose_nothing(language: str, ends: str) -> None:
     check("\ufeff" + FIXTURES[language].replace("\n", ends), language, ChunkOptions(max_tokens=64, min_tokens=16))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
 @pytest.mark.parametrize(
     "text",
@@ -105,15 +106,18 @@ def test_extreme_text_is_chunked_without_a_gap(language: str, text: str) -> None
     check(text, language, ChunkOptions())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["javascript", "json", "python"])
 def test_a_hundred_thousand_brackets_are_no_recursion(language: str) -> None:
     check("[\n" * 100_000 + "]" * 100_000, language, ChunkOptions())
 
 
+@pytest.mark.long
 def test_a_line_of_five_megabytes_is_chunked() -> None:
     check("a=1;" * 1_250_000, "javascript", ChunkOptions())
 
 
+@pytest.mark.long
 @pytest.mark.row("C6")
 @pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
 @pytest.mark.parametrize("expression", ["a => " * 6_000, ". P =" * 15_000, "a =\n" * 6_000, "a |" * 20_000])
@@ -145,6 +149,7 @@ for _ in range(12_000):
 """
 
 
+@pytest.mark.processes
 def test_shell_scripts_with_rare_characters_crashed_the_process() -> None:
     """The grammar of Bash looks every character up in a table of 256: it ended three processes of four."""
     done = subprocess.run([sys.executable, "-c", RARE], capture_output=True, text=True, check=False)
@@ -159,6 +164,7 @@ for text in ["val a: Int\\n@S", "val a = 1\\n@S(1, 2", "class A {\\n val a: Int\
 """
 
 
+@pytest.mark.processes
 def test_kotlin_that_ends_in_an_annotation_never_came_to_an_end() -> None:
     """The grammar's scanner does not look for the end of the text, and no deadline ends it."""
     command = [sys.executable, "-c", LAST_ANNOTATION]

@@ -178,6 +178,7 @@ def test_yaml_of_more_lines_than_16_bits_count_is_cut_by_structure() -> None:
     assert sum(len(piece.defines) for piece in report.chunks) == 40_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["a.json", "a.yaml", "a.toml"])
 @pytest.mark.parametrize(
     "part",
@@ -238,6 +239,7 @@ def test_any_text_as_data_is_chunked_without_a_gap(path: str, parts: list[str]) 
     check("".join(parts), path, ALONE)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
 @pytest.mark.parametrize(
     ("path", "text"),

@@ -86,6 +86,7 @@ def test_damaged_code_of_any_language_never_stops_the_telling(
     check(*case, size)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
 @pytest.mark.parametrize(
     "text",

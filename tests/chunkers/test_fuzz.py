@@ -25,6 +25,7 @@ def mutant(at: int, number: int) -> Mutant:
     return mutant_of(SOURCES[at], SOURCES, f"{SOURCES[at].language} {number}")
 
 
+@pytest.mark.long
 @pytest.mark.row("C6", "B1")
 @pytest.mark.timeout(30)  # Milliseconds, but for what the parser itself gives up on after a second or two.
 @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ def test_any_soup_of_tags_is_covered(parts: list[tuple[str, int]], options: Chun
     check("".join(part * times for part, times in parts), options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["<div>", "<ul><li>", "<h1>", "<table><tr><td>", "</div>", "<!--", "<a b='", "<nav>x"])
 def test_a_quarter_of_a_megabyte_of_anything_is_covered(part: str) -> None:
     check(part * (250_000 // len(part)), ChunkOptions())

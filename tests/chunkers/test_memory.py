@@ -2,12 +2,15 @@
 
 import tracemalloc
 
+import pytest
+
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
 
 SOURCE = "\n\n".join(f"def function_{n}(value):\n    return value + {n}" for n in range(1000))
 
 
+@pytest.mark.long
 def test_a_source_that_was_chunked_is_not_kept_in_memory() -> None:
     chunk(Document("warm.py", SOURCE))
     tracemalloc.start()

@@ -162,6 +162,7 @@ def test_any_notebook_is_chunked_without_a_gap_and_its_words_are_read(
             assert all("".join(words(line)) in read for line in part.split("\n"))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
 @pytest.mark.parametrize("indent", [None, 1])
 def test_a_cell_of_very_many_lines_is_divided_in_linear_time(indent: int | None) -> None:

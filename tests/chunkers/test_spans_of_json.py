@@ -80,6 +80,7 @@ def test_no_text_makes_it_raise_and_nodes_lie_inside_each_other(text: str) -> No
         waiting.extend((node.start, node.end, child) for child in node.children)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["[", "{", '"', "'", "/*", '{"a":', "a ", "a:", '"a":', "]", "\\", "//"])
 def test_no_repetition_is_too_deep_or_too_slow(part: str) -> None:
     text = part * 100_000

@@ -147,6 +147,7 @@ def check_sizes(report: ChunkReport, options: Options) -> None:
     assert not over or any("stay whole" in warning for warning in report.warnings)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second or two here, quadratic work minutes.
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize(

@@ -100,6 +100,7 @@ def test_any_table_is_chunked_without_a_gap(table: list[list[str]], delimiter: s
     assert all(piece.text == text[piece.start : piece.end] and piece.tokens <= 64 for piece in chunks)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second at most, quadratic work minutes.
 @pytest.mark.parametrize("part", [",", '"', ',"', '"\n', "a,b\n", "\n", "\0", ';"a\n', "2007", "1,", "-1.5e"])
 def test_no_repetition_is_too_slow(part: str) -> None:

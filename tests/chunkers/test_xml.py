@@ -258,6 +258,7 @@ def test_any_soup_of_tags_is_covered_within_the_limit(parts: list[tuple[str, int
     check("".join(part * times for part, times in parts), options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part",
     ["<a>", "<a></b>", "</a>", "<a b='", "<!--", "<![CDATA[", "<!DOCTYPE [<!--", "<a/>", "<key>a</key>", "<a>x\n"],
@@ -273,6 +274,7 @@ def test_windows_line_ends_give_the_same_symbols_and_lines() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)  # Linear work takes a second at most, what it once was took minutes.
 def test_very_many_comments_before_an_element_are_read_once() -> None:
     text = "<a><b/>" + "<?x?>" * 800_000 + "<c/></a>"

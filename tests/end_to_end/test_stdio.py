@@ -197,7 +197,7 @@ def test_a_second_server_answers_from_the_same_index(project: Path, environment:
         shake_hands(second)
         assert "limits.py:" in call(second, "search", 2, query="limit_retries")
         assert "1 indexed" in call(first, "index_status", 3)
-        assert "changes are taken up as they happen" in call(second, "index_status", 3)
+        assert "changes are indexed as they happen" in call(second, "index_status", 3)
 
 
 def test_a_second_server_on_an_index_that_is_not_shared_says_whose_it_is(

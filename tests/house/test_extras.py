@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = {"late": "onnxruntime", "pdf": "pypdfium2", "redis": "redis", "server": "qdrant-client"}
 """The package that each extra brings."""
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a POSIX shell")
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a POSIX shell"),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("chunkers", "index", "server", "tests", "training", ".ci")
+FOLDERS = ("chunkers", "index", "server", "tests", "training", ".ci", ".github")
 
 NOT_OURS = re.compile(
     r"(?<![\w.-])cqm\[[a-z]"  # an extra
@@ -69,6 +69,7 @@ def test_no_file_recommends_the_other_name() -> None:
     assert found == {}
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", ["cqm", "cqm-mcp"])
 def test_both_commands_are_the_same_program(name: str) -> None:
     suffix = ".exe" if sys.platform == "win32" else ""

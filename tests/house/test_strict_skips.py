@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 PLUGINS = Path(__file__).resolve().parent.parent / "servers"
 
 

@@ -67,6 +67,7 @@ def test_every_dependency_has_a_lower_and_an_upper_bound(requirement: str) -> No
     assert operators == {"=="} or operators >= {">=", "<"}
 
 
+@pytest.mark.processes
 def test_the_bill_of_materials_is_valid_and_lists_what_is_locked(tmp_path: Path) -> None:
     file = tmp_path / "sbom.json"
     subprocess.run([REQUIREMENTS / "sbom", file], check=True, capture_output=True)
@@ -123,6 +124,7 @@ def audit(tmp_path: Path) -> Callable[[str], "subprocess.CompletedProcess[str]"]
     return run
 
 
+@pytest.mark.processes
 def test_a_finding_fails_the_audit(database: Any, audit: Any) -> None:
     affected = [{"package": {"name": "click", "ecosystem": "PyPI"}, "ranges": []}]
     done = audit(database(200, {"vulns": [{"id": "PYSEC-1", "summary": "It breaks.", "affected": affected}]}))
@@ -130,23 +132,27 @@ def test_a_finding_fails_the_audit(database: Any, audit: Any) -> None:
     assert done.stdout == "click 8.2.0: PYSEC-1: It breaks.\n1 packages audited, 1 vulnerabilities\n"
 
 
+@pytest.mark.processes
 def test_no_finding_passes_the_audit(database: Any, audit: Any) -> None:
     done = audit(database(200, {}))
     assert (done.returncode, done.stdout) == (0, "1 packages audited, 0 vulnerabilities\n")
 
 
+@pytest.mark.processes
 def test_a_database_out_of_reach_is_said_and_no_failure(audit: Any) -> None:
     done = audit("http://127.0.0.1:1/")
     assert done.returncode == 0
     assert done.stdout.startswith("NOT AUDITED: the database of vulnerabilities is out of reach:")
 
 
+@pytest.mark.processes
 def test_a_proxy_that_answers_in_its_place_is_no_audit(database: Any, audit: Any) -> None:
     done = audit(database(404, {}))
     assert done.returncode == 0
     assert done.stdout.startswith("NOT AUDITED: the database of vulnerabilities is out of reach:")
 
 
+@pytest.mark.processes
 def test_an_audit_that_cannot_start_fails(tmp_path: Path) -> None:
     (tmp_path / "lock.txt").write_text("click==8.2.0\n")
     command = [sys.executable, str(REQUIREMENTS / "audit"), str(tmp_path / "lock.txt")]

@@ -15,6 +15,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
 from cqm.index.model.query import Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 

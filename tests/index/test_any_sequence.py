@@ -21,6 +21,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from cqm.index.engine import Index
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 NAMES = st.sampled_from(["a.py", "b.py", "folder/c.py", "folder/d.py", "folder/within/e.md"])
 NUMBERS = st.integers(0, 3)
 # More than any operation on these trees takes: about one in three outlives it.

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from cqm.index.files import git as git_itself
 from cqm.index.files.checkout import head, is_busy
 
+pytestmark = pytest.mark.processes
+
 
 def git(folder: Path, *arguments: str, fails: bool = False) -> str:
     settings = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]

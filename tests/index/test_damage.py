@@ -17,6 +17,8 @@ from cqm.index.model.query import Query
 from cqm.index.status.status import read_status
 from cqm.index.store.base import Point
 
+pytestmark = pytest.mark.processes
+
 Damage = Callable[[Path], object]
 PARTS = (
     "manifest.db",

@@ -16,6 +16,8 @@ from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 NOBODY = 65534
 MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 PREPARED = """

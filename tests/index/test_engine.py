@@ -17,6 +17,8 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.model.query import Query, SearchMode
 from cqm.index.status.status import read_status
 
+pytestmark = pytest.mark.processes
+
 GREETING = '''"""Greetings."""
 
 

@@ -10,6 +10,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, IndexOptions
 from cqm.index.model.query import Answer, Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 # The definition of `name`, and what calls it, which is longer and says it many times.
 SOURCES = {
     "client.py": "class HttpClient:\n    def {name}(self, path):\n        return self.base + path\n",

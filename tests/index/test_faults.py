@@ -16,6 +16,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.model.query import Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 TEXT = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
 QUOTA = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
 CONTEXT = {"error": {"message": "This model's maximum context is 8192 tokens", "code": "context_length_exceeded"}}

@@ -7,6 +7,8 @@ import pytest
 from cqm.index.files.listing import folders
 from cqm.index.model.options import ScanOptions
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

@@ -22,6 +22,8 @@ from cqm.index.model.status import IndexState
 from cqm.index.status.status import read_status
 from cqm.index.text.headers import dense_text, text_elsewhere
 
+pytestmark = pytest.mark.processes
+
 OLD = 1_700_000_000
 MODULE = "def {name}(value):\n    total = 0\n" + "    total += value  # {name} adds\n" * 40 + "    return total\n"
 

@@ -15,6 +15,8 @@ from cqm.index.files.ignore_file import parse_ignore_file
 from cqm.index.files.scan import scan
 from cqm.index.model.options import ScanOptions
 
+pytestmark = pytest.mark.processes
+
 NAMES = ["a", "b", "ab", "aab", "a.b", "-", "]", "[", "!b", "#a", "a b", " ", "\\", "ä", "A", "1", "a\nb"]
 FOLDERS = ["", "a/", "b/", "a/b/", "a/a/b/", "ab/b/a/", "c/"]
 FILES = [folder + name + ".x" for folder, name in product(FOLDERS, NAMES)]

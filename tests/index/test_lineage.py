@@ -16,6 +16,8 @@ from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query
 from cqm.index.status.status import read_status
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def index(tree: Path, options: IndexOptions) -> Iterator[Index]:

@@ -12,6 +12,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Answer, Query
 
+pytestmark = pytest.mark.processes
+
 
 def method(name: str, words: str) -> str:
     lines = "\n".join(f"        self.{words}_{number} = {number} * self.{words}" for number in range(6))

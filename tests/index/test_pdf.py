@@ -138,6 +138,7 @@ def test_a_scan_reads_pdfs_and_skips_those_without_text_with_the_reason(tmp_path
     assert LINE in read["ok.pdf"].text
 
 
+@pytest.mark.processes
 def test_a_pdf_may_be_larger_than_other_files(tmp_path: Path) -> None:
     data = pdf(PAGE)
     (tmp_path / "a.pdf").write_bytes(data)
@@ -147,6 +148,7 @@ def test_a_pdf_may_be_larger_than_other_files(tmp_path: Path) -> None:
         assert skips == {"a.pdf": expected, "a.txt": SkipReason.TOO_LARGE}
 
 
+@pytest.mark.processes
 def test_a_search_finds_a_page(tmp_path: Path) -> None:
     root = tmp_path / "docs"
     root.mkdir()
@@ -158,6 +160,7 @@ def test_a_search_finds_a_page(tmp_path: Path) -> None:
     assert (hit.path, hit.symbol, hit.kind) == ("manual.pdf", "page 2", "page")
 
 
+@pytest.mark.processes
 def test_without_the_extra_a_pdf_is_skipped_for_a_reason_that_no_machine_shapes(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf(PAGE))
     code = (

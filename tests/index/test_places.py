@@ -10,6 +10,8 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 READ = '''def read_{thing}(path):
     """Read the {thing} from a file, line by line."""
     with open(path) as lines:

@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from power_cut import Fresh, cuts, outcome_of, said_in
 from recording import build_shim
 
+pytestmark = pytest.mark.processes
+
 SEED = 20
 CUTS = 16
 

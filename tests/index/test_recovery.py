@@ -14,6 +14,8 @@ from cqm.index.model.errors import ManifestError
 from cqm.index.model.options import IndexOptions, ScanOptions
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 DYING = """
 import os, sys
 from pathlib import Path

@@ -3,18 +3,29 @@
 import hashlib
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cqm.chunkers.model import CHUNKER_VERSION, ChunkOptions
+from cqm.index.disk.checksums import seal
 from cqm.index.engine import Index
+from cqm.index.generations.generation import generation_name, recipe_names
+from cqm.index.generations.recipe import UNWRITTEN
 from cqm.index.manifest.schema import FORMAT_VERSION
-from cqm.index.model.options import IndexOptions
+from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
 from cqm.index.model.query import Query
+from cqm.index.model.secrets import REDACTION_VERSION, SecretOptions
 from cqm.index.model.status import IndexState
 from cqm.index.status.catalogue import entry
 from cqm.index.status.status import read_status
 from cqm.index.store.edge import EdgeStore
+from cqm.index.store.open import SHAPING
+from cqm.index.text.headers import TERMS_VERSION
+
+pytestmark = pytest.mark.processes
 
 NEWER = f"PRAGMA user_version={FORMAT_VERSION + 1}"
 
@@ -115,3 +126,152 @@ def test_an_index_that_is_begun_bears_its_format_from_the_first_moment(tree: Pat
     with Index.open(tree, options) as index:
         manifest = index._lineage.serving.place / "manifest.db"
         assert manifest.read_bytes()[60:64] == FORMAT_VERSION.to_bytes(4, "big")
+
+
+# A release that has one option more.
+
+
+@dataclass(frozen=True, slots=True)
+class MoreChunkOptions(ChunkOptions):
+    """Options as another release may have them."""
+
+    folds: int = 3
+
+
+def with_more(options: IndexOptions, **more: int) -> IndexOptions:
+    """The same options as the other release has them."""
+    chunk = MoreChunkOptions(**{it.name: getattr(options.chunk, it.name) for it in fields(ChunkOptions)}, **more)
+    return replace(options, chunk=chunk)
+
+
+def test_an_option_with_a_default_that_is_new_renames_no_generation(options: IndexOptions) -> None:
+    for one in (options, replace(options, chunk=ChunkOptions(max_tokens=256))):
+        assert generation_name(with_more(one)) == generation_name(one)
+    assert generation_name(with_more(options, folds=4)) != generation_name(options)
+
+
+def test_an_index_is_not_built_again_for_an_option_that_is_new(tree: Path, options: IndexOptions) -> None:
+    with Index.open(tree, options) as index:
+        index.update()
+    with Index.open(tree, with_more(options)) as index:
+        assert (index.update().notes, index.update().chunks_written) == ((), 0)
+
+
+CHANGED: list[dict[str, Any]] = [
+    {"chunk": ChunkOptions(max_tokens=256)},
+    {"chunk": ChunkOptions(apart=True)},
+    {"embedding": EmbeddingOptions("openai")},
+    {"embedding": EmbeddingOptions("openai", "tiny")},
+    {"embedding": EmbeddingOptions("openai", query_prefix="")},
+    {"routes": RouteOptions(prose=EmbeddingOptions("openai"))},
+    {"context": ContextOptions("ollama")},
+    {"context": ContextOptions(place="both")},
+    {"store": StoreOptions("http://127.0.0.1:6333")},
+    {"store": StoreOptions("http://127.0.0.1:6333", on_disk=True)},
+]
+
+
+def test_each_value_that_shapes_an_index_gives_another_name(options: IndexOptions) -> None:
+    changed = [replace(options, **values) for values in CHANGED]
+    changed.append(replace(options, scan=replace(options.scan, secrets=SecretOptions(allow=("a",)))))
+    names = {generation_name(one) for one in (options, *changed)}
+    assert len(names) == len(CHANGED) + 2
+    assert generation_name(options, ("a space",)) not in names
+
+
+def test_how_a_model_is_reached_is_no_part_of_the_name(options: IndexOptions) -> None:
+    model = EmbeddingOptions("openai", api_key_env="KEY", concurrency=7, timeout_seconds=1.0)
+    asked = replace(options, embedding=EmbeddingOptions("openai"))
+    assert generation_name(replace(options, embedding=model)) == generation_name(asked)
+
+
+def test_the_first_default_of_each_option_that_shapes_an_index_is_noted(options: IndexOptions) -> None:
+    """A new option gets a row in `UNWRITTEN`; a row never changes, not even with its default."""
+    parts = {"chunk": ChunkOptions, "secrets": SecretOptions}
+    names = {f"{section}.{it.name}" for section, part in parts.items() for it in fields(part)}  # type: ignore[arg-type]
+    names |= {f"store.{name}" for name in SHAPING if name != "url"}
+    assert {name for name in UNWRITTEN if not name.startswith("model.")} == names
+
+
+# The release before, which named a generation by the `repr` of its options.
+
+
+def former_name(models: str) -> str:
+    """The name that the release before gave a generation without a server."""
+    text = (
+        f"({FORMAT_VERSION}, {CHUNKER_VERSION!r}, {TERMS_VERSION!r}, ChunkOptions(max_tokens=512, min_tokens=128, "
+        "max_parse_bytes=1000000, overlap_percent=25, apart=False, details=False), "
+        f"({models}, {models}), ('', 'prefix'), {REDACTION_VERSION}, "
+        "SecretOptions(redact=True, allow=(), allow_paths=()))"
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+STATIC_MODEL = (
+    "(EmbeddingOptions(provider='embedded', model='', base_url='', api_key_env='', dimensions=0, batch_size=0, "
+    "timeout_seconds=60.0, api_key_file='', query_prefix=None, document_prefix=None, context_tokens=0, "
+    "long_texts='pool', concurrency=0, requests_per_minute=0, tokens_per_minute=0, usd_per_million_tokens=None, "
+    "quality=None, pull=False),)"
+)
+
+
+@pytest.fixture(params=["()", STATIC_MODEL], ids=["words", "model"])
+def chosen(request: pytest.FixtureRequest, options: IndexOptions) -> tuple[IndexOptions, str]:
+    """Options, and the name of their generation in the release before."""
+    model = EmbeddingOptions("none" if request.param == "()" else "embedded")
+    return replace(options, embedding=model), former_name(request.param)
+
+
+def made_by_the_release_before(place: Path, name: str) -> None:
+    """Name a closed generation as that release did."""
+    with closing(sqlite3.connect(place / "manifest.db")) as manifest, manifest:
+        manifest.execute("UPDATE fact SET value = ? WHERE name = 'recipe'", (name,))
+    (place / "seal.json").unlink()
+    seal(place, {})
+    place.rename(place.with_name(name))
+    if (place.parent / "current").exists():
+        (place.parent / "current").write_text(name)
+
+
+def test_an_index_of_the_release_before_serves_without_a_rebuild(tree: Path, chosen: tuple[IndexOptions, str]) -> None:
+    options, name = chosen
+    with Index.open(tree, options) as index:
+        index.update()
+        place = index._lineage.serving.place
+    made_by_the_release_before(place, name)
+    for release in (options, with_more(options)):
+        with Index.open(tree, release) as index:
+            assert index._lineage.serving.name == name
+            assert index.search(Query("gather_2")).hits[0].path == "part_2.py"
+            update = index.update()
+            assert (update.notes, update.chunks_written, update.unchanged) == ((), 0, 3)
+            assert index._lineage.serving.name == name
+            assert index.estimate().chunks == 0
+    assert sorted(path.name for path in place.parent.iterdir() if path.is_dir()) == [name]
+
+
+def test_a_generation_that_the_release_before_had_begun_is_gone_on_with(
+    tree: Path, chosen: tuple[IndexOptions, str]
+) -> None:
+    options, name = chosen
+    with Index.open(tree, options) as index:
+        index.update()
+        place = index._lineage.serving.place
+    (place.parent / "current").unlink()
+    made_by_the_release_before(place, name)
+    with Index.open(tree, options) as index:
+        assert index.update().chunks_written == 0
+        assert index._lineage.serving.name == name
+
+
+def test_an_index_of_the_release_before_is_built_again_for_another_value(
+    tree: Path, options: IndexOptions, generation: Path
+) -> None:
+    former = former_name("()")
+    made_by_the_release_before(generation, former)
+    other = replace(options, chunk=ChunkOptions(max_tokens=256))
+    with Index.open(tree, other) as index:
+        assert index.update().chunks_written == 3
+        assert index._lineage.serving.name == generation_name(other)
+    assert former in recipe_names(with_more(options))
+    assert former not in recipe_names(with_more(options, folds=4)), "that release did not know this option"

@@ -17,6 +17,8 @@ from cqm.index.model.progress import Progress
 from cqm.index.model.status import IndexState, IndexStatus
 from cqm.index.status.status import read_status
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 20.0
 
 

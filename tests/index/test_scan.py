@@ -12,6 +12,8 @@ from cqm.index.model.errors import ScanError, UnreadableFileError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 
+pytestmark = pytest.mark.processes
+
 DEFAULT = ScanOptions()
 
 

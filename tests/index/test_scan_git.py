@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from cqm.index.files.scan import scan
 from cqm.index.model.options import ScanOptions
 
+pytestmark = pytest.mark.processes
+
 DEFAULT = ScanOptions()
 
 FOLDERS = ["", "a", "b", "a/b", "a/src", "build", "build/a", ".dot", "a/b/build"]

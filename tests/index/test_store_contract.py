@@ -363,6 +363,7 @@ def seen(store: Store) -> object:
 histories = st.lists(st.one_of(writes(), deletions), max_size=25)
 
 
+@pytest.mark.long
 @settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(histories)
 def test_whatever_is_written_and_deleted_all_stores_hold_and_answer_the_same(steps: list[Step]) -> None:

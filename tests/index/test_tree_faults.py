@@ -16,6 +16,8 @@ from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 YEAR_NS = 365 * 24 * 3600 * 10**9
 BATCH = 100
 """Files that are prepared together: what is changed after the first report changes between the scan and the reading."""

@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Query
@@ -72,6 +74,7 @@ def until(condition: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.processes
 def test_updates_back_to_back_leave_searches_their_turns(tree: Path, options: IndexOptions) -> None:
     found = 0
     with Index.open(tree, options) as index, ThreadPoolExecutor(4) as pool:

@@ -10,6 +10,8 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import SymbolUses
 
+pytestmark = pytest.mark.processes
+
 CLIENT = '''\
 """A client."""
 

@@ -4,9 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Answer, Query
+
+pytestmark = pytest.mark.processes
 
 
 def paths_of_all_pages(index: Index, text: str) -> list[str]:

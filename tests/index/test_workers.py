@@ -4,7 +4,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event, Thread
+from threading import enumerate as threads
 
 import pytest
 import worker_actions
@@ -14,8 +17,11 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import WorkerError
 from cqm.index.model.query import FileState
-from cqm.index.workers import Job, Workers
+from cqm.index.workers import Job, Workers, pool
+from cqm.index.workers.forking import has_many_files
 from cqm.index.workers.wire import plain, restored
+
+pytestmark = pytest.mark.processes
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and Landlock are Linux's")
 
@@ -134,6 +140,86 @@ def test_workers_end_when_their_user_stops_early(workers: Workers) -> None:
     assert outcomes(workers, Task("say", "again")) == ["again"]
 
 
+def test_workers_go_on_while_results_are_stored(workers: Workers) -> None:
+    is_heard = Event()
+
+    def lost(task: Task, reason: str) -> str:
+        is_heard.set()
+        return JOB.lost(task, reason)
+
+    # Each has a batch of its own, and the last one's is begun when the first results are taken.
+    job = Job(work, str, lambda _: 200_000, lost)
+    results = workers.run(job, [*[Task("say", "well")] * 4, Task("die", str(int(signal.SIGSEGV)))])
+    assert next(results) == ["well"]
+    assert is_heard.wait(30)
+    assert [*results][-1] == ["die: its parser crashed (SIGSEGV)"]
+
+
+def test_a_worker_that_stays_silent_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(worker_actions.__file__).parent))
+    with Workers(1, tmp_path) as workers:
+        [before] = outcomes(workers, Task("pid"))
+        monkeypatch.setattr(pool, "_WAIT_SECONDS", 1.0)
+        workers.end_idle()
+        assert outcomes(workers, Task("sleep")) == ["sleep: its parser did not answer for 1 s"]
+        monkeypatch.undo()
+        assert outcomes(workers, Task("pid")) != [before]
+
+
+def test_stopping_early_ends_what_is_done_and_who_waits_for_it(workers: Workers) -> None:
+    lost: list[str] = []
+    job = Job(work, str, lambda _: 200_000, lambda task, reason: lost.append(reason) or task.name)
+    results = workers.run(job, [Task("say", "first"), *[Task("spin")] * 9])
+    assert next(results) == ["first"]
+    results.close()
+    # Nobody waited until the system ended them.
+    assert not lost
+    assert not [it for it in threads() if it.name.startswith("feeder")]
+    assert outcomes(workers, Task("say", "again")) == ["again"]
+
+
+def test_a_run_that_stops_takes_no_worker_from_another(workers: Workers) -> None:
+    """A feeder ended while its worker was given back: the worker was cut off from the run that had it next."""
+    is_over = Event()
+
+    def stop_early() -> None:
+        while not is_over.is_set():
+            results = workers.run(JOB, [Task("say", "x" * 100_000)] * 6)
+            next(results)
+            results.close()
+
+    other = Thread(target=stop_early)
+    other.start()
+    try:
+        tasks = [Task("say", f"{number}" * 40_000) for number in range(60)]
+        assert outcomes(workers, *tasks) == [task.argument for task in tasks]
+    finally:
+        is_over.set()
+        other.join()
+
+
+def test_workers_are_kept_for_the_next_run(workers: Workers) -> None:
+    """A run that ended met workers that were given back at that moment, and ended them."""
+    tasks = [Task("pid", "x" * 150_000)] * 4
+    assert len({pid for _ in range(20) for pid in outcomes(workers, *tasks)}) <= workers.count
+
+
+def test_workers_outlive_the_thread_that_started_them(workers: Workers) -> None:
+    """On Linux a parent's death is told when the thread ends that made the process, not the process of the thread."""
+    with ThreadPoolExecutor(1) as thread:
+        before = thread.submit(outcomes, workers, Task("pid")).result()
+    assert outcomes(workers, Task("pid")) == before
+
+
+def test_a_worker_without_rules_is_replaced_by_none_that_lacks_them_too(workers: Workers) -> None:
+    """An idle worker took its place, which lacked the rules as well: "answered with what is no plain data"."""
+    token = "ghp_" + "a8Xk2mQ9zR4tV7wY1bN6cJ3pL5sD0fGhK2eU"
+    has_both = [Task("say", "x" * 200_000), Task("say", "y" * 200_000)]
+    assert outcomes(workers, *has_both) == [it.argument for it in has_both]
+    assert outcomes(workers, Task("find", token)) == ["1"]
+    assert workers.run_one(work, Task("find", token), str, size=0) == "1"
+
+
 def test_closed_workers_do_nothing_more(tmp_path: Path) -> None:
     closed = Workers(1)
     closed.close()
@@ -151,3 +237,15 @@ def test_dataclasses_pass_as_plain_data() -> None:
     sent = plain((row, {"a": (1, [2.5, None])}))
     assert sent == (("a.py", "failed", "why", 3, 4, 5, "hash", "python", 6, ()), {"a": (1, (2.5, None))})
     assert restored(tuple[FileRow, dict[str, object]], sent) == (row, {"a": (1, (2.5, None))})
+
+
+def test_a_tree_of_many_entries_is_told_from_a_small_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    (tmp_path / ".git").mkdir()
+    for number in range(300):
+        (tmp_path / ".git" / str(number)).touch()
+    assert not any(map(has_many_files, (tmp_path, tmp_path / "a.txt", tmp_path / "gone")))
+    for number in range(150):
+        (tmp_path / "deep" / str(number)).mkdir(parents=True)
+        (tmp_path / "deep" / str(number) / "b.txt").touch()
+    assert has_many_files(tmp_path)

@@ -1,6 +1,5 @@
 """git is never run on what a stranger's repository says: neither its settings nor its programs."""
 
-import ast
 import os
 import shutil
 import stat
@@ -18,15 +17,6 @@ Delivered = Callable[[Path], "Victim"]
 Deliver = Callable[[Path, str], "Victim"]
 
 WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
-SOURCES = Path(__file__).parents[2]
-STARTERS = {
-    "chunkers/extras.py",  # quotes a command for Windows
-    "index/files/git.py",
-    "server/issues/gh.py",
-    "server/owner/__main__.py",
-    "server/owner/connect.py",
-}
-"""The modules that may start a program; those of `index/workers` may too."""
 
 
 @pytest.fixture
@@ -265,28 +255,3 @@ def test_an_id_that_is_none_never_becomes_an_option_of_git(stranger: Path, victi
     git(victim.project, "commit", "--quiet", "--allow-empty", "--message", "moved")
     assert victim.run("status", "--json", **WORDS_ONLY).returncode == 0
     assert not list(tmp_path.glob("w*"))
-
-
-def test_only_the_modules_of_a_short_list_start_programs() -> None:
-    starters = set()
-    for folder in ("chunkers", "index", "server"):
-        for path in sorted((SOURCES / folder).rglob("*.py")):
-            if _starts_programs(path):
-                starters.add(path.relative_to(SOURCES).as_posix())
-    assert {path for path in starters if not path.startswith("index/workers/")} <= STARTERS
-
-
-def _starts_programs(path: Path) -> bool:
-    calls = ("system", "popen", "posix_spawn", "posix_spawnp", "fork", "forkpty", "startfile")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        if {name.partition(".")[0] for name in names + modules} & {"subprocess", "multiprocessing", "pty", "pexpect"}:
-            return True
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "os" and (node.attr in calls or node.attr.startswith(("exec", "spawn"))):
-                return True
-            if node.attr.startswith(("create_subprocess", "run_process", "open_process")):
-                return True
-    return False

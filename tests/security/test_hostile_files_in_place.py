@@ -209,4 +209,4 @@ def test_a_preview_of_what_is_no_file_is_refused(
     kind(stranger / "app.py")
     done = victim_of(stranger, "cp -r").run("preview", "app.py", seconds=SECONDS)
     assert done.returncode == 2
-    assert "no regular file" in done.stderr
+    assert "expected a regular file" in done.stderr

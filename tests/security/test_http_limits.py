@@ -151,12 +151,12 @@ def test_a_file_that_others_may_have_a_hand_in_is_not_believed(tmp_path: Path, f
 
 def test_only_an_explicit_choice_goes_without_a_token_and_never_beyond_this_machine(victim: Victim) -> None:
     with serving(victim, 1, CQM_HTTP_TOKEN="none") as server:
-        assert server.notices == ["No token guards it: every user of this machine can read what it serves."]
+        assert server.notices == ["No token guards it: every user of this machine can read the files it serves."]
         assert server.ask() == 200
     for token in ("none", ""):
         done = victim.run("serve", "--http", "0.0.0.0:0", seconds=PATIENCE_SECONDS, CQM_HTTP_TOKEN=token)
         assert done.returncode != 0
-        assert "no token guards it" in done.stderr
+        assert "expected a token" in done.stderr
 
 
 def test_sessions_are_bounded_and_the_memory_that_they_take(victim: Victim) -> None:

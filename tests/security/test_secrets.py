@@ -18,7 +18,7 @@ from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path
 from cqm.index.secrets.redaction import find_secrets, redact
 
-RULES = str(Path(tempfile.gettempdir()) / f"cqm-test-secret-rules-{os.getuid()}")
+RULES = str(Path(tempfile.gettempdir()) / f"cqm-test-secret-rules-{os.getuid() if hasattr(os, 'getuid') else 0}")
 """The library's compiled rules, which every victim would compile for 4 s."""
 ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0", "KF_RULE_CACHE_DIR": RULES}
 

@@ -47,10 +47,10 @@ def test_the_text_says_the_same(cqm: "Cqm", server: ScriptedServer) -> None:
             f"  {cost['name']} to embed: {cost['texts']} texts, about {cost['tokens']} tokens, ${cost['usd']:.4f}"
             for cost in told["embedding"]
         ),
-        f"  ${usd:.4f} in all at most; what the cache has costs nothing",
+        f"  ${usd:.4f} in all at most; texts in the cache cost nothing",
     ]
     cheap = cqm.run("index", "--dry-run", **model(server, "0.02")).stdout
-    assert cheap.endswith("  under $0.0001 in all at most; what the cache has costs nothing\n")
+    assert cheap.endswith("  under $0.0001 in all at most; texts in the cache cost nothing\n")
     free = cqm.run("index", "--dry-run", **model(server, "0")).stdout
     assert free.endswith(" tokens, free\n")
 

@@ -67,7 +67,7 @@ def test_a_list_tells_of_every_index_without_opening_any(cqm: "Cqm") -> None:
     shutil.rmtree(second.project)
     assert not entries(cqm)["second"]["root_exists"]
     text = cqm.run("list").stdout
-    assert f"{second.project.resolve()}  (is gone)" in text
+    assert f"{second.project.resolve()}  (missing)" in text
     assert "3 files" in text
     assert "2 indexes, " in text
 
@@ -202,7 +202,7 @@ def test_a_rebuild_that_is_killed_or_stopped_leaves_the_old_index(cqm: "Cqm") ->
         assert running.returncode in {-signal.SIGKILL, 130}
         assert cqm.paths("function_700", "--no-update")[0] == "module_700.py"
         assert generations(cqm) == before
-    assert "the index stays as it was before" in said
+    assert "the index is unchanged" in said
 
 
 def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm") -> None:

@@ -258,7 +258,7 @@ def test_a_rate_limit_tells_when_it_ends(cqm: "Cqm", github: GitHub, limits: dic
 def test_what_is_no_repository_is_refused_before_anything_runs(cqm: "Cqm", github: GitHub, name: str) -> None:
     done = cqm.run("issues", "fetch", "--out", "tracker", "--", name)
     assert done.returncode != 0
-    assert "is no repository" in done.stderr
+    assert "expected a repository" in done.stderr
     assert github.calls() == []
 
 

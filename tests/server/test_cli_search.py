@@ -67,7 +67,7 @@ def test_what_is_like_a_place_is_found_without_itself(cqm: "Cqm") -> None:
 def test_a_place_that_is_not_in_the_index_is_a_mistake_and_the_text_of_a_question_a_question(cqm: "Cqm") -> None:
     done = cqm.run("search", "--like", "src/nowhere.py:4")
     assert (done.returncode, "is not in the index" in done.stderr) == (2, True)
-    assert "Give one of QUERY, --like" in cqm.run("search", "greet", "--like", "src/greeting.py:4").stderr
+    assert "Expected one of QUERY, --like" in cqm.run("search", "greet", "--like", "src/greeting.py:4").stderr
     done = cqm.run("search", "nowhere/greeting.py:4")
     assert (done.returncode, "like" in done.stdout.splitlines()[0]) == (0, False)
 

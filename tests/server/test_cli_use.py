@@ -1,9 +1,11 @@
 """Settings and folders on their way to the commands of `cqm`, and wrong uses of them."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from cqm.server.roots import project_root
 
 if TYPE_CHECKING:
     from conftest import Cqm
@@ -44,18 +46,21 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
     ("arguments", "message"),
     [
         (["serch", "x"], "No such command"),
-        (["search"], "Give one of QUERY"),
-        (["search", "x", "--batch", "-"], "Give one of QUERY"),
+        (["search"], "Expected one of QUERY"),
+        (["search", "x", "--batch", "-"], "Expected one of QUERY"),
         (["search", "x", "--path", "missing"], "does not exist"),
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
-        (["search", "x", "--changed-since", "yesterday"], "`--changed-since yesterday`: expected a span such as 2d or"),
+        (
+            ["search", "x", "--changed-since", "yesterday"],
+            "`--changed-since yesterday`: expected a span such as 2d or a date such as 2026-03-01.",
+        ),
         (["search", "x", "--cursor", "abc"], "`cursor abc`: expected next_cursor"),
         (["search", " "], "The query is empty."),
         (["index", "--set", "chunk.max_tokens"], "expected NAME=VALUE"),
         (["index", "--set", "chunk.size=5"], 'unknown option "chunk.size"'),
-        (["index", "--set", "chunk.max_tokens=5"], 'bad value for "chunk.max_tokens"'),
-        (["serve", "--http", "8080"], 'bad value for "server.http"'),
+        (["index", "--set", "chunk.max_tokens=5"], '`chunk.max_tokens: "5"`: expected 64 to 8192'),
+        (["serve", "--http", "8080"], '`server.http: "8080"`: expected HOST:PORT'),
         (["serve", "--root", "missing"], "does not exist"),
         (["watch", "src/parser.py"], "is a file"),
         (["preview", "src"], "is a directory"),
@@ -86,6 +91,20 @@ def test_without_a_path_a_command_is_about_the_enclosing_project(cqm: "Cqm") -> 
     assert inner.json("status")["root"] == str(cqm.project.resolve())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are of Unix")
+@pytest.mark.parametrize("mode", [0o1777, 0o777])
+def test_a_mark_that_anybody_left_in_a_shared_folder_makes_no_project(tmp_path: Path, mode: int) -> None:
+    """A stray /tmp/cqm.yml made everything below /tmp one project."""
+    (tmp_path / "cqm.yml").touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "mine" / "src").mkdir(parents=True)
+    assert project_root(tmp_path / "mine" / "src") == tmp_path
+    tmp_path.chmod(mode)
+    assert project_root(tmp_path / "mine" / "src") == tmp_path / "mine" / "src"
+    (tmp_path / "mine" / ".git").mkdir()
+    assert project_root(tmp_path / "mine" / "src") == tmp_path / "mine"
+
+
 def test_results_are_relative_to_the_path_that_is_named(cqm: "Cqm") -> None:
     assert cqm.paths("greet", "--path", "src", "--limit", "1") == ["greeting.py"]
 
@@ -94,5 +113,5 @@ def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
     home = cqm.within(cqm.environment["HOME"])
     done = home.run("index")
     assert done.returncode == 2
-    assert "Name the folder that you mean" in done.stderr
+    assert "Name a folder" in done.stderr
     assert home.run("index", ".").returncode == 0

@@ -82,7 +82,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
 def test_a_line_tells_each_check_and_the_last_one_the_outcome(cqm: "Cqm") -> None:
     done = cqm.run("doctor", "--set", "cache.enabled=false")
     lines = done.stdout.splitlines()
-    assert (lines[0], lines[-1]) == (str(cqm.project), "Everything that is configured works.")
+    assert (lines[0], lines[-1]) == (str(cqm.project), "Everything configured works.")
     assert "  not configured  embedding: search is by words alone" in lines
     assert "  not configured  cache: cache.enabled is false" in lines
     assert any(line.startswith("  ok              git: reads this repository") for line in lines)

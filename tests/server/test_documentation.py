@@ -1,4 +1,4 @@
-"""The README tells all that the command line can do, and nothing that it cannot."""
+"""The documents tell all that the command line can do, and nothing that it cannot."""
 
 import re
 from collections.abc import Iterator
@@ -11,12 +11,15 @@ from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
 from cqm.server.config.settings import load_settings
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+FILES = {("server", "py")}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def documented() -> dict[str, set[str]]:
-    """The options in the README's table of commands, by command."""
-    rows = re.findall(r"^\| `cqm ((?:[a-z]+ ?)+)[^`]*` \| [^|]+ \| ([^|]+) \|$", README, re.MULTILINE)
+    """The options in the table of commands, by command."""
+    rows = re.findall(r"^\| `cqm ((?:[a-z]+ ?)+)[^`]*` \| [^|]+ \| ([^|]+) \|$", COMMANDS, re.MULTILINE)
     return {name.strip(): set(re.findall(r"`(--[\w-]+)`", options)) for name, options in rows}
 
 
@@ -39,7 +42,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
             yield name, command
 
 
-def test_every_command_and_every_option_is_in_the_table_of_the_readme() -> None:
+def test_every_command_and_every_option_is_in_the_table_of_commands() -> None:
     assert documented() == declared()
 
 
@@ -53,14 +56,17 @@ def test_every_option_of_a_command_explains_itself() -> None:
     assert unexplained == []
 
 
-def test_every_setting_that_the_readme_names_exists() -> None:
+def test_every_setting_that_a_document_names_exists() -> None:
     sections = {name[0] for name in option_names(Options)}
-    named = {tuple(text.split(".")) for text in re.findall(r"`([a-z]+\.[a-z_]+)`", README)}
-    assert {name for name in named if name[0] in sections} <= set(option_names(Options))
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    named = {tuple(name.split(".")) for text in texts for name in re.findall(r"`([a-z]+\.[a-z_]+)`", text)}
+    assert {name for name in named if name[0] in sections} <= set(option_names(Options)) | FILES
 
 
-def test_the_configuration_that_the_readme_shows_is_accepted(tmp_path: Path) -> None:
-    shown = re.search(r"```yaml\n(embedding:.+?)```", README, re.DOTALL)
+def test_the_models_that_a_document_shows_are_those_of_the_settings(tmp_path: Path) -> None:
+    shown = re.search(
+        r"```yaml\n(embedding:.+?)```", (ROOT / "docs" / "models.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     assert shown
     (tmp_path / "cqm.yml").write_text(shown[1], encoding="utf-8")
     settings = load_settings(environment={}, user=tmp_path / "cqm.yml")

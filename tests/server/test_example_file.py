@@ -1,12 +1,10 @@
 """The cqm.yml of this repository has every option, and every option leads to the layer that it is for."""
 
-import ast
 import dataclasses
-import inspect
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -29,7 +27,8 @@ from cqm.index.model.secrets import SecretOptions
 from cqm.index.rerank import PROVIDERS as RERANKERS
 from cqm.index.rerank import SHAPES
 from cqm.index.store.qdrant_models import QUANTIZATIONS
-from cqm.server.config.field_types import Section
+from cqm.server.config.declared import declared_options
+from cqm.server.config.example import example
 from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
 from cqm.server.config.settings import Settings, load_settings
@@ -50,36 +49,9 @@ def written_options() -> dict[tuple[str, ...], object]:
     return found
 
 
-def declared_lines() -> dict[tuple[str, ...], str]:
-    """The docstring of every option and section of the code, by name."""
-    lines = {(key,): text for key, text in lines_of(Options).items()}
-    for key, field in Options.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            lines[key,] = inspect.getdoc(field.annotation) or ""
-            lines |= {(key, name): text for name, text in lines_of(field.annotation).items()}
-    return lines
-
-
-def lines_of(section: type[Section]) -> dict[str, str]:
-    """The docstrings below the options that a section declares or inherits."""
-    lines: dict[str, str] = {}
-    for part in section.__mro__[: section.__mro__.index(Section)]:
-        for field, text in pairwise(ast.parse(inspect.getsource(part)).body[0].body):  # type: ignore[attr-defined]
-            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                lines[ast.unparse(field.target)] = ast.literal_eval(text.value)
-    return lines
-
-
-def written_lines() -> dict[tuple[str, ...], str]:
-    """The comment above every option and section of the example file, by name."""
-    lines: dict[tuple[str, ...], str] = {}
-    section = ""
-    for above, line in pairwise(EXAMPLE.read_text(encoding="utf-8").splitlines()):
-        if ":" in line and not line.lstrip().startswith("#"):
-            name = line.strip().partition(":")[0]
-            section = section if line.startswith(" ") else name
-            lines[(section, name) if line.startswith(" ") else (name,)] = above.strip().removeprefix("# ")
-    return lines
+def declaring(section: str) -> Any:
+    """The dataclass that declares a section's options; None for an option by itself."""
+    return getattr(Options.model_fields[section].annotation, "declaring", None)
 
 
 def test_the_example_file_has_every_option_with_its_default() -> None:
@@ -94,8 +66,20 @@ def test_the_example_file_is_accepted_as_a_projects_own(tmp_path: Path) -> None:
     assert settings.model_dump() == Options().model_dump()
 
 
-def test_each_option_of_the_example_file_has_the_line_of_comment_that_the_code_has() -> None:
-    assert written_lines() == declared_lines()
+def test_the_example_file_is_written_from_the_declarations() -> None:
+    """After a change of an option: python -m cqm.server.config.example > cqm.yml."""
+    assert EXAMPLE.read_text(encoding="utf-8") == example()
+
+
+@pytest.mark.parametrize("section", [key for key, info in Options.model_fields.items() if declaring(key)])
+def test_every_option_and_section_explains_itself(section: str) -> None:
+    helps = [known.help for known in declared_options(declaring(section)).values()]
+    assert [text for text in (declaring(section).__doc__.partition("\n\n")[0], *helps) if not text.endswith(".")] == []
+
+
+def test_the_example_tells_the_range_of_a_number_above_it() -> None:
+    assert "  # Results a page. Allowed: 1 to 100.\n  limit: 10\n" in example()
+    assert "  # Limit of one request. Allowed: above 0, at most 3600.\n  timeout_seconds: 60.0\n" in example()
 
 
 def test_the_blocks_that_the_example_file_shows_are_accepted(tmp_path: Path) -> None:
@@ -119,7 +103,7 @@ def test_the_blocks_that_the_example_file_shows_are_accepted(tmp_path: Path) -> 
     ],
 )
 def test_the_comment_names_every_row_that_an_option_may_name(section: str, key: str, names: Iterable[str]) -> None:
-    comment = written_lines()[section, key]
+    comment = declared_options(declaring(section))[key].help
     assert [name for name in names if not re.search(rf"\b{name}\b", comment)] == []
 
 

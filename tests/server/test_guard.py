@@ -85,7 +85,7 @@ def test_a_folder_whose_name_only_begins_like_a_root_is_outside(project: Path) -
 
 def test_a_path_that_does_not_exist_is_told_apart_from_a_refused_one(project: Path, secret: Path) -> None:
     guard = make_guard([project])
-    with pytest.raises(PathRefusedError, match="does not exist"):
+    with pytest.raises(PathRefusedError, match="expected an existing file or folder"):
         guard.admit("src/none.py")
     with pytest.raises(PathRefusedError, match="outside"):
         guard.admit(str(secret.parent / "none.txt"))

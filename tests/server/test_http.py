@@ -17,6 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp_types import TextContent
 
+pytestmark = pytest.mark.processes
+
 COMMAND = str(Path(sys.executable).with_name("cqm"))
 PATIENCE_SECONDS = 60
 TOKEN = "a long random text"

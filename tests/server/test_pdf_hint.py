@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 # As where it is not installed: its import fails.
 WITHOUT = "import sys; sys.modules['pypdfium2'] = None; from cqm.server.cli.main import main; main()"
 COMMAND = f"to read PDFs: {shlex.quote(sys.executable)} -m pip install 'cqm-mcp[pdf]'"

@@ -22,8 +22,11 @@ EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
 
 
 def one_of(names: Iterable[str]) -> str:
-    *others, last = [repr(name) for name in names]
+    *others, last = names
     return f"{', '.join(others)} or {last}"
+
+
+NO_SHAPE = ('""', *SHAPES)
 
 
 @pytest.fixture
@@ -153,43 +156,52 @@ def test_settings_made_in_code_hold_for_every_root(project: Path, tmp_path: Path
         ("zzz: 1\n", 'cqm.yml:1: unknown option "zzz".'),
         (
             "chunk: {max_tokens: 6}\n",
-            'cqm.yml:1: bad value for "chunk.max_tokens": Input should be greater than or equal to 64 (got 6).',
+            "cqm.yml:1: `chunk.max_tokens: 6`: expected 64 to 8192. Remove it for the default, 512.",
         ),
         (
             'chunk:\n  max_tokens: "512"\n',
-            'cqm.yml:2: bad value for "chunk.max_tokens": Input should be a valid integer (got "512").',
+            (
+                'cqm.yml:2: `chunk.max_tokens: "512"`: expected a whole number, 64 to 8192. Remove it for the default, '
+                "512."
+            ),
         ),
         (
             "index:\n  workers: yes\n",
-            'cqm.yml:2: bad value for "index.workers": Input should be a valid integer (got true).',
+            "cqm.yml:2: `index.workers: true`: expected a whole number, 0 to 256. Remove it for the default, 0.",
         ),
         (
             "search: {mode: hybird}\n",
             (
-                "cqm.yml:1: bad value for \"search.mode\": Input should be 'hybrid', 'semantic' or 'lexical' "
-                '(got "hybird").'
+                'cqm.yml:1: `search.mode: "hybird"`: expected hybrid, semantic or lexical. Remove it for the default, '
+                '"hybrid".'
             ),
         ),
         (
             "scan:\n  exclude:\n    - a\n    - 5\n",
-            'cqm.yml:2: bad value for "scan.exclude.1": Input should be a valid string (got 5).',
+            "cqm.yml:2: `scan.exclude.1: 5`: expected text. Remove it for the default.",
         ),
         ("rerank: {base_url: x}\n", 'cqm.yml:1: unknown option "rerank.base_url". Did you mean "rerank.url"?'),
         (
             "embedding: {provider: olama}\n",
-            (f'cqm.yml:1: bad value for "embedding.provider": Input should be {one_of(EMBEDDERS)} (got "olama").'),
+            (
+                f'cqm.yml:1: `embedding.provider: "olama"`: expected {one_of(EMBEDDERS)}. Remove it for the default, '
+                '"embedded".'
+            ),
         ),
         (
             "context: {provider: voyage}\n",
-            f'cqm.yml:1: bad value for "context.provider": Input should be {one_of((RULES, *CHATS))} (got "voyage").',
+            (
+                f'cqm.yml:1: `context.provider: "voyage"`: expected {one_of((RULES, *CHATS))}. '
+                'Remove it for the default, "rules".'
+            ),
         ),
         (
             "rerank: {provider: x}\n",
-            f'cqm.yml:1: bad value for "rerank.provider": Input should be {one_of(RERANKERS)} (got "x").',
+            f'cqm.yml:1: `rerank.provider: "x"`: expected {one_of(RERANKERS)}. Remove it for the default, "none".',
         ),
         (
             "rerank: {shape: x}\n",
-            f'cqm.yml:1: bad value for "rerank.shape": Input should be {one_of(("", *SHAPES))} (got "x").',
+            f'cqm.yml:1: `rerank.shape: "x"`: expected {one_of(NO_SHAPE)}. Remove it for the default.',
         ),
         ("embedding: ollama\n", 'cqm.yml:1: "embedding" is a section: write its options below it, as `name: value`.'),
         ("- a\n", "cqm.yml:1: expected options as `name: value`."),
@@ -242,17 +254,21 @@ def test_a_folder_named_like_the_file_is_refused(home: Path, project: Path) -> N
             "5",
             'CQM_CHUNK_MAX_TOKEN: there is no such option. Did you mean "CQM_CHUNK_MAX_TOKENS"?',
         ),
-        ("CQM_SEARCH_LIMIT", "many", 'CQM_SEARCH_LIMIT: bad value for "search.limit"'),
+        ("CQM_SEARCH_LIMIT", "many", 'CQM_SEARCH_LIMIT: `search.limit: "many"`: expected a whole number, 1 to 100.'),
         ("CQM_SCAN_EXCLUDE", "[a", "CQM_SCAN_EXCLUDE: not a list as in YAML: [a"),
         ("CQM_TRUST_PROJECT", "maybe", "CQM_TRUST_PROJECT: expected 1 or 0, got 'maybe'."),
-        ("CQM_EMBEDDING_BASE_URL", "ftp://host", 'CQM_EMBEDDING_BASE_URL: bad value for "embedding.base_url"'),
+        (
+            "CQM_EMBEDDING_BASE_URL",
+            "ftp://host",
+            'CQM_EMBEDDING_BASE_URL: `embedding.base_url: "ftp://host"`: ',
+        ),
         (
             "CQM_CACHE_REDIS_URL",
             "http://host",
-            'CQM_CACHE_REDIS_URL: bad value for "cache.redis_url": expected redis://',
+            'CQM_CACHE_REDIS_URL: `cache.redis_url: "http://host"`: expected redis://',
         ),
         ("CQM_PROVIDERS_A_MODEL", "x", "CQM_PROVIDERS_A_MODEL: there is no such option. Blocks are written in cqm.yml"),
-        ("CQM_SERVER_HTTP", "8080", 'CQM_SERVER_HTTP: bad value for "server.http"'),
+        ("CQM_SERVER_HTTP", "8080", 'CQM_SERVER_HTTP: `server.http: "8080"`: expected HOST:PORT'),
     ],
 )
 def test_a_refused_variable_is_named(home: Path, variable: str, value: str, message: str) -> None:

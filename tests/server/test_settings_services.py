@@ -222,14 +222,11 @@ def test_layers_add_to_a_block_option_by_option(tmp_path: Path) -> None:
         ),
         (
             "providers:\n  'a b': {provider: ollama}\n",
-            (
-                'cqm.yml:2: bad value for "providers.a b": expected a name of at most 40 letters, digits, _ and - '
-                '(got "a b").'
-            ),
+            "cqm.yml:2: `providers.a b`: expected a name of at most 40 letters, digits, _ and -.",
         ),
         (
             "providers:\n  a:\n    provider: ollama\n    batch_size: -1\n",
-            'cqm.yml:4: bad value for "providers.a.batch_size": Input should be greater than or equal to 0 (got -1).',
+            "cqm.yml:4: `providers.a.batch_size: -1`: expected 0 to 2048. Remove it for the default, 0.",
         ),
         (
             "providers:\n  a: {provider: ollama}\n  a: {provider: jina}\n",

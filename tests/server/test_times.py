@@ -30,7 +30,9 @@ def test_a_moment_is_a_span_back_or_a_date(text: str, moment: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "yesterday", "3 years", "-3d", "2026-13-01"])
 def test_what_is_neither_is_refused_with_the_forms_there_are(text: str) -> None:
-    with pytest.raises(WhenError, match=r"^`--changed-since .*`: expected a span such as 2d or a date such as"):
+    with pytest.raises(
+        WhenError, match=r"^`--changed-since .*`: expected a span such as 2d or a date such as 2026-03-01\.$"
+    ):
         parse_when(text, now=NOW, option="--changed-since")
 
 

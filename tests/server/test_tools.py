@@ -28,7 +28,7 @@ from cqm.server.mcp.app import INSTRUCTIONS, make_server
 from cqm.server.mcp.tools import explained
 from cqm.server.owner.client import RemoteIndex
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
 
 MODES = ("legacy", "auto")
 """The handshake of 2025 and before, and the discovery of 2026-07-28."""
@@ -331,7 +331,7 @@ async def test_a_mistake_is_explained_with_its_remedy(connect: Connect, project:
         ({"query": "x", "like": "src/limits.py:4"}, "expected one of them"),
         ({"query": "x", "cursor": "soon"}, "`cursor soon`: expected next_cursor of the page before. Pass it"),
         ({"query": "x", "changed_since": "soon"}, "`changed_since soon`: expected a span such as 2d or a date"),
-        ({"query": "x", "path": "nowhere"}, "does not exist"),
+        ({"query": "x", "path": "nowhere"}, "expected an existing file or folder"),
         ({"query": "x", "limit": 1000}, "limit"),
     ]
     async with connect(project) as client:
@@ -419,8 +419,8 @@ async def test_a_preview_of_a_text_goes_by_its_name(connect: Connect, project: P
     async with connect(project) as client:
         reply = await call(client, "chunk_preview", text=CODE, name="limits.py")
         assert "(function)" in reply or "limit_retries" in reply
-        assert "either `path` or `text`" in await refusal(client, "chunk_preview")
-        assert "either `path` or `text`" in await refusal(client, "chunk_preview", path="x", text="y")
+        assert "path and text: expected exactly one" in await refusal(client, "chunk_preview")
+        assert "path and text: expected exactly one" in await refusal(client, "chunk_preview", path="x", text="y")
 
 
 @pytest.mark.row("B1")
@@ -453,8 +453,8 @@ async def test_a_preview_refuses_wrong_options_with_the_right_ones(connect: Conn
             ("fixed", {"size_tokens": 5}, "size_tokens is 5; it must be from 128 to 8192"),
             ("fixed", {"size": 5}, "no option 'size'. It has size_tokens"),
             ("auto", {"max_tokens": "many"}, "max_tokens is 'many'; it must be a whole number"),
-            ("semantic", {}, '"embedding.provider" is none'),
-            ("late", {}, '"late.encoder" is empty'),
+            ("semantic", {}, "embedding.provider is none"),
+            ("late", {}, "late.encoder is empty"),
         ):
             arguments = {"path": "src/limits.py", "strategy": strategy, "options": options}
             assert part in await refusal(client, "chunk_preview", **arguments)
@@ -481,7 +481,7 @@ async def test_a_preview_says_how_many_chunks_had_no_room(connect: Connect, proj
     assert "no room" not in brief
     assert estimate(full) <= 6100
     shown = len(re.findall(r"^#\d{8} \d+-\d+  ", full, re.MULTILINE))
-    (rest,) = re.findall(r"\n#\d{8} (\d+) more chunks, from line \d+, have no room in this reply", full)
+    (rest,) = re.findall(r"\n#\d{8} (\d+) more chunks, from line \d+, do not fit in this reply", full)
     assert shown + int(rest) == int(re.findall(r": (\d+) chunks of ", full)[0])
 
 
@@ -492,7 +492,7 @@ async def test_a_preview_tells_what_is_known_of_a_function(connect: Connect, pro
 
 
 @pytest.mark.parametrize(
-    ("path", "part"), [(".env", "secret"), ("logo.png", "binary"), ("src", "not a file"), ("trace.log", "ignore rule")]
+    ("path", "part"), [(".env", "secret"), ("logo.png", "binary"), ("src", "a file"), ("trace.log", "ignore rule")]
 )
 async def test_a_preview_of_what_is_never_indexed_is_refused(
     connect: Connect, project: Path, path: str, part: str
@@ -513,7 +513,7 @@ async def test_the_status_says_that_the_index_is_open_with_others_options(
     with RemoteIndex.open(project, others):
         async with connect(project) as client:
             assert "limits.py" in await call(client, "search", query="limit retries")
-            assert "used as it is: chunk.max_tokens" in await call(client, "index_status")
+            assert "than this process has: chunk.max_tokens" in await call(client, "index_status")
 
 
 async def test_the_status_tells_how_often_the_cache_knew_the_answer(connect: Connect, project: Path) -> None:
@@ -535,7 +535,7 @@ async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
     async with connect(project) as client:
         for path in (str(outside), "../outside.py", "link.py"):
             reply = await refusal(client, tool, path=path, **query)
-            assert "outside the folders allowed here" in reply
+            assert "outside the allowed folders" in reply
             assert "--root" in reply
 
 
@@ -591,7 +591,7 @@ async def test_several_open_folders_have_a_status_each_and_a_search_has_to_say_w
         status = await call(client, "index_status")
         assert str(project) in status
         assert str(other) in status
-        assert "Give `path`" in await refusal(client, "search", query="limit_retries")
+        assert "path: expected one" in await refusal(client, "search", query="limit_retries")
         assert "src/limits.py:" in await call(client, "search", query="limit_retries", path=str(project))
 
 

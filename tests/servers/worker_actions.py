@@ -5,10 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 from cqm.chunkers.errors import ChunkOptionError
+from cqm.index.secrets.tokens import token_matches
 from cqm.index.workers.worker import ask_parent
 
 
@@ -64,4 +66,7 @@ _ACTIONS = {
     "where": lambda _: f"{Path.cwd()} {'' in sys.path or str(Path.cwd()) in sys.path}",
     "forge": lambda _: _Forged(),
     "ask": ask_parent,
+    "sleep": lambda _: time.sleep(1000),
+    "pid": lambda _: os.getpid(),
+    "find": lambda text: len([*token_matches(text)]),
 }

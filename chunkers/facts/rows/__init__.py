@@ -1,4 +1,4 @@
-"""The table of what grammars show of symbols. To add a language, add its row to a file of its family."""
+"""List each language's syntax for facts; to add a language, add its row to a file of its family."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,10 +16,12 @@ from cqm.chunkers.facts.rows.python import PYTHON
 from cqm.chunkers.facts.rows.ruby import RUBY
 from cqm.chunkers.facts.rows.rust import RUST
 
-GENERAL = Syntax()
-"""For a language without a row: its names, kinds, lines, signatures and marked doc comments, nothing else."""
+__all__ = ["GENERAL", "SYNTAXES", "comments", "model", "uses"]
 
-# Nothing tells documentation from other comments.
+GENERAL = Syntax()
+"""For languages without a row: only names, kinds, lines, signatures and marked doc comments."""
+
+# Documentation looks like any other comment here.
 _UNMARKED = Syntax(comments=written)
 
 _CLAUSES = Syntax(joined=True)

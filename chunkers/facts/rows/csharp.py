@@ -1,4 +1,4 @@
-"""C#."""
+"""Define the row of C#."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _NO_DEFAULTS = frozenset({"modifier", "attribute_list", "comment"})
 
 
 def _without_arguments(node: "Node | None") -> "tuple[int, int]":
-    # "a.B<int>" ends in type arguments, which are no part of its name.
+    # "a.B<int>" ends in type arguments, not part of its name.
     if node is None:
         return 0, 0
     name = node.child_by_field_name("name") or node

@@ -1,4 +1,7 @@
-"""JavaScript, TypeScript, TSX. Branches are those of eslint's `complexity`, without default values and "?."."""
+"""Define the rows of JavaScript, TypeScript and TSX.
+
+Branches are those of eslint's `complexity`, without default values and "?.".
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

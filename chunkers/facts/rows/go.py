@@ -1,4 +1,4 @@
-"""Go. Branches are those of gocyclo."""
+"""Define the row of Go; branches are those of gocyclo."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ def _imports(node: "Node", source: bytes) -> Iterator[str]:
 
 def _fields(node: "Node", source: bytes) -> Iterator[str]:
     names = [text_of(name, source) for name in node.children_by_field_name("name")]
-    # An embedded type is a field of its own name.
+    # An embedded type is a field with the type's name.
     return iter(names or [by_field("type")(node, source).lstrip("*").split("[")[0].rpartition(".")[2]])
 
 

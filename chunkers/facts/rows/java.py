@@ -1,4 +1,4 @@
-"""Java."""
+"""Define the row of Java."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

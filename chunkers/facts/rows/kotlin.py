@@ -1,4 +1,4 @@
-"""Kotlin."""
+"""Define the row of Kotlin."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _PARAMETERS = frozenset({"function_value_parameters", "class_parameters"})
 
 
 def _called(node: "Node", source: bytes) -> str:
-    # "f { ... }" and "f(1) { ... }" are calls; the second is one in another in the tree.
+    # "f { ... }" and "f(1) { ... }" are calls; the tree nests the second in another call.
     suffixes = [part for part in node.named_children if part.type in _SUFFIXES]
     first = node.named_children[0] if node.named_children else None
     if first is None or first.type == "call_expression" or not suffixes:

@@ -1,4 +1,4 @@
-"""What must be known of a language to tell facts of its symbols: the row of the table, and rules that rows share."""
+"""Define the row of a language's syntax for facts, and the rules shared by rows."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,16 +18,16 @@ _CALLABLE = frozenset({"function", "method", "constructor", "test", "component"}
 
 
 class Symbol(NamedTuple):
-    """A symbol of a document and where it stands.
+    """A symbol of a document and its surroundings.
 
     Attributes:
-        mark: what the outline says of it.
+        mark: its entry in the outline.
         parent: the symbol around it.
-        groups: nodes between it and its parent that only wrap it, such as an export statement; outermost first.
-        above: its comments, decorators and attributes that stand above it, in order.
-        section: the word of the last label above it that says who sees what follows: "private", "public" ...
+        groups: nodes between it and its parent which only wrap it, such as an export statement; outermost first.
+        above: comments, decorators and attributes above it, in order.
+        section: the word of the last access label above it: "private", "public" ...
         local: whether it is inside a function.
-        depth: how many symbols are around it.
+        depth: number of symbols around it.
     """
 
     mark: "Mark"
@@ -40,31 +40,31 @@ class Symbol(NamedTuple):
 
 
 def is_callable(mark: "Mark") -> bool:
-    """Whether it has parameters and may hold local symbols; a component may be a class too."""
+    """Tell if the symbol has parameters and may hold local symbols; a component may be a class too."""
     return mark.kind in _CALLABLE and not (mark.kind == "component" and mark.members)
 
 
 def own_name(symbol: Symbol) -> str:
-    """Its name without that of what it is in, or names as its own."""
+    """Return the symbol's name without its parent's or the type named as its own."""
     name = symbol.mark.name
     return name[len(symbol.parent.mark.name) + 1 :] if symbol.parent else name.rpartition(".")[2]
 
 
 def scope_name(symbol: Symbol) -> str:
-    """The name of what it is in, or names as its own; empty for none."""
+    """Return the name of the symbol's parent, or of the type named as its own; empty for none."""
     return symbol.parent.mark.name if symbol.parent else symbol.mark.name.rpartition(".")[0]
 
 
 def is_elsewhere(symbol: Symbol) -> bool:
-    """Whether it stands outside of the type that it names as its own, as methods of C++ and Go do."""
+    """Tell if the symbol stands outside the type named as its own, as methods of C++ and Go do."""
     return "." in (own_name(symbol) if symbol.parent else symbol.mark.name)
 
 
 Names = Callable[["Node", bytes], Iterable[str]]
-"""Names that a node of a source tells."""
+"""Returns the names in a node of a source."""
 
 Told = Mapping[str, str]
-"""What statements tell of symbols that stand elsewhere, by qualified name: "exported" or a visibility."""
+"""Statements' words for symbols declared elsewhere, by qualified name: "exported" or a visibility."""
 
 
 def _nothing(_node: "Node", _source: bytes) -> tuple[()]:
@@ -85,29 +85,29 @@ def _visible(_symbol: Symbol, visibility: str, _told: Told, parent: bool | None)
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A row of the table; what is left out is not told of the language's symbols.
+    """A row of the table; facts for omitted fields are not collected.
 
     Attributes:
-        branches: types of nodes that are a branch each.
-        weighed: how many branches a node is, by its type, where that takes a look.
-        bodies: types of nodes that are executed; a symbol without one has no complexity.
-        calls: the callee of a call, up to its arguments, by the call's type.
-        names: types of nodes that use a name.
-        unused: the child that is a member's or an argument's name and no use of a name, by its parent's type.
-        imports: names that a node binds to what other files define, by its type.
-        fields: names of fields that a node declares or assigns, by its type; they are of the type around it.
-        methods: names of methods that a node declares without being their symbol, likewise.
-        heads: types of nodes that have the parameters and the declared result of a function.
-        parameters, returns: of such a node.
-        decorators: types of nodes that are decorators, attributes or annotations.
-        comments: which comments are documentation.
-        docstring: the documentation that stands in a symbol's node.
-        joined: clauses of the same name, one after another, are one symbol.
-        sections: types of nodes whose word says who sees what follows in the same type.
-        told: see `Told`; the names are of the scope where the node stands. By its type.
+        branches: types of nodes, each worth one branch.
+        weighed: functions counting a node's branches, by node type.
+        bodies: types of executed nodes; a symbol without one has no complexity.
+        calls: finds the callee of a call, up to its arguments, by the call's type.
+        names: types of nodes which use a name.
+        unused: finds the child naming a member or argument instead of using a name, by its parent's type.
+        imports: finds the names a node binds to definitions of other files, by node type.
+        fields: finds the fields of the surrounding type declared or assigned by a node, by node type.
+        methods: finds the methods declared by a node without being their symbol, by node type.
+        heads: types of nodes with the parameters and the declared result of a function.
+        parameters, returns: read such a head.
+        decorators: types of nodes for decorators, attributes or annotations.
+        comments: chooses the comments which are documentation.
+        docstring: finds the documentation inside a symbol's node.
+        joined: treat successive clauses of the same name as one symbol.
+        sections: types of nodes which set the visibility of the following members of a type.
+        told: see `Told`, by node type; the names belong to the scope around the node.
         visibility: of a symbol by itself.
-        exported: whether other modules can name a symbol, from its visibility, what was told, and whether they can
-            name its parent (None when that is not in the document).
+        exported: tells if other modules can name a symbol, from its visibility, statements about it, and whether they
+            can name its parent (None for a parent outside the document).
     """
 
     branches: frozenset[str] = frozenset()
@@ -133,17 +133,17 @@ class Syntax:
 
 
 def child(name: str) -> Callable[["Node"], "Node | None"]:
-    """The child in a node's field."""
+    """Find the child in a node's field."""
     return lambda node: node.child_by_field_name(name)
 
 
 def last_child(node: "Node") -> "Node | None":
-    """The last named child of a node with several."""
+    """Find the last named child of a node with several."""
     return node.named_children[-1] if node.named_child_count > 1 else None
 
 
 def operators(*signs: str) -> Callable[["Node", bytes], int]:
-    """One branch for an expression with one of the operators."""
+    """Count one branch for an expression with one of the operators."""
 
     def weigh(node: "Node", _source: bytes) -> int:
         operator = node.child_by_field_name("operator")
@@ -153,7 +153,7 @@ def operators(*signs: str) -> Callable[["Node", bytes], int]:
 
 
 def unless_default(*defaults: str) -> Callable[["Node", bytes], int]:
-    """One branch for a case that does not begin with a token, or a whole pattern, of these."""
+    """Count one branch for a case, unless it begins with one of these tokens or is one of these patterns."""
 
     def weigh(node: "Node", source: bytes) -> int:
         first = node.children[0] if node.children else node
@@ -163,12 +163,12 @@ def unless_default(*defaults: str) -> Callable[["Node", bytes], int]:
 
 
 def between(start: "Node", end: "Node | None", source: bytes) -> str:
-    """The text from the start of a node to the end of another."""
+    """Return the text from the start of a node to the end of another."""
     return source[start.start_byte : (end or start).end_byte].decode("utf-8", "replace")
 
 
 def without(node: "Node", left_out: Sequence["Node | None"], source: bytes) -> str:
-    """The text of a node without some nodes in it, white space collapsed."""
+    """Return the text of a node without some inner nodes, with white space collapsed."""
     parts, done = [], node.start_byte
     for part in left_out:
         if part is not None and part.start_byte >= done:
@@ -179,12 +179,12 @@ def without(node: "Node", left_out: Sequence["Node | None"], source: bytes) -> s
 
 
 def modifier(node: "Node", source: bytes, *types: str) -> str:
-    """The written visibility of a declaration: its modifiers that are such words, joined by a space.
+    """Return the written visibility of a declaration: its visibility modifiers, joined by a space.
 
     Parameters:
         node: of the declaration.
         source: the text.
-        types: of the nodes that are, or hold, modifiers.
+        types: types of nodes which are or hold modifiers.
     """
     texts = (_WORDS.findall(text_of(part, source)) for part in node.named_children if part.type in types)
     return " ".join(word for words in texts for word in words if word in _VISIBILITIES)

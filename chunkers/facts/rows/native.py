@@ -1,4 +1,4 @@
-"""C and C++."""
+"""Define the rows of C and C++."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ _SIGNS = {"pointer_declarator": "*", "reference_declarator": "&"}
 def _called(node: "Node", source: bytes) -> str:
     function = node.child_by_field_name("function") or node.child_by_field_name("type")
     last = function
-    # "std::move<int>" is a qualified name whose last part has the arguments.
+    # "std::move<int>" is a qualified name; the arguments belong to its last part.
     for _ in range(_MAX_DECLARATORS):
         inner = last.child_by_field_name("name") or last.child_by_field_name("field") if last else None
         if inner is None:
@@ -30,9 +30,9 @@ def _called(node: "Node", source: bytes) -> str:
 
 
 def _function(node: "Node") -> "tuple[Node | None, str]":
-    """The declarator with the parameters, and the signs of pointers and references around it.
+    """Find the declarator with the parameters, and the signs of pointers and references around it.
 
-    "void (*get(int))(int)" has two such declarators: the inner one is the function's; its result has no short form.
+    "void (*get(int))(int)" has two such declarators: the inner one is the function's. Its result has no short form.
     """
     signs, found, count = "", None, 0
     declarator = node.child_by_field_name("declarator")
@@ -117,7 +117,7 @@ def _is_static(symbol: Symbol, source: bytes) -> bool:
 
 
 def _linkage(symbol: Symbol, source: bytes) -> str:
-    # A static function is of its file.
+    # A static function belongs to its file.
     return "private" if symbol.parent is None and _is_static(symbol, source) else "public"
 
 

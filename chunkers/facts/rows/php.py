@@ -1,4 +1,4 @@
-"""PHP."""
+"""Define the row of PHP."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

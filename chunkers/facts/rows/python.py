@@ -1,4 +1,4 @@
-"""Python. Branches are those that radon counts; a lambda's are of the function around it."""
+"""Define the row of Python; branches are those of radon, a lambda's count for the function around it."""
 
 import inspect
 from collections.abc import Iterator

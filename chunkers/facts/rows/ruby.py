@@ -1,4 +1,4 @@
-"""Ruby. A file binds no names of other files, so that no imports are used."""
+"""Define the row of Ruby; a file binds no names of other files, so there are no used imports."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ def _assigned(node: "Node", source: bytes) -> Iterator[str]:
 
 
 def _visibility(symbol: Symbol, _source: bytes) -> str:
-    # A section is about the methods of objects.
+    # A section only affects the methods of objects.
     return symbol.section if symbol.section and symbol.mark.node.type == "method" else "public"
 
 

@@ -1,4 +1,7 @@
-"""Rust. "?" is a branch, as rust-code-analysis counts; a "loop" without a condition and the arm "_" are none."""
+"""Define the row of Rust.
+
+"?" is a branch, as in rust-code-analysis. A "loop" without a condition and the arm "_" are not.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -78,7 +81,7 @@ def _visibility(symbol: Symbol, source: bytes) -> str:
     around = parent.mark.node if parent else None
     if parent is not None and parent.mark.kind == "trait":
         return _visibility(parent, source)
-    # What implements a trait is as visible as the trait.
+    # An implementation of a trait is as visible as the trait.
     return "public" if around is not None and around.child_by_field_name("trait") else "private"
 
 

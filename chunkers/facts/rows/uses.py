@@ -1,4 +1,4 @@
-"""One walk over a syntax tree: each symbol's branches, calls, names and fields, without those of symbols inside it."""
+"""Walk a syntax tree once for each symbol's branches, calls, names and fields, without those of inner symbols."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.facts.rows.model import Symbol, Syntax
 
-# A callee is looked at from its end; nobody writes longer names.
+# A callee is read from its end; no real name is longer.
 _MAX_CALLEE = 200
 _CALLEE = re.compile(r"[\w$@#\\]+[?!]?(?:\s*(?:\?\.|!\.|\.|::|\?->|->|&\.)\s*[\w$@#~]+[?!]?)*\s*\Z")
 _SPACE = re.compile(r"\s+")
@@ -19,15 +19,15 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Uses:
-    """What was found in a symbol; the keys of the dictionaries are in the order of their first use.
+    """The names used and declared in a symbol, as dictionary keys in the order of their first use.
 
     Attributes:
-        branches: how many.
-        has_body: whether it holds anything that is executed.
+        branches: their number.
+        has_body: whether it holds executed code.
         calls: callees.
         names: all names used, as in the source.
-        fields: that it declares or assigns for the type around it.
-        methods: that it declares for that type without being their symbols.
+        fields: declared or assigned for the type around it.
+        methods: declared for that type without being their symbols.
     """
 
     branches: int = 0
@@ -40,7 +40,7 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk found: one item a symbol, and the names that the document imports."""
+    """The result of a walk: one item a symbol, and the names imported by the document."""
 
     uses: list[Uses]
     imported: set[bytes]
@@ -51,11 +51,11 @@ def uses_of(root: "Node", symbols: "Sequence[Symbol]", syntax: "Syntax", source:
 
     Parameters:
         root: of the tree.
-        symbols: all of the document.
+        symbols: all symbols of the document.
         syntax: the language's row.
-        source: what was parsed.
+        source: the parsed bytes.
     """
-    # The last is for what is in no symbol.
+    # The last item collects uses outside all symbols.
     walked = Walked([Uses() for _ in range(len(symbols) + 1)], set())
     owners = _owners(symbols)
     watched = _watched(syntax)
@@ -90,7 +90,7 @@ def _bind(node: "Node", imported: set[bytes], syntax: "Syntax", source: bytes) -
 
 
 def _owners(symbols: "Sequence[Symbol]") -> dict[int, int]:
-    # A decorator's names are used by what it decorates.
+    # A decorator's names are uses of the decorated symbol.
     owners = {}
     for index, symbol in enumerate(symbols):
         owners[symbol.mark.node.id] = index
@@ -114,7 +114,7 @@ def _look(node: "Node", kind: str, uses: Uses, syntax: "Syntax", source: bytes) 
 
 
 def _children(node: "Node", kind: str, syntax: "Syntax") -> "Iterable[Node]":
-    """Those that use names, the last one first."""
+    """Return the children which use names, last one first."""
     unused = syntax.unused.get(kind)
     left_out = unused(node) if unused else None
     if left_out is None:
@@ -123,13 +123,13 @@ def _children(node: "Node", kind: str, syntax: "Syntax") -> "Iterable[Node]":
 
 
 def callee(start: int, end: int, source: bytes) -> str:
-    """The name at the end of a callee, with what it is a member of as far as those are plain names.
+    """Return a callee's last name, with the plain names it is a member of.
 
-    "a.b(1).c" gives "c": what "a.b" gives has no name. Time is bounded, so that a chain of calls takes linear time.
+    "a.b(1).c" gives "c": the result of "a.b" has no name. Time is bounded, so a chain of calls takes linear time.
 
     Parameters:
         start, end: of the callee, without type arguments, in bytes of the source.
-        source: what was parsed.
+        source: the parsed bytes.
     """
     text = source[max(start, end - _MAX_CALLEE) : end].decode("utf-8", "replace")
     found = _CALLEE.search(text)

@@ -1,4 +1,4 @@
-"""Encoders that tell the embedding of each token, for late chunking: a model's files, or a server."""
+"""Token encoders for late chunking, which return an embedding for each token: from a model's files or a server."""
 
 from typing import TYPE_CHECKING
 
@@ -7,18 +7,20 @@ from cqm.index.model.errors import EmbeddingError
 if TYPE_CHECKING:
     from cqm.chunkers.strategies.pooling import TokenEncoder
 
+__all__ = ["open_token_encoder"]
+
 
 def open_token_encoder(location: str, *, api_key: str = "", timeout_seconds: float = 60.0) -> "TokenEncoder":
-    """The encoder at a place; it is loaded or asked when it is first used.
+    """Return the encoder at a location; it is loaded or contacted at its first use.
 
     Parameters:
         location: a folder with a model of `onnx.MODELS` (model.onnx and tokenizer.json), or the address of a llama.cpp
-            server that runs with `--embeddings --pooling none`, such as "http://127.0.0.1:8080".
-        api_key: for a server that wants one.
+            server run with `--embeddings --pooling none`, such as "http://127.0.0.1:8080".
+        api_key: for a server with a key.
         timeout_seconds: of a request to a server.
 
     Raises:
-        EmbeddingError: no location is given. What is wrong with a location shows at its first use.
+        EmbeddingError: no location is given. Errors of the location show at its first use.
     """
     if location.startswith(("http://", "https://")):
         from cqm.index.embedding.late.llama import LlamaTokenEncoder

@@ -1,8 +1,8 @@
-"""Token embeddings of a llama.cpp server that does not pool them (`--embeddings --pooling none`).
+"""Token embeddings from a llama.cpp server without pooling (`--embeddings --pooling none`).
 
-Its protocol is in tools/server/README.md of llama.cpp: /tokenize tells tokens with their pieces of the text, and
-/embeddings (not /v1/embeddings, which refuses) an embedding a token. Windows are sent as token numbers, so that the
-server embeds exactly those tokens that it told.
+Its protocol is in tools/server/README.md of llama.cpp. /tokenize returns tokens with their pieces of the text;
+/embeddings returns an embedding per token (/v1/embeddings refuses). Windows are sent as token numbers, so the server
+embeds exactly the tokens it returned.
 """
 
 import re
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 _KEY = re.compile(r"[!-~]*")
-"""What a header may hold; the library's own message quotes one that it refuses."""
+"""Characters allowed in a header; the library's own message would quote a refused key."""
 _UNAUTHORIZED, _FORBIDDEN, _SERVER_FAULT, _UNSUPPORTED = 401, 403, 500, 501
 _TOO_LARGE = "too large to process"
 _CONTEXT = 512
-"""Of BERT and most models that embed; for a server that does not tell its own."""
+"""The context of BERT and most embedding models, for a server that doesn't report its own."""
 _START = "Start it with `llama-server --embeddings --pooling none`."
 _GIVE_KEY = "Give the key that the server was started with: late.api_key_env names its environment variable."
 _PROBE = "one two three"
-"""More than one token in every tokenizer, so that one vector for it means pooling."""
+"""Several tokens in every tokenizer, so a single vector for it means pooling."""
 
 
 class LlamaTokenEncoder:
-    """A `TokenEncoder` over a llama.cpp server, which is first asked when it is first used.
+    """A `TokenEncoder` over a llama.cpp server, contacted at its first use.
 
     Parameters:
         url: of the server.
-        api_key: what it wants by `--api-key`; empty for nothing.
+        api_key: its `--api-key`; empty for none.
         timeout_seconds: of a request.
-        retries: how failed requests are repeated.
+        retries: for failed requests.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class LlamaTokenEncoder:
         """See `TokenEncoder.name`.
 
         Raises:
-            EmbeddingError: the server does not answer, or does not tell embeddings of tokens; so do the other members.
+            EmbeddingError: the server doesn't answer, or returns no token embeddings; also raised by the other members.
         """
         return self._found().space.name
 
@@ -106,7 +106,7 @@ class LlamaTokenEncoder:
 
 @dataclass(frozen=True, slots=True)
 class _ServedModel:
-    """What a server runs; `before` and `after` are the control tokens that the model wants around a text."""
+    """A server's model; `before` and `after` are the control tokens the model needs around a text."""
 
     server: "_Server"
     space: Space
@@ -122,11 +122,11 @@ class _Server:
     retries: RetryPolicy
 
     def tokens_of(self, text: str, *, special: bool = False) -> tuple[list[int], list[bytes]]:
-        """Numbers and pieces of a text's tokens, with or without the control tokens around them."""
+        """Return numbers and pieces of a text's tokens, with or without the control tokens around them."""
         body = {"content": text, "add_special": special, "parse_special": False, "with_pieces": True}
 
         def read(answer: Any) -> tuple[list[int], list[bytes]]:  # noqa: ANN401 - JSON
-            # A piece that is no valid UTF-8 comes as a list of bytes.
+            # A piece that isn't valid UTF-8 comes as a list of bytes.
             pieces = [token["piece"] for token in answer["tokens"]]
             encoded = [piece.encode() if isinstance(piece, str) else bytes([*piece]) for piece in pieces]
             return [int(token["id"]) for token in answer["tokens"]], encoded
@@ -134,7 +134,7 @@ class _Server:
         return self.ask("/tokenize", read, body)
 
     def embeddings_of(self, ids: Sequence[int]) -> "NDArray[np.float32]":
-        """A row a token, control tokens among them."""
+        """Return one row per token, including control tokens."""
         import numpy as np
 
         def read(answer: Any) -> "NDArray[np.float32]":  # noqa: ANN401 - JSON
@@ -150,7 +150,7 @@ class _Server:
         return rows
 
     def ask(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None = None) -> Answer:
-        """What `read` makes of the answer to a request; a POST where there is a body."""
+        """Send a request and return `read` of its answer; uses POST if there is a body."""
         return with_retries(lambda: self._ask_once(path, read, body), self.retries)
 
     def _ask_once(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None) -> Answer:
@@ -188,14 +188,14 @@ class _Server:
 
 
 def _find(endpoint: Endpoint, timeout: float, retries: RetryPolicy) -> _ServedModel:
-    """Meet the server: its model, how much it reads at once, and its control tokens."""
+    """Ask the server for its model, context length and control tokens."""
     import httpx
 
     if not _KEY.fullmatch(endpoint.key):
         message = f"The key for {endpoint} has blanks or other characters that no header holds."
         raise EmbeddingError(message, remedy=_GIVE_KEY)
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    # What goes to this machine must not leave it by a proxy.
+    # Data for this machine must not leave it through a proxy.
     client = httpx.Client(timeout=timeout, headers=headers, trust_env=not endpoint.is_loopback)
     with ExitStack() as unless_met:
         unless_met.callback(client.close)
@@ -220,7 +220,7 @@ def _met(server: _Server, retries: RetryPolicy) -> _ServedModel:
 
 
 def _model_told(answer: Any) -> tuple[str, int | None]:  # noqa: ANN401 - JSON
-    """A model's name, without the folder of its file, and how many tokens it was trained to read."""
+    """Return a model's name, without the folder of its file, and its trained context length in tokens."""
     model = answer["data"][0]
     return PurePath(model["id"]).name.removesuffix(".gguf"), _count_told(_told(model, "meta"), "n_ctx_train")
 
@@ -235,7 +235,7 @@ def _count_told(answer: Any, name: str) -> int | None:  # noqa: ANN401 - JSON
 
 
 def _told(answer: Any, name: str) -> Any:  # noqa: ANN401 - JSON
-    """A member of an object that not every server tells; None where it does not."""
+    """Return a member of an object; None if the server doesn't send it."""
     if not isinstance(answer, Mapping):
         message = f"{answer!r} is no object"
         raise TypeError(message)
@@ -243,7 +243,7 @@ def _told(answer: Any, name: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def _around(ids: Sequence[int], own: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    """What is before and after a text's own tokens among them all; nothing where they cannot be told apart."""
+    """Split off the tokens before and after a text's own tokens; nothing if they can't be found."""
     for start in range(len(ids) - len(own) + 1):
         if ids[start : start + len(own)] == own:
             return ids[:start], ids[start + len(own) :]

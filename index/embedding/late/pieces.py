@@ -1,4 +1,4 @@
-"""Where the pieces that a tokenizer tells of a text lie in it, for tokenizers that tell no offsets."""
+"""Find the offsets of a tokenizer's pieces in a text, for tokenizers without offsets."""
 
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REACH = 256
-"""Bytes that an unknown piece may stand for: BERT's tokenizers take words of up to 100 characters for unknown."""
+"""Bytes covered by an unknown piece: BERT's tokenizers treat words of up to 100 characters as one unknown token."""
 _MOST_LOST = 16
-"""Unknown pieces in a row whose reach counts: so the search stays linear."""
+"""Unknown pieces in a row which extend the search; keeps it linear."""
 _LEFT_OUT = frozenset({"Mn", "Cc", "Cf", "Zs", "Zl", "Zp"})
-"""Accents, controls and spaces: categories that an uncased tokenizer drops."""
+"""Accents, controls and spaces: categories dropped by an uncased tokenizer."""
 
 
 def offsets_of(text: str, pieces: Sequence[bytes]) -> "NDArray[np.int64]":
-    """The characters that each piece stands for, half-open, shape (pieces, 2); starts never go back.
+    """Return each piece's range of characters, half-open, shape (pieces, 2); starts never decrease.
 
-    Exact where the pieces together are the text, as for byte-level and SentencePiece tokenizers, and where each is
-    found in turn in the text without case, accents and spaces, as for BERT's. A piece that is not found (an unknown
-    word) is taken for what lies between its neighbours.
+    Exact if the joined pieces equal the text, as for byte-level and SentencePiece tokenizers, and if each is found in
+    turn in the text without case, accents and spaces, as for BERT's. A piece not found (an unknown word) covers the
+    range between its neighbours.
 
     Parameters:
         text: encodable.
@@ -61,12 +61,12 @@ def _spans_found(text: str, pieces: Sequence[bytes]) -> Iterator[tuple[int, int]
 
 
 def _places(folded: bytes, pieces: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Where each piece is in the folded text; one that is not found is empty, after the piece before it."""
+    """Find each piece in the folded text; one not found is an empty range after the piece before it."""
     places: list[tuple[int, int]] = []
     position, lost = 0, 0
     for piece in pieces:
         wanted, _ = _folded(piece.decode(errors="ignore"))
-        # After unknown pieces the next one may be further on; else it must be right here.
+        # After unknown pieces the next one may be further on; otherwise it must be right here.
         reach = position + len(wanted) + _REACH * min(lost, _MOST_LOST)
         found = folded.find(wanted, position, reach) if wanted else -1
         start = position if found < 0 else found
@@ -77,7 +77,11 @@ def _places(folded: bytes, pieces: Sequence[bytes]) -> list[tuple[int, int]]:
 
 
 def _folded(text: str) -> tuple[bytes, list[int]]:
-    """The text without case, accents, controls and spaces, in UTF-8; and each byte's character, then the text's end."""
+    """Fold a text to UTF-8 without case, accents, controls and spaces.
+
+    Returns:
+        The folded text, and each byte's character position followed by the text's length.
+    """
     folded = bytearray()
     origins: list[int] = []
     for index, character in enumerate(text):

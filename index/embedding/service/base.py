@@ -1,4 +1,4 @@
-"""What every embedding provider offers, and what holds for every vector: unit length, finite, in one named space."""
+"""The interface of embedding providers, and the checks on every vector: unit length, finite, in one named space."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -22,18 +22,18 @@ _NO_MODEL_OF_VECTORS = "Check that embedding.model is a model that embeds, and w
 class Embedder(Protocol):
     """One model of one provider. All methods may be called from several threads at once.
 
-    Nothing is loaded and no service is contacted before the first call of one of them.
+    The first call of a method loads the model or contacts the service.
     """
 
     def space(self) -> Space:
-        """The space of this embedder's vectors; found out once, by asking the service where there is one.
+        """Return the space of this embedder's vectors; found once, by asking the service if there is one.
 
         Raises:
-            EmbeddingError: the model is not to be had, or its service does not answer.
+            EmbeddingError: the model is unavailable, or its service doesn't answer.
         """
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts to be searched. A text that cannot be embedded is reported and does not stop the others.
+        """Embed texts to be searched. A text that can't be embedded is reported and doesn't stop the others.
 
         Raises:
             EmbeddingError: the provider failed; no text is to blame.
@@ -48,49 +48,49 @@ class Embedder(Protocol):
         """
 
     def refresh(self) -> None:
-        """Notice when the service has another model by now: asks it one cheap question, where it tells models apart.
+        """Notice an exchanged model, by one cheap request if the service can tell models apart.
 
-        What was not met yet is left alone: it is met at its first use.
+        Does nothing before the first use.
 
         Raises:
             EmbeddingError: as `space`.
         """
 
     def usage(self, role: "Role | None" = None) -> "Usage":
-        """What was embedded since this embedder was opened, also before a `close`. Contacts nothing.
+        """Usage since this embedder was opened, including before a `close`. Contacts nothing.
 
         Parameters:
-            role: of the texts that count; None for all.
+            role: of the counted texts; None for all.
         """
 
     def facts(self) -> "ModelFacts":
-        """What is known of the model: what the options, its service and our table tell, in this order.
+        """Return the model's known facts: from the options, else its service, else our table.
 
         Raises:
             EmbeddingError: as `space`.
         """
 
     def close(self) -> None:
-        """Give back connections and memory; a later call opens them again. Waits for nothing.
+        """Release connections and memory; a later call opens them again. Waits for nothing.
 
-        Calls that are under way go on to their end; the last of them gives back what they use.
+        Calls under way finish; the last of them releases their resources.
         """
 
 
 def validated(
     rows: "Sequence[Sequence[float]] | Vectors", *, texts: int, dimensions: int, source: str
 ) -> "tuple[Vectors, Mask]":
-    """Make unit vectors of what a model returned, and tell the usable rows.
+    """Normalise a model's vectors and mark the usable rows.
 
     Parameters:
-        rows: one vector a text.
-        texts: how many there must be.
-        dimensions: how long each must be; 0 to take what comes, as long as they are equal.
-        source: who returned them, for the error's message.
+        rows: one vector per text.
+        texts: expected number of rows.
+        dimensions: expected length of each row; 0 for any common length.
+        source: for the error's message.
 
     Returns:
-        The vectors, shape (texts, dimensions), and a mask, shape (texts,), that is false for each row with a value that
-        is not finite and for each zero vector. Such rows must not be stored.
+        The vectors, shape (texts, dimensions), and a mask, shape (texts,), false for zero vectors and for rows with a
+        value that isn't finite. Such rows must not be stored.
 
     Raises:
         EmbeddingError: a wrong count or wrong dimensions; no numbers; or no usable row among several texts.
@@ -129,7 +129,7 @@ def _floats(rows: "Sequence[Sequence[float]] | Vectors", source: str) -> "NDArra
 
 
 def stacked(rows: "Sequence[Vector]", dimensions: int) -> "Vectors":
-    """Rows as one array, shape (len(rows), dimensions), for no rows too."""
+    """Stack rows into one array, shape (len(rows), dimensions); also works for no rows."""
     import numpy as np
 
     return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)

@@ -1,4 +1,4 @@
-"""Many texts to vectors through a service that takes so many at once, and fails on some."""
+"""Embed many texts through a service with limited batches and occasional failures."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from cqm.index.model.spaces import Embeddings, PlacedVector
 from cqm.index.remote.retries import TimedOutError, TransientError
 
 CANARY = "def add(left, right): return left + right"
-"""A text that every model can embed: what fails with it fails for a reason that lies not in the texts."""
+"""Every model can embed this text: if it fails, the texts are not to blame."""
 _MOST_DIVISIONS = 3
-"""How often a request that timed out is divided by four before the service counts as hanging: from a hundred to one."""
+"""Times a timed-out request is divided by four before the service counts as hanging: from a hundred texts to one."""
 _DOUBTFUL = 1 / 2
-"""Of the context: the estimate may be half of the truth for code, so what may be too long begins here."""
+"""Of the context: for code the true count may be twice the estimate, so texts over this share may be too long."""
 _SURELY = 4
-"""Times the context: the estimate is at most twice the truth for text, and some models do not count blanks."""
+"""Times the context: the estimate is at most twice the true count for text, and some models don't count blanks."""
 _PART = 3 / 4
-"""Of the context, estimated: the size of the parts of a text. A part that proves too long is halved."""
+"""Of the context, estimated: size of a long text's parts. A part still too long is halved."""
 _KEPT = 0.7
-"""How much of a text is left when a service with an unknown tokenizer refuses it as too long, each time."""
+"""Share kept of a text each time a service with an unknown tokenizer refuses it as too long."""
 _SHORT = 64
 """Characters: a text this short is refused for another reason than its length."""
 
@@ -37,22 +37,22 @@ _SHORT = 64
 def embed_all(
     traffic: Traffic, texts: Sequence[str], role: Role = Role.DOCUMENT, *, patient: bool = True
 ) -> Embeddings:
-    """Embed texts in batches. A text that makes its batch fail is found by halving the batch, and reported.
+    """Embed texts in batches. A text failing its batch is found by halving the batch, and reported.
 
     Parameters:
-        traffic: the way to who embeds.
+        traffic: the way to the service.
         texts: any number, without their prefixes.
         role: of the texts.
         patient: as in `Traffic.ask`.
 
     Raises:
-        EmbeddingError: the service fails whatever the text.
+        EmbeddingError: the service fails for any text.
     """
     return _Run(traffic, role, patient=patient).embeddings(texts)
 
 
 def embed_one(traffic: Traffic, text: str, role: Role) -> PlacedVector:
-    """Embed one text that somebody waits for.
+    """Embed one text with somebody waiting for it.
 
     Raises:
         RefusedInputError: this text cannot be embedded.
@@ -66,14 +66,14 @@ def embed_one(traffic: Traffic, text: str, role: Role) -> PlacedVector:
 
 
 def embed_canary(traffic: Traffic, *, patient: bool = False) -> Answer:
-    """Embed `CANARY`: what fails with it fails for a reason that lies not in the texts.
+    """Embed `CANARY`: if it fails, the texts are not to blame.
 
     Parameters:
-        traffic: the way to who embeds.
+        traffic: the way to the service.
         patient: as in `Traffic.ask`.
 
     Raises:
-        EmbeddingError: the service failed, also where it refuses this text: then it refuses whatever it is asked.
+        EmbeddingError: the service failed, or refuses even this text and so would refuse any.
     """
     try:
         return traffic.ask([CANARY], Role.DOCUMENT, patient=patient)
@@ -83,7 +83,7 @@ def embed_canary(traffic: Traffic, *, patient: bool = False) -> Answer:
 
 
 class _Piece(NamedTuple):
-    """A text, or a part of one: the text's position, where the part starts in it, what is sent without prefix."""
+    """A text or a part of one: the text's position, the part's start in it, and the sent text without prefix."""
 
     position: int
     start: int
@@ -92,11 +92,11 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Suspicion:
-    """Of a refused request of several texts: that one of them is to blame, or that they were so many.
+    """Finds the cause of a refused request with several texts: one of them, or their number.
 
     Attributes:
-        open: its texts that have neither a vector nor a refusal of their own.
-        accepted: texts of the largest part of it that was accepted.
+        open: texts with neither a vector nor a refusal of their own.
+        accepted: number of texts in the largest accepted part.
         is_text: whether a text was to blame.
     """
 
@@ -111,9 +111,9 @@ class _Batch(NamedTuple):
     Attributes:
         pieces: one or more.
         patient: as in `Traffic.ask`.
-        halvings: how often it was halved because it timed out.
-        truncate: whether the service shall cut what is too long.
-        suspicion: of the refused request that it is a part of.
+        divisions: times it was divided after a time-out.
+        truncate: whether the service should cut overlong texts.
+        suspicion: of the refused request it is a part of.
     """
 
     pieces: tuple[_Piece, ...]
@@ -135,7 +135,7 @@ class _Batch(NamedTuple):
 
 
 class _Run:
-    """One call of `embed_all`. Its threads share what is left to send and what came of it."""
+    """One call of `embed_all`. Its threads share the pieces to send and their results."""
 
     def __init__(self, traffic: Traffic, role: Role, *, patient: bool) -> None:
         self._traffic = traffic
@@ -146,7 +146,7 @@ class _Run:
         self._prefix = facts.query_prefix if role is Role.QUERY else facts.document_prefix
         self._context = facts.context_tokens
         self._lock = Lock()
-        # All below is read and written under the lock.
+        # Everything below is read and written under the lock.
         self._outcome = Outcome()
         self._ready: list[_Batch] = []
         self._together: deque[_Piece] = deque()
@@ -163,7 +163,7 @@ class _Run:
         return self._outcome.embeddings(self._traffic.space)
 
     def _gatherings(self) -> int:
-        """About how many batches the pieces that travel together will make."""
+        """Estimate the number of batches for the pieces not sent alone."""
         pace = self._traffic.pace
         return max(ceil(len(self._together) / pace.texts), ceil(sum(map(self._tokens, self._together)) / pace.tokens))
 
@@ -176,15 +176,15 @@ class _Run:
                 for worker in [pool.submit(self._work) for _ in range(threads)]:
                     worker.result()
             finally:
-                # When the user interrupts, only what is under way is waited for.
+                # After an interrupt, wait only for requests under way.
                 with self._lock:
                     self._ready.clear()
                     self._together.clear()
 
-    # What is sent next.
+    # Next pieces to send.
 
     def _add(self, piece: _Piece) -> None:
-        """Put a piece into its queue: what may be too long travels alone, what surely is too long is not sent."""
+        """Queue a piece: one possibly too long is sent alone, one surely too long isn't sent."""
         sent = self._prefix + piece.text
         size = estimate(sent)
         if not piece.text.strip():
@@ -210,7 +210,7 @@ class _Run:
             return _Batch(self._gathered(), self._patient) if self._together else None
 
     def _of_the_pace(self, batch: _Batch) -> _Batch:
-        """As much of a batch as the service is asked now, if it became slower since the batch was made."""
+        """Return as much of a batch as the service takes now, if it became slower since the batch was made."""
         size = self._traffic.pace.texts
         if len(batch.pieces) > size:
             self._ready.append(batch._replace(pieces=batch.pieces[size:]))
@@ -230,10 +230,10 @@ class _Run:
     def _tokens(self, piece: _Piece) -> int:
         return estimate(self._prefix + piece.text)
 
-    # What comes of it.
+    # Results of a batch.
 
     def _work(self) -> None:
-        """Send batches until none are left. Who splits a batch goes on to send its parts, so none stays behind."""
+        """Send batches until none are left. A thread splitting a batch also sends its parts, so none stays behind."""
         while batch := self._next():
             try:
                 self._send(batch)
@@ -258,9 +258,9 @@ class _Run:
                 self._keep(batch, answer)
 
     def _asked(self, texts: Sequence[str], batch: _Batch) -> Answer:
-        """One request; a server's fault becomes a refusal of its texts when the server can embed another text."""
+        """Send one request. A server's fault becomes a refusal of the texts if the server can embed another text."""
         try:
-            # What still times out when it was divided so often is not asked again.
+            # A request still timing out after so many divisions isn't repeated.
             patient = batch.patient and batch.divisions < _MOST_DIVISIONS
             return self._traffic.ask(texts, self._role, patient=patient, truncate=batch.truncate)
         except TransientError as fault:
@@ -272,7 +272,7 @@ class _Run:
     def _refused(self, batch: _Batch, refusal: RefusedInputError) -> None:
         if len(batch.pieces) > 1:
             suspicion = batch.suspicion or _Suspicion(len(batch.pieces))
-            # Faults are not waited out again for each part. By length, so that few of the halves hold a long text.
+            # Faults are not waited out again for each part. Sorted by length, so few of the halves contain a long text.
             ordered = sorted(batch.pieces, key=lambda piece: len(piece.text)) if refusal.too_long else batch.pieces
             patient = batch.patient and not refusal.by_fault
             parts = batch._replace(pieces=tuple(ordered), patient=patient, suspicion=suspicion)
@@ -285,7 +285,7 @@ class _Run:
             self._reject(batch.pieces[0], refusal.message)
 
     def _was_cut(self, batch: _Batch, answer: Answer) -> bool:
-        """Whether a service that does not say so cut a text that travelled alone: it counted as much as it takes."""
+        """Whether the service silently cut a text sent alone: its token count reaches the context."""
         may_be = self._service.limits.cuts_silently and len(batch.pieces) == 1 and not batch.truncate
         return may_be and 0 < self._context <= (answer.tokens or 0)
 
@@ -302,7 +302,7 @@ class _Run:
         self._settle(batch)
 
     def _settle(self, batch: _Batch, *, is_text: bool = False) -> None:
-        """Learn how many texts the service takes, once all of a refused request were tried in parts."""
+        """Learn the service's limit of texts, once all parts of a refused request were tried."""
         suspicion = batch.suspicion
         if suspicion is None:
             return
@@ -320,7 +320,7 @@ class _Run:
     # Texts over the context.
 
     def _too_long(self, piece: _Piece, reason: str, answer: Answer | None = None) -> None:
-        """Embed a text's parts, or how it begins; `answer` is for its beginning when the service has cut it."""
+        """Embed a text's parts or its beginning; `answer` is for the beginning if the service has cut the text."""
         if len(piece.text) < _SHORT:
             self._reject(piece, reason)
         elif self._traffic.pools:

@@ -1,4 +1,4 @@
-"""The embedder of a model that a service runs: found at its first use, then asked in batches."""
+"""Embedder for a model run by a service: found at its first use, then asked in batches."""
 
 import hashlib
 import json
@@ -23,19 +23,19 @@ from cqm.index.remote.rates import Clock, RateLimit
 from cqm.index.remote.retries import RetryPolicy
 
 LONG_TEXTS = ("pool", "cut")
-"""What may become of a text over the context."""
+"""Treatments of a text over the context."""
 _RECIPE = 1
-"""Change it with everything here that gives the same text another vector: it is part of the space's version."""
+"""Part of the space's version: change it with every change here giving the same text another vector."""
 
 
 class ServedEmbedder:
     """An `Embedder` over a service.
 
     Parameters:
-        options: how texts are treated and how much is asked at once.
-        find: finds the service and its model; called at the first use, and again after `close` or when it failed.
-        retries: how failed requests are repeated.
-        clock: where time comes from.
+        options: treatment of texts and sizes of requests.
+        find: finds the service and its model; called at the first use, after `close`, and after its own failure.
+        retries: for failed requests.
+        clock: source of time.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class ServedEmbedder:
         self._clock = clock
         self._meter = Meter()
         self._rate = RateLimit(options.requests_per_minute, options.tokens_per_minute, clock)
-        self._meeting = Lock()  # held while the service is met, which may take hours where it fetches its model
-        self._lock = Lock()  # held for moments, to read and write what follows
+        self._meeting = Lock()  # held while the service is met, which may take hours if it downloads its model
+        self._lock = Lock()  # held for moments, for the fields below
         self._shared: SharedTraffic | None = None
         self._closings = 0
 
@@ -63,7 +63,7 @@ class ServedEmbedder:
             return replace(traffic.service.facts, dimensions=traffic.space.dimensions)
 
     def usage(self, role: Role | None = None) -> Usage:
-        """See `Embedder.usage`; with the probe that finds the dimensions, which counts as a document."""
+        """See `Embedder.usage`. Includes the request for the dimensions, which counts as a document."""
         return self._meter.total(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
@@ -77,7 +77,7 @@ class ServedEmbedder:
             return embed_one(traffic, text, Role.QUERY)
 
     def refresh(self) -> None:
-        """See `Embedder.refresh`. Nobody uses the old model from the moment on in which another is noticed."""
+        """See `Embedder.refresh`. Once another model is noticed, nobody uses the old one."""
         shared = self._entered()
         if shared is None:
             return
@@ -99,7 +99,7 @@ class ServedEmbedder:
 
     @contextmanager
     def _used(self) -> Iterator[Traffic]:
-        """The way to the service, met where it is not yet; it stays open for as long as it is used here."""
+        """Yield the way to the service, met first if necessary; it stays open during the block."""
         shared = self._entered()
         if shared is None:
             with self._meeting:
@@ -125,11 +125,11 @@ class ServedEmbedder:
             if not is_closed:
                 self._shared = shared
         if is_closed:
-            shared.give_up()  # Whoever is inside goes on; nobody else shall.
+            shared.give_up()  # Calls inside go on; no others enter.
         return shared
 
     def _met(self) -> Traffic:
-        """Find the service and embed a first text: that loads the model, and tells how long its vectors are."""
+        """Find the service and embed a first text: this loads the model and shows the length of its vectors."""
         if self._options.long_texts not in LONG_TEXTS:
             message = f"Long texts cannot be treated by {self._options.long_texts!r}."
             raise EmbeddingError(message, remedy=f"Set embedding.long_texts to one of: {', '.join(LONG_TEXTS)}.")
@@ -149,7 +149,7 @@ class ServedEmbedder:
         return Traffic(service, space, self._retries, pace, self._rate, self._meter, self._clock, pools)
 
     def _probed(self, traffic: Traffic) -> Traffic:
-        # Loading a large model takes long, perhaps longer than a time-out: that says nothing about its pace.
+        # Loading a large model may take longer than a time-out: it says nothing about the pace.
         first = replace(traffic, retries=traffic.retries.brief(), pace=Pace(1, 1, 1, self._options.timeout_seconds))
         rows = embed_canary(first, patient=True).rows
         dimensions = probed_dimensions(rows, self._options.dimensions, traffic.service.source)
@@ -157,13 +157,13 @@ class ServedEmbedder:
 
 
 def recipe(options: EmbeddingOptions, facts: ModelFacts) -> str:
-    """What our own handling of texts adds to a space's version; empty where texts are sent as they are, or cut.
+    """Return the part of a space's version for our own treatment of texts; empty if texts are sent as they are, or cut.
 
-    A context that the service tells is left out: texts within it keep their vectors when it changes.
+    A context length reported by the service is left out: when it changes, texts within it keep their vectors.
 
     Parameters:
         options: as given.
-        facts: as found, with the prefixes that are used.
+        facts: as found, with the prefixes in use.
     """
     choices = [facts.query_prefix, facts.document_prefix, options.long_texts, options.context_tokens]
     if choices == ["", "", "cut", 0]:
@@ -172,15 +172,15 @@ def recipe(options: EmbeddingOptions, facts: ModelFacts) -> str:
 
 
 def probed_dimensions(rows: Rows, wanted: int, source: str) -> int:
-    """The length of a model's vectors, from what it returned for `CANARY`.
+    """Return the length of a model's vectors, from its answer for `CANARY`.
 
     Parameters:
-        rows: its answer.
-        wanted: the length that was asked for; 0 for the model's own.
+        rows: the answer.
+        wanted: the requested length; 0 for the model's own.
         source: the model's name in messages.
 
     Raises:
-        EmbeddingError: the vector is not usable, or of another length than wanted.
+        EmbeddingError: the vector is not usable, or has another length than wanted.
     """
     vectors, usable = validated(rows, texts=1, dimensions=0, source=source)
     if not usable[0]:

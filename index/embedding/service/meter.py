@@ -1,4 +1,4 @@
-"""Counts what a service was used for, from any number of threads."""
+"""Count a service's usage from any number of threads."""
 
 from collections import defaultdict
 from threading import Lock
@@ -15,11 +15,11 @@ class Meter:
         self._of_role: defaultdict[Role, Usage] = defaultdict(Usage)
 
     def add(self, usage: Usage, role: Role) -> None:
-        """Count some more."""
+        """Add usage for a role."""
         with self._lock:
             self._of_role[role] += usage
 
     def total(self, role: Role | None = None) -> Usage:
-        """All that was counted, of one role or of both."""
+        """Usage so far, of one role or of both."""
         with self._lock:
             return self._of_role[role] if role else sum(self._of_role.values(), Usage())

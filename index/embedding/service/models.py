@@ -1,13 +1,13 @@
-"""What is published of embedding models: a row a model, used where neither an option nor the service tells.
+"""Published facts of embedding models, a row each, for values neither the options nor the service give.
 
-Contexts, dimensions and prefixes are those of the models' own cards at Hugging Face, or of the documentation of OpenAI
+Contexts, dimensions and prefixes are from the models' own cards at Hugging Face, or from the documentation of OpenAI
 (developers.openai.com/api/docs/models), Voyage (docs.voyageai.com/docs/embeddings) and Jina (jina.ai/models). Prices
-are list prices in US dollars a million tokens, read in 2026; they change, so an option wins over them, and Jina's are
-left out because it sells tokens in packages.
+are list prices in US dollars a million tokens, read in 2026; they change, so an option wins over them. Jina's are left
+out because it sells tokens in packages.
 
 Quality is the mean NDCG@10, in per cent, over the 15 English retrieval tasks of the first MTEB (arXiv:2210.07316), as
-the model's card or the card of Snowflake's arctic-embed reports it. Models that published none on these tasks have
-none, also when they are good: figures of other sets of tasks cannot be compared.
+the model's card or the card of Snowflake's arctic-embed reports it. Models without a published figure for these tasks
+have none, even good ones: figures of other sets of tasks cannot be compared.
 """
 
 import re
@@ -19,14 +19,14 @@ from cqm.index.model.options import EmbeddingOptions
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of a model.
+    """Known facts of a model.
 
     Attributes:
-        context_tokens: how long a text may be; 0 when unknown.
-        dimensions: of its vectors, unless others are asked for; 0 when unknown.
-        usd_per_million_tokens: the price; 0.0 for a model that runs on the user's machines, None when unknown.
-        query_prefix, document_prefix: what is put before each question and each text.
-        quality: see this module; the higher the better, None when unknown.
+        context_tokens: longest text; 0 if unknown.
+        dimensions: of its vectors, unless others are requested; 0 if unknown.
+        usd_per_million_tokens: the price; 0.0 for a model on the user's machines, None if unknown.
+        query_prefix, document_prefix: put before each question and each text.
+        quality: see this module; higher is better, None if unknown.
     """
 
     context_tokens: int = 0
@@ -37,7 +37,7 @@ class ModelFacts:
     quality: float | None = None
 
     def usd(self, tokens: int) -> float:
-        """What so many tokens cost; 0.0 where no price is known."""
+        """Cost in dollars; 0.0 without a known price."""
         return tokens * (self.usd_per_million_tokens or 0.0) / 1_000_000
 
 
@@ -57,7 +57,7 @@ MODELS: Mapping[str, ModelFacts] = {
     "text-embedding-3-small": ModelFacts(8192, 1536, 0.02),
     "text-embedding-3-large": ModelFacts(8192, 3072, 0.13, quality=55.44),
     "text-embedding-ada-002": ModelFacts(8192, 1536, 0.10, quality=49.25),
-    # Voyage: whether a text is a question is told by a field of the request; see `presets`.
+    # Voyage: a field of the request marks questions; see `presets`.
     "voyage-code-3": ModelFacts(32_000, 1024, 0.18),
     "voyage-3-large": ModelFacts(32_000, 1024, 0.18),
     "voyage-3.5": ModelFacts(32_000, 1024, 0.06),
@@ -67,13 +67,13 @@ MODELS: Mapping[str, ModelFacts] = {
     "voyage-4-large": ModelFacts(32_000, 1024),
     "voyage-4": ModelFacts(32_000, 1024),
     "voyage-4-lite": ModelFacts(32_000, 1024),
-    # Jina: prefixes for its open weights; its own service is told by a field of the request; see `presets`.
+    # Jina: prefixes for its open weights; its own service uses a field of the request; see `presets`.
     "jina-embeddings-v2-base-code": ModelFacts(8192, 768),
     "jina-embeddings-v3": ModelFacts(8192, 1024, None, *_JINA_3),
     "jina-embeddings-v4": ModelFacts(32_768, 2048, None, "Query: ", "Passage: "),
     "jina-code-embeddings-0.5b": ModelFacts(32_768, 896, None, *_JINA_CODE),
     "jina-code-embeddings-1.5b": ModelFacts(32_768, 1536, None, *_JINA_CODE),
-    # Open weights. Nomic's context is that of its weights as they come; with scaled positions they take 8,192.
+    # Open weights. Nomic's context is that of its published weights; with scaled positions they take 8,192.
     "nomic-embed-text": ModelFacts(2048, 768, None, *_NOMIC, quality=53.01),
     "nomic-embed-text-v2-moe": ModelFacts(512, 768, None, *_NOMIC),
     "nomic-embed-code": ModelFacts(32_768, 3584, None, _CODE_QUERY),
@@ -105,19 +105,20 @@ MODELS: Mapping[str, ModelFacts] = {
 """Facts by the model's name in lower case, without its publisher and its tag."""
 
 _OF_OTHER_KIND = re.compile(r"instruct")
-"""Words of a name after which a row about the rest of the name is wrong: e5's instruct models have other prefixes."""
+"""Words making a row for the rest of the name wrong: e5's instruct models have other prefixes."""
 
 
 def facts_of(model: str) -> ModelFacts:
-    """What the table has of a model; `UNKNOWN` where there is no row.
+    """Return the table's facts of a model; `UNKNOWN` without a row.
 
     Parameters:
-        model: its name as a service calls it: "nomic-embed-text:v1.5", "BAAI/bge-small-en-v1.5", "all-MiniLM-L6-v2".
-            A longer name of a known model counts as that model, the longest row first.
+        model: its name at a service: "nomic-embed-text:v1.5", "BAAI/bge-small-en-v1.5", "all-MiniLM-L6-v2". A longer
+            name
+            of a known model counts as that model, the longest row first.
     """
     name = model.lower().rpartition("/")[2].partition(":")[0]
     if name not in MODELS:
-        name = name.removeprefix("text-embedding-")  # as LM Studio calls them
+        name = name.removeprefix("text-embedding-")  # the form of LM Studio
     if _OF_OTHER_KIND.search(name):
         return UNKNOWN
     rows = [row for row in MODELS if re.match(rf"{re.escape(row)}(?![a-z0-9])", name)]
@@ -125,7 +126,7 @@ def facts_of(model: str) -> ModelFacts:
 
 
 def settled(options: EmbeddingOptions, facts: ModelFacts) -> ModelFacts:
-    """The facts with what the options set in their place."""
+    """Return the facts, overridden by the options."""
     price, quality = options.usd_per_million_tokens, options.quality
     return ModelFacts(
         options.context_tokens or facts.context_tokens,

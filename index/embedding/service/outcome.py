@@ -1,4 +1,4 @@
-"""What has become of the texts of one call so far."""
+"""Results so far of one embedding call."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,13 +17,13 @@ _CANCELLED = "the vectors of its parts cancel each other out"
 
 @dataclass(slots=True)
 class Outcome:
-    """By the position of a text.
+    """Results by a text's position.
 
     Attributes:
         parts: vectors of the text, or of its parts.
-        rejected: why it has no vector, of a part or the whole.
-        cut: texts of which only the beginning was embedded.
-        pooled: texts that were embedded in parts.
+        rejected: reasons for having no vector, of a part or the whole.
+        cut: texts embedded only by their beginning.
+        pooled: texts embedded in parts.
     """
 
     parts: dict[int, list[Part]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Outcome:
     pooled: set[int] = field(default_factory=set)
 
     def embeddings(self, space: Space) -> Embeddings:
-        """All of it, in the order of the texts; of this space. A text of which one part was rejected is rejected."""
+        """Return everything in the order of the texts. If one part of a text was rejected, the text is."""
         vectors = dict(self._vectors())
         indices = tuple(sorted(vectors))
         return Embeddings(
@@ -45,7 +45,7 @@ class Outcome:
         )
 
     def certain(self, space: Space) -> Embeddings:
-        """What will not change any more when the call is broken off: of a text in parts, some may be missing."""
+        """Return the results still certain if the call breaks off: texts in parts may lack some and are left out."""
         whole = {index: parts for index, parts in self.parts.items() if index not in self.pooled}
         return Outcome(whole, cut=self.cut).embeddings(space)
 

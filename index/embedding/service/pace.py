@@ -1,23 +1,23 @@
-"""How much one service is asked at once: less when it is slow, more again when it is quick."""
+"""Adapt the load on a service: less when it is slow, more again when it is quick."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Condition
 
 _SLOW = 1 / 3
-"""Of the time-out: a request that takes longer is on its way to being lost."""
+"""Of the time-out: slower requests are at risk of being lost."""
 _QUICK = 1 / 4
-"""Of what is slow. Time grows with the size of a batch, so there is room between quick and slow to settle in."""
+"""Of the slow limit. Time grows with the size of a batch, so there is room between quick and slow to settle in."""
 _GROWTH = 1.25
 _TRUST = 32
 """Quick answers after a time-out before sizes grow again: each trial may cost another time-out."""
 
 
 class Pace:
-    """The size of batches and the number of requests under way, by how long answers take.
+    """Size of batches and number of requests under way, adapted to the speed of answers.
 
-    Both shrink by half and grow slowly, as a sender's window does in TCP (Chiu and Jain, Analysis of the increase and
-    decrease algorithms for congestion avoidance, 1989): that settles, and shares a service with others fairly.
+    Both shrink by half and grow slowly, like a sender's window in TCP (Chiu and Jain, Analysis of the increase and
+    decrease algorithms for congestion avoidance, 1989). This settles, and shares a service with others fairly.
 
     Parameters:
         texts, tokens: the most in one request.
@@ -46,7 +46,7 @@ class Pace:
 
     @property
     def width(self) -> int:
-        """How many requests may be under way."""
+        """Number of requests allowed under way."""
         return max(1, int(self._width))
 
     @contextmanager
@@ -72,13 +72,13 @@ class Pace:
                 self._grow()
 
     def timed_out(self, texts: int, tokens: int) -> None:
-        """Learn from a request of this size that was not answered in time."""
+        """Learn from a request of this size without an answer in time."""
         with self._changed:
             self._distrust = _TRUST
             self._shrink(texts, tokens)
 
     def at_most(self, texts: int) -> None:
-        """Learn that the service refuses requests of more texts than these."""
+        """Learn that the service refuses requests with more texts."""
         with self._changed:
             self._most_texts = max(1, min(self._most_texts, texts))
 
@@ -94,6 +94,6 @@ class Pace:
         self._changed.notify_all()
 
     def _shrink(self, texts: int, tokens: int) -> None:
-        # Half of what was sent: several requests that were under way together shrink it once.
+        # Half of the sent size: several requests under way together shrink it once.
         self._share = max(1 / self._most_texts, min(self._share, self._sent(texts, tokens) / 2))
         self._width = max(1.0, min(self._width, self._under_way / 2))

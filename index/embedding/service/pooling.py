@@ -1,4 +1,4 @@
-"""A text over a model's context: its parts, and one vector of the vectors of its parts."""
+"""Split texts over a model's context into parts, and pool the parts' vectors into one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     from cqm.index.model.spaces import Vector
 
 _ENDS = ("\n", " ")
-"""After what a text is parted, the best first."""
+"""Places to split a text after, the best first."""
 _NOTHING = 1e-6
-"""A mean of unit vectors this short has the direction of rounding errors."""
+"""A mean of unit vectors this short has only the direction of rounding errors."""
 
 
 class Part(NamedTuple):
-    """The vector of a part of a text: where it starts, how many characters it has, and its unit vector."""
+    """The vector of a part of a text: its start, its length in characters, and its unit vector."""
 
     start: int
     length: int
@@ -21,12 +21,13 @@ class Part(NamedTuple):
 
 
 def split(text: str, size: int) -> list[str]:
-    """The text in parts that give it again when joined.
+    """Split a text into parts; joined, they give the text again.
 
     Parameters:
-        text: to part.
-        size: characters a part at most, 1 or more. A part ends with the last line that ends in its second half, else
-            after a blank there, else where it is full.
+        text: to split.
+        size: characters a part at most, 1 or more. A part ends with the last line ending in its second half, else after
+            a
+            blank there, else at its full size.
     """
     parts = []
     start = 0
@@ -38,7 +39,7 @@ def split(text: str, size: int) -> list[str]:
 
 
 def pooled(parts: Sequence[Part]) -> "Vector | None":
-    """The mean of the parts' vectors, weighted by their lengths, of unit length; None when they cancel each other out.
+    """Return the mean of the parts' vectors, weighted by length, of unit length; None if they cancel each other out.
 
     Parameters:
         parts: one or more, in any order.
@@ -47,7 +48,7 @@ def pooled(parts: Sequence[Part]) -> "Vector | None":
 
     if len(parts) == 1:
         return parts[0].vector
-    ordered = sorted(parts, key=lambda part: part.start)  # so that the same parts always give the same sum
+    ordered = sorted(parts, key=lambda part: part.start)  # so the same parts always give the same sum
     lengths = np.array([part.length for part in ordered], dtype=np.float64)
     total = lengths @ np.array([part.vector for part in ordered], dtype=np.float64) / lengths.sum()
     norm = np.linalg.norm(total)

@@ -1,4 +1,4 @@
-"""What a service that embeds offers, whichever protocol it speaks."""
+"""The interface of embedding services, whatever their protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,22 +8,22 @@ from typing import NamedTuple, Protocol
 from cqm.index.embedding.service.models import ModelFacts
 
 Rows = Sequence[Sequence[float]]
-"""What a service returns: a vector a text, as it came."""
+"""A service's answer: one vector per text, as received."""
 
 
 class Role(StrEnum):
-    """What texts are embedded for."""
+    """Purpose of embedding a text."""
 
     QUERY = "query"
     DOCUMENT = "document"
 
 
 class Answer(NamedTuple):
-    """What a service returned for a request.
+    """A service's answer to a request.
 
     Attributes:
-        rows: a vector a text.
-        tokens: how many it counted; None where it does not tell.
+        rows: one vector per text.
+        tokens: counted by the service; None if not reported.
     """
 
     rows: Rows
@@ -32,14 +32,14 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service takes.
+    """Limits of a service.
 
     Attributes:
-        texts: in one request.
-        tokens: estimated, of all texts of a request together; one text alone may have more.
+        texts: per request.
+        tokens: estimated, of all texts of a request together; a single text may have more.
         width: requests under way at once.
-        cuts: whether it cuts a text that is too long when it is asked to.
-        cuts_silently: whether it may cut such a text and not say so.
+        cuts: whether it can cut overlong texts on request.
+        cuts_silently: whether it may cut them without saying so.
     """
 
     texts: int
@@ -50,37 +50,37 @@ class Limits:
 
 
 class Service(Protocol):
-    """A model that a service was found to have. Errors of its methods are `EmbeddingError`s."""
+    """A model found at a service. Errors of its methods are `EmbeddingError`s."""
 
     @property
     def source(self) -> str:
-        """What it is called in messages, with its address."""
+        """Name and address in messages."""
 
     @property
     def provider(self) -> str:
-        """Who embeds, as in `Space`."""
+        """As in `Space`."""
 
     @property
     def model(self) -> str:
-        """With what, as in `Space`."""
+        """As in `Space`."""
 
     @property
     def version(self) -> str:
-        """As in `Space`, without what our own handling of texts adds."""
+        """As in `Space`, without the part for our own treatment of texts."""
 
     @property
     def facts(self) -> ModelFacts:
-        """What the options, the service and the table tell of the model, in this order."""
+        """The model's facts from the options, else the service, else the table."""
 
     @property
     def limits(self) -> Limits:
-        """What it takes."""
+        """The service's limits."""
 
     def is_exchanged(self) -> bool:
-        """Whether there is another model by now than was found; one question, or none where nobody could exchange it.
+        """Whether the model was exchanged since it was found; asks once, or never if nobody could exchange it.
 
         Raises:
-            EmbeddingError: the service does not answer, or lacks the model by now.
+            EmbeddingError: the service doesn't answer, or no longer has the model.
         """
 
     def embed(self, texts: Sequence[str], role: Role, *, truncate: bool = False) -> Answer:
@@ -89,16 +89,16 @@ class Service(Protocol):
         Parameters:
             texts: with their prefixes.
             role: of the texts.
-            truncate: have it cut texts that are too long; only where `limits.cuts`.
+            truncate: let the service cut overlong texts; only if `limits.cuts`.
 
         Raises:
             RefusedInputError: the service refuses one of these texts.
-            TimedOutError: it did not answer in time.
-            TransientError: it did not work.
+            TimedOutError: it didn't answer in time.
+            TransientError: it failed this time.
         """
 
     def beginning(self, text: str) -> str:
-        """As much of a text as is surely within the context; the whole text where that is not known exactly."""
+        """Return the part of a text surely within the context; the whole text if this isn't known exactly."""
 
     def close(self) -> None:
-        """Give back its connections."""
+        """Close its connections."""

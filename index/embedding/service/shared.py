@@ -1,4 +1,4 @@
-"""A service that several calls use at once, closed when it is given up and the last of them has left."""
+"""A service used by several calls at once, closed when it is given up and the last of them has left."""
 
 from threading import Lock
 
@@ -6,7 +6,7 @@ from cqm.index.embedding.service.traffic import Traffic
 
 
 class SharedTraffic:
-    """Counts the calls that use a service. Who enters after it was given up must be somebody who is still inside.
+    """Counts the calls using a service. After `give_up`, only calls already inside may enter again.
 
     Parameters:
         traffic: the way to the service.
@@ -19,12 +19,12 @@ class SharedTraffic:
         self._is_given_up = False
 
     def enter(self) -> None:
-        """A call begins."""
+        """Begin a call."""
         with self._lock:
             self._users += 1
 
     def leave(self) -> None:
-        """A call is over."""
+        """End a call."""
         with self._lock:
             self._users -= 1
             is_last = self._is_given_up and not self._users
@@ -32,7 +32,7 @@ class SharedTraffic:
             self.traffic.service.close()
 
     def give_up(self) -> None:
-        """No further call will enter. The connections of those that are inside stay until they have left."""
+        """Let no further call enter. Calls inside keep the connections until they have left."""
         with self._lock:
             is_last = not self._is_given_up and not self._users
             self._is_given_up = True

@@ -1,4 +1,4 @@
-"""The requests to one service: within its limits, at its pace, repeated when they fail, measured and counted."""
+"""Requests to one service: within its limits, at its pace, repeated on failure, measured and counted."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -16,16 +16,16 @@ from cqm.index.remote.retries import RetryPolicy, TimedOutError, TransientError,
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """A way to ask a service, from any number of threads.
+    """Access to a service from any number of threads.
 
     Attributes:
-        service: who is asked.
-        space: of its vectors; of 0 dimensions before the first answer.
-        retries: how often and after how long.
-        pace, rate: how much at once, and how much in a minute.
-        meter: what counts it.
-        clock: what measures it.
-        pools: whether texts over the context are embedded in parts; else they are cut.
+        service: receives the requests.
+        space: of its vectors; 0 dimensions before the first answer.
+        retries: for failed requests.
+        pace, rate: limits at once, and per minute.
+        meter: counts usage.
+        clock: measures time.
+        pools: whether texts over the context are embedded in parts; otherwise they are cut.
     """
 
     service: Service
@@ -38,14 +38,15 @@ class Traffic:
     pools: bool
 
     def ask(self, texts: Sequence[str], role: Role, *, patient: bool, truncate: bool = False) -> Answer:
-        """One request, sent again as the retry policy says; raises as `Service.embed`.
+        """Send one request, repeated by the retry policy; raises as `Service.embed`.
 
         Parameters:
             texts: with their prefixes.
             role: of the texts.
-            patient: whether it waits for its turn and is repeated as often as the policy says; else only briefly. A
-                request of several texts that timed out is not repeated: a smaller one may do.
-            truncate: have the service cut texts that are too long.
+            patient: whether it waits for its turn and uses all retries; otherwise it is brief. A timed-out request with
+                several
+                texts is not repeated: a smaller one may succeed.
+            truncate: let the service cut overlong texts.
         """
         policy = replace(self.retries, repeats_time_outs=len(texts) == 1) if patient else self.retries.brief()
         with self.pace.slot() if patient else nullcontext():

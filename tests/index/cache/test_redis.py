@@ -223,6 +223,7 @@ def test_whatever_a_server_answers_is_a_miss(opened: "Open", scripted: "Scripted
     cache.close()
 
 
+@pytest.mark.processes
 def test_without_the_client_the_command_that_installs_it_is_told() -> None:
     script = """
 import sys
@@ -239,6 +240,7 @@ print(cache.layers()[1].problem)
     assert "pip install 'cqm-mcp[redis]'" in done.stdout
 
 
+@pytest.mark.processes
 def test_neither_client_is_imported_before_it_is_used() -> None:
     script = """
 import sys

@@ -13,6 +13,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 FUNCTION = "def {name}(value):\n" + "    value = value * 3 + 1  # {name} again\n" * 45 + "    return value\n"
 REFUSED = Reply(401, '{"error": {"message": "no"}}')
 

@@ -171,6 +171,7 @@ def test_a_question_is_nearest_to_the_code_that_does_it_whatever_words_that_has(
     assert near.argmax(axis=0).tolist() == [0, 1, 2]
 
 
+@pytest.mark.processes
 def test_opening_an_embedder_loads_nothing() -> None:
     script = """
 import sys

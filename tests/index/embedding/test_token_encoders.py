@@ -147,6 +147,7 @@ def whole(read: list[TokenEmbeddings], pooling: str) -> Any:
     return np.concatenate([pooled(each, [(0, 10_000)], pooling) for each in read])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_late_chunked_vectors_find_paragraphs_that_name_their_subject_only_by_a_pronoun(
     reading: Reading, pooling: str

@@ -13,6 +13,8 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.progress import Progress, Usage
 from cqm.index.model.query import Answer, Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
 
 Options = Callable[..., IndexOptions]

@@ -18,6 +18,8 @@ from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query, SearchMode
 from cqm.index.status.status import read_status
 
+pytestmark = pytest.mark.processes
+
 TOO_ODD = Reply(400, "{}")
 EMBEDDED, NOTHING = EmbeddingOptions(), EmbeddingOptions("none")
 

@@ -15,6 +15,8 @@ from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query, SearchMode
 
+pytestmark = pytest.mark.processes
+
 EMBEDDED = EmbeddingOptions()
 
 

@@ -1,6 +1,7 @@
 """An index on a Qdrant server answers as one in a folder."""
 
 import shutil
+import sysconfig
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,21 +13,26 @@ from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, IndexOptions, StoreOptions
 from cqm.index.model.query import Query, SearchMode
 
-REPOSITORY = Path(__file__).parents[3]
+pytestmark = pytest.mark.processes
+
+STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
+PACKAGES = ("concurrent", "json", "wsgiref")
+MODULES = ("configparser.py", "queue.py", "shelve.py", "textwrap.py")
+GUIDE = Path(__file__).parents[2] / "chunkers/golden/documents/useQuery.md"
 
 QUERIES = (
-    Query("where is the store opened"),
-    Query("EdgeStore"),
-    Query("_settled_points"),
-    Query("retry a request after a time-out"),
-    Query("how are damaged generations found", mode=SearchMode.SEMANTIC),
-    Query("filter by folder", mode=SearchMode.LEXICAL),
-    Query("def upsert", languages=("python",)),
-    Query("embedding provider", include=("embedding/**",)),
-    Query("cache of vectors on disk", exclude=("embedding/**",)),
-    Query("Redis password", kinds=("class",)),
-    Query("tokens", include=("cache/*.py",), mode=SearchMode.HYBRID),
-    Query("what is written when an update is cancelled"),
+    Query("where is a file of settings read"),
+    Query("RawConfigParser"),
+    Query("_interpolate_some"),
+    Query("wait for an item of the queue until a time-out"),
+    Query("how are errors in a document reported", mode=SearchMode.SEMANTIC),
+    Query("environment variables", mode=SearchMode.LEXICAL),
+    Query("def dumps", languages=("python",)),
+    Query("serve a request", include=("wsgiref/**",)),
+    Query("pool of threads", exclude=("concurrent/**",)),
+    Query("futures that are done", kinds=("class",)),
+    Query("strings", include=("json/*.py",), mode=SearchMode.HYBRID),
+    Query("what is written when a shelf is closed"),
 )
 
 
@@ -39,11 +45,11 @@ def test_a_repository_has_the_same_chunks_and_the_same_first_results_as_in_a_fol
     tmp_path: Path, qdrant: QdrantDouble, served: Served
 ) -> None:
     tree = tmp_path / "tree"
-    for part in ("embedding", "cache", "contextual"):
-        shutil.copytree(REPOSITORY / "index" / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in (REPOSITORY / "index").glob("*.py"):
-        shutil.copy(path, tree)
-    shutil.copy(REPOSITORY / "README.md", tree)
+    for package in PACKAGES:
+        shutil.copytree(STANDARD_LIBRARY / package, tree / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in MODULES:
+        shutil.copy(STANDARD_LIBRARY / module, tree)
+    shutil.copy(GUIDE, tree)
     cache = CacheOptions(folder=tmp_path / "cache")
     here = IndexOptions(tmp_path / "here", cache=cache)
     there = IndexOptions(tmp_path / "there", cache=cache, store=StoreOptions(url=qdrant.url))
@@ -53,8 +59,8 @@ def test_a_repository_has_the_same_chunks_and_the_same_first_results_as_in_a_fol
         assert set(chunks) == qdrant.ids(served())
         for query in QUERIES:
             assert_same(remote, embedded, query)
-        (tree / "home.py").unlink()
-        (tree / "new.py").write_text("def entirely_new_function():\n    return EdgeStore\n")
+        (tree / "shelve.py").unlink()
+        (tree / "new.py").write_text("def entirely_new_function():\n    return RawConfigParser\n")
         assert embedded.update().chunks_deleted == remote.update().chunks_deleted > 0
         assert set(embedded._lineage.serving.store.ids()) == qdrant.ids(served())  # type: ignore[attr-defined]
         for query in (*QUERIES, Query("entirely_new_function")):

@@ -17,6 +17,8 @@ from cqm.index.model.query import Query
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.watcher import Watcher, WatchReport
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 
 Options = Callable[..., IndexOptions]

@@ -18,6 +18,8 @@ from cqm.index.model.status import IndexState
 from cqm.index.status.catalogue import make_room, remove_index
 from cqm.index.status.status import read_status
 
+pytestmark = pytest.mark.processes
+
 Options = Callable[..., IndexOptions]
 Paths = Callable[[Index, str], list[str]]
 Served = Callable[[], str]

@@ -16,6 +16,8 @@ from cqm.index.model.errors import StoreError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.processes
+
 Options = Callable[..., IndexOptions]
 Paths = Callable[[Index, str], list[str]]
 

@@ -3,10 +3,14 @@
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from cqm.index.model.progress import Progress
 
 if TYPE_CHECKING:
     from conftest import Place
+
+pytestmark = pytest.mark.processes
 
 
 def test_an_update_that_its_only_client_cancels_is_stopped(large: "Place") -> None:

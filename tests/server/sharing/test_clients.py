@@ -15,6 +15,8 @@ from cqm.index.model.query import FileProblem, Query
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 
 def seen(index: Any) -> list[Any]:
     """What all reading methods say, without what changes from call to call."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from cqm.index.model.progress import Progress
 
+pytestmark = pytest.mark.processes
+
 DOWN = Reply(401, "{}")
 NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}
 

@@ -22,6 +22,8 @@ from cqm.server.owner.client import RemoteIndex
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 LARGE = 1500
 """Files of the large tree."""
 PATIENCE_SECONDS = 60.0
@@ -48,7 +50,7 @@ def test_a_client_with_other_options_is_served_with_those_in_force_and_told_once
             assert other.status(look=True).pending == 0
     [notice] = told
     assert re.search(r"is open for process \d+ \(.+\) with other options than this process has", notice)
-    assert "used as it is: chunk.max_tokens." in notice
+    assert "than this process has: chunk.max_tokens." in notice
     with place.open(smaller_chunks(place), noted=told.append) as index:
         assert index.update().added == 3
     assert told == [notice]

@@ -23,6 +23,8 @@ from cqm.server.owner.messages import this_build
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 OVER_TCP = """
 import sys
 from pathlib import Path
@@ -45,6 +47,20 @@ def test_the_socket_is_its_users_alone(place: "Place") -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE((place.folder / "owner.address").stat().st_mode) == 0o600
+
+
+def test_an_owner_loads_nothing_that_parses(place: "Place") -> None:
+    """It would take the time at each start, and the memory as long as an owner stays: workers parse."""
+    script = (
+        "import sys; from pathlib import Path; from cqm.server.sharing import owner, serving, tenancy\n"
+        "from cqm.index.model import Query; from cqm.index.options import EmbeddingOptions, IndexOptions\n"
+        "options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider='none'))\n"
+        "with tenancy.Index.open(Path(sys.argv[1]), options) as index:\n"
+        "    index.update(); assert index.search(Query('compute')).hits; index.usages('compute_1')\n"
+        "print(*{'cqm.chunkers.chunking', 'cqm.chunkers.formats', 'tree_sitter'} & {*sys.modules})"
+    )
+    command = [sys.executable, "-c", script, str(place.root), str(place.options.home)]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.strip() == ""
 
 
 def test_an_owner_ends_when_nobody_has_come_for_a_while_and_leaves_nothing(place: "Place") -> None:
@@ -182,7 +198,7 @@ def test_a_process_that_would_share_with_nobody_is_told_of_the_owner(place: "Pla
 
 def test_an_owner_that_cannot_be_started_is_explained(place: "Place") -> None:
     (place.folder / "owner.log").mkdir(parents=True)
-    with pytest.raises(SharingError, match="No process can be started that owns the index"):
+    with pytest.raises(SharingError, match=r"The process to own the index in .* cannot be started"):
         place.open()
 
 
@@ -193,7 +209,7 @@ def test_the_log_of_an_owner_is_bounded(place: "Place") -> None:
                 raw.sendall(b"\0\0\0\4nope")
                 raw.recv(1)
     logged = (place.folder / "owner.log").read_text()
-    assert logged.count("no JSON") == 3
+    assert logged.count("not JSON") == 3
     assert "Traceback" not in logged
 
 
@@ -213,5 +229,5 @@ def test_without_unix_sockets_a_token_proves_who_may_come(place: "Place", monkey
                 greeting = json.dumps({"build": asdict(this_build()), "token": "0" * 64}).encode()
                 raw.sendall(len(greeting).to_bytes(4) + greeting)
                 assert raw.recv(1) == b""
-        assert "does not know the token" in (place.folder / "owner.log").read_text(encoding="utf-8")
+        assert "did not know the token" in (place.folder / "owner.log").read_text(encoding="utf-8")
         assert owner.wait() == 0

@@ -21,6 +21,8 @@ from cqm.index.model.query import Query
 if TYPE_CHECKING:
     from conftest import Cqm, Place
 
+pytestmark = pytest.mark.processes
+
 CLIENTS = 4
 PATIENCE_SECONDS = 60.0
 SEARCHING = """

@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from cqm.index.engine import Index
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query
@@ -18,6 +20,8 @@ from cqm.server.owner.address import read_address
 
 if TYPE_CHECKING:
     from conftest import Place
+
+pytestmark = pytest.mark.processes
 
 UPDATING = """
 import sys

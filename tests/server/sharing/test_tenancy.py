@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 
 
@@ -85,7 +87,7 @@ def test_a_run_whose_client_died_goes_on_until_it_has_stopped(
     assert embeds.wait(PATIENCE_SECONDS)
     client.close()
     serving.result()
-    with pytest.raises(IndexInUseError, match="somebody who leaves"):
+    with pytest.raises(IndexInUseError, match="a leaving client"):
         tenancy.dismiss()
     tenancy.leave()
     assert not tenancy.is_over

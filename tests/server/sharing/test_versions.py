@@ -18,6 +18,8 @@ from cqm.server.owner.messages import PROTOCOL, Build, this_build
 if TYPE_CHECKING:
     from conftest import Place
 
+pytestmark = pytest.mark.processes
+
 OLD = Build(PROTOCOL, "0.0.1")
 NEW = Build(PROTOCOL, "999.0")
 OWNING = """
@@ -55,7 +57,7 @@ def test_an_older_owner_makes_way_for_a_newer_client_and_its_own_are_told(place:
             assert new.search(Query("compute_1")).hits
             with pytest.raises(IndexInUseError, match=rf"in use by CQM {this_build().version} for process") as refused:
                 old.search(Query("compute_1"))
-            assert "Start this program anew" in refused.value.remedy
+            assert "Restart this program" in refused.value.remedy
         # With nobody else there, the newer one makes way in its turn; CQM may have been put back.
         with pytest.raises(IndexInUseError), place.open():
             old.search(Query("compute_1"))

@@ -1,4 +1,4 @@
-"""."""
+"""Facts about configured models known without asking their services."""
 
 from dataclasses import replace
 
@@ -8,14 +8,14 @@ from cqm.index.remote.addresses import is_loopback, ollama_url
 from cqm.index.remote.presets import PRESETS, Preset, is_in_cloud
 
 OLLAMA_MODEL = "nomic-embed-text"
-"""What Ollama is asked for unless the options name a model."""
+"""Ollama's model, unless the options name another."""
 
 
 _STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
 
 
 def known_facts(options: EmbeddingOptions) -> ModelFacts:
-    """What options, environment and table tell of a model. Contacts nothing; `Embedder.facts` knows more.
+    """Return a model's facts from options, environment and table. Contacts nothing; `Embedder.facts` knows more.
 
     Parameters:
         options: of any provider.
@@ -26,18 +26,18 @@ def known_facts(options: EmbeddingOptions) -> ModelFacts:
     if preset is None:
         return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url)))
     url = preset.at(options.base_url)
-    # Nobody knows what another endpoint serves by default.
+    # The default model of another endpoint is unknown.
     model = options.model or (preset.model if url == preset.url else "")
     return settled(options, facts_at(model, preset, is_local=is_loopback(url)))
 
 
 def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
-    """The table's facts of a model as an endpoint has it.
+    """Return the table's facts of a model at an endpoint.
 
     Parameters:
         model: its name there.
         preset: the kind of endpoint.
-        is_local: whether it is on this machine: what the table has no price for costs nothing there.
+        is_local: whether it is on this machine; there, a model without a price in the table is free.
     """
     facts = facts_of(model)
     if preset.query_fields:
@@ -48,7 +48,7 @@ def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
 
 
 def facts_at_ollama(model: str, url: str) -> ModelFacts:
-    """The table's facts of a model in Ollama: it costs nothing, unless Ollama's cloud runs it for an unknown price.
+    """Return the table's facts of a model in Ollama: free, or with an unknown price if Ollama's cloud runs it.
 
     Parameters:
         model: its name there.

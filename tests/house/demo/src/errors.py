@@ -1,0 +1,5 @@
+"""Errors that callers see."""
+
+
+class ServiceError(Exception):
+    """The service did not answer."""
