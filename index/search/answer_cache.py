@@ -15,7 +15,7 @@ from cqm.index.status.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 3
+_VERSION = 4
 """Grows with every change of ranking or of what an answer holds."""
 
 
