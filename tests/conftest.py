@@ -106,7 +106,7 @@ FAULTS = {
     "odd files": "links, pipes, devices and undecodable names are listed with the reason; nothing of them",
     "root gone": "an error; all that it held",
     "disk not mounted": "an error: another folder, and empty; all that it held, until `cqm index --force`",
-    "model fails": "see `index/test_faults.py`, a table of its own; all chunks, found by words",
+    "model fails": "see `index/update/test_faults.py`, a table of its own; all chunks, found by words",
 }
 """What the user sees of a fault; what the index holds then. A test proves one with `@pytest.mark.fault("killed")`."""
 

@@ -148,6 +148,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         shell.forks.close()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("texts", examples("sh"))
 def test_the_commands_of_a_document_work(texts: list[str], shell: Shell) -> None:
     for line in "".join(texts).splitlines():
@@ -155,6 +156,7 @@ def test_the_commands_of_a_document_work(texts: list[str], shell: Shell) -> None
         assert done.returncode == 0, f"{line}\n{(done.stdout + done.stderr).decode()}"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("texts", examples("python"))
 def test_the_programs_of_a_document_work(
     texts: list[str], shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -191,6 +193,7 @@ def test_the_page_of_options_is_that_of_the_code() -> None:
     assert written == script("make_options").page(), "run docs/make_options.py"
 
 
+@pytest.mark.processes
 def test_the_documents_build_without_a_warning_and_ask_nobody_for_anything(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}

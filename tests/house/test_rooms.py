@@ -117,12 +117,14 @@ def test_a_room_uses_of_another_room_only_what_that_lists() -> None:
     assert wrong == []
 
 
+@pytest.mark.processes
 def test_what_a_room_lists_is_there() -> None:
     # A star import takes each name of `__all__`, and fails for one that is neither defined nor a module.
     program = "\n".join(f"from {room} import *" for room in ROOMS)
     subprocess.run([sys.executable, "-P", "-c", program], check=True)
 
 
+@pytest.mark.processes
 def test_the_packages_load_nothing_before_a_name_is_asked_for() -> None:
     program = "import sys, cqm.chunkers, cqm.index, cqm.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)

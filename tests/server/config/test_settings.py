@@ -18,7 +18,7 @@ from cqm.server.config.sources import MAX_FILE_BYTES
 from cqm.server.errors import SettingsError
 from cqm.server.mcp.http_token import TOKEN_VARIABLE
 
-EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
+EXAMPLE = Path(__file__).parents[3] / "cqm.yml"
 
 
 def one_of(names: Iterable[str]) -> str:

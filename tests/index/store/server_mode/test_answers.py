@@ -18,7 +18,7 @@ pytestmark = pytest.mark.processes
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 PACKAGES = ("concurrent", "json", "wsgiref")
 MODULES = ("configparser.py", "queue.py", "shelve.py", "textwrap.py")
-GUIDE = Path(__file__).parents[2] / "chunkers/golden/documents/useQuery.md"
+GUIDE = Path(__file__).parents[3] / "chunkers/golden/documents/useQuery.md"
 
 QUERIES = (
     Query("where is a file of settings read"),

@@ -35,7 +35,7 @@ from cqm.server.config.settings import Settings, load_settings
 from cqm.server.config.sources import ANY, environment_variable
 from cqm.server.config.watch_options import WatchOptions
 
-EXAMPLE = Path(__file__).parents[2] / "cqm.yml"
+EXAMPLE = Path(__file__).parents[3] / "cqm.yml"
 
 
 def written_options() -> dict[tuple[str, ...], object]:

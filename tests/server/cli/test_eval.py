@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Cqm
 
-DOCUMENTS = Path(__file__).parents[1] / "chunkers" / "golden" / "documents"
+DOCUMENTS = Path(__file__).parents[2] / "chunkers" / "golden" / "documents"
 GOLDEN = Path(__file__).parent / "golden_search"
 
 ASKED: list[dict[str, Any]] = [
@@ -176,7 +176,7 @@ def test_accepting_needs_to_know_where(cqm: "Cqm") -> None:
 
 
 def test_the_ranks_of_real_questions_are_those_that_were_reviewed(cqm: "Cqm") -> None:
-    """`CQM_WRITE_GOLDEN=1 tests/run tests/server/test_cli_eval.py` writes them anew."""
+    """`CQM_WRITE_GOLDEN=1 tests/run tests/server/cli/test_eval.py` writes them anew."""
     tree = cqm.project.parent / "documents"
     shutil.copytree(DOCUMENTS, tree)
     accept = ["--accept"] if os.environ.get("CQM_WRITE_GOLDEN") else []

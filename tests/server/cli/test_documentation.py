@@ -11,7 +11,7 @@ from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
 from cqm.server.config.settings import load_settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 FILES = {("server", "py")}
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
