@@ -52,12 +52,12 @@ def test_the_socket_is_its_users_alone(place: "Place") -> None:
 def test_an_owner_loads_nothing_that_parses(place: "Place") -> None:
     """It would take the time at each start, and the memory as long as an owner stays: workers parse."""
     script = (
-        "import sys; from pathlib import Path; from cqm.server.sharing import owner, serving, tenancy\n"
-        "from cqm.index.model import Query; from cqm.index.options import EmbeddingOptions, IndexOptions\n"
+        "import sys; from pathlib import Path; from cqm.server.owner import connection, process, session\n"
+        "from cqm.index import EmbeddingOptions, IndexOptions, Query\n"
         "options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider='none'))\n"
-        "with tenancy.Index.open(Path(sys.argv[1]), options) as index:\n"
+        "with session.Index.open(Path(sys.argv[1]), options) as index:\n"
         "    index.update(); assert index.search(Query('compute')).hits; index.usages('compute_1')\n"
-        "print(*{'cqm.chunkers.chunking', 'cqm.chunkers.formats', 'tree_sitter'} & {*sys.modules})"
+        "print(*{'cqm.chunkers.chunking', 'cqm.chunkers.registry', 'tree_sitter'} & {*sys.modules})"
     )
     command = [sys.executable, "-c", script, str(place.root), str(place.options.home)]
     assert subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.strip() == ""
