@@ -1,3 +1,3 @@
-"""Questions with known answers, and measures of a search that is asked them."""
+"""Questions with known answers, and measures of a search."""
 
 __all__ = ["evaluation", "metrics", "topics"]

@@ -1,4 +1,4 @@
-"""Search judged by questions whose answers are known: ranks of files and of lines, and their measures by group."""
+"""Judge search by questions with known answers: ranks of files and lines, and measures by group."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from cqm.index.evaluation.metrics import Rank, ndcg, passes, recall, reciprocal_
 
 DEPTH = 10
 BUDGETS = (500, 1000, 2000, 4000)
-"""Tokens of output, under which recall is measured: what an agent pays for."""
+"""Tokens of output for which recall is measured; an agent pays for them."""
 
 
 class Span(NamedTuple):
@@ -22,7 +22,7 @@ class Span(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What answers a question: lines of a file; the whole file where there are none."""
+    """The answer to a question: lines of a file, or the whole file."""
 
     path: str
     start: int | None = None
@@ -31,13 +31,13 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A question with its targets, as TREC calls it.
+    """A question with its targets; the term is TREC's.
 
     Attributes:
-        tree: the folder that it is asked of, below the root; empty for the root itself.
+        tree: the folder to search, below the root; empty for the root itself.
         targets: at least one; paths are relative to the tree.
-        split: the part of the set that it belongs to, such as "train"; empty when the set is not split.
-        is_apart: whether no word of the question stands in the path or a name of a target; None when not known.
+        split: part of the set, such as "train"; empty if the set is not split.
+        is_apart: whether the question shares no word with the path or a name of a target; None if unknown.
     """
 
     id: str
@@ -51,12 +51,12 @@ class Topic:
 
 
 class Within(NamedTuple):
-    """What a text under a budget shows of a question's targets, as shares; None without spans.
+    """Shares of a question's targets shown within a budget of tokens; None without spans.
 
     Attributes:
-        files: of whose file it shows anything.
-        spans: that it shows, as `shows` has it: of a part of a long one that may be a few lines.
-        lines: of all their lines, those of each target counting as one.
+        files: share of targets with any line of their file shown.
+        spans: share of targets shown by the measure of `shows`; of a long one, a few lines may do.
+        lines: mean share of each target's lines.
     """
 
     files: float
@@ -66,11 +66,11 @@ class Within(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question with what was found for it.
+    """A question with the ranks of its targets.
 
     Attributes:
-        files: the rank of each target's file among the unique files in order.
-        spans: the rank of the first result that shows each target that has lines; empty when none has.
+        files: rank of each target's file among the unique files.
+        spans: rank of the first result showing each target with lines; empty if no target has lines.
         within: recall under each budget of tokens.
     """
 
@@ -81,30 +81,30 @@ class Judged:
 
 
 def judge(topic: Topic, found: Sequence[Span], shown: Mapping[int, Sequence[Span]]) -> Judged:
-    """Where the targets of a question stand.
+    """Find the ranks of a question's targets.
 
     Parameters:
         found: the results, best first.
-        shown: by budget of tokens, the lines that a text within it shows.
+        shown: the lines shown within each budget of tokens.
     """
     within = {budget: _within(topic, spans) for budget, spans in shown.items()}
     return Judged(topic, file_ranks(topic, found), span_ranks(topic, found), within)
 
 
 def file_ranks(topic: Topic, found: Iterable[Span]) -> tuple[Rank, ...]:
-    """The rank of each target's file among the unique files in order."""
+    """Find the rank of each target's file among the unique files in order."""
     places = {path: rank for rank, path in enumerate(dict.fromkeys(span.path for span in found), start=1)}
     return tuple(places.get(target.path) for target in topic.targets)
 
 
 def span_ranks(topic: Topic, found: Sequence[Span]) -> tuple[Rank, ...]:
-    """The rank of the first result that shows each target that has lines."""
+    """Find the rank of the first result showing each target with lines."""
     spans = _spans(topic)
     return tuple(next((rank for rank, each in enumerate(found, 1) if shows(each, span)), None) for span in spans)
 
 
 def shows(found: Span, target: Span) -> bool:
-    """Whether a result shows the target: at least half of the target's lines, or at least half of its own are its."""
+    """Whether result and target share at least half of the lines of the shorter one."""
     if found.path != target.path:
         return False
     common = min(found.end, target.end) - max(found.start, target.start) + 1
@@ -126,13 +126,13 @@ def _within(topic: Topic, shown: Sequence[Span]) -> Within:
 
 
 def _share(target: Span, shown: Sequence[Span]) -> float:
-    """How much of its lines is shown."""
+    """Share of a target's lines shown."""
     ranges = (range(max(it.start, target.start), min(it.end, target.end) + 1) for it in shown if it.path == target.path)
     return len({line for lines in ranges for line in lines}) / (target.end - target.start + 1)
 
 
 Measure = Callable[[Judged], float | None]
-"""A figure of one question; None when the question has none at this level."""
+"""A figure of one question; None if it has none at this level."""
 
 
 def _of_files(measure: Callable[[Sequence[Rank], int], float], depth: int, judged: Judged) -> float | None:
@@ -175,9 +175,10 @@ class Summary(NamedTuple):
     """The means over a group of questions.
 
     Attributes:
-        group: what they have in common ("language go"); "all" for all of them.
-        questions, with_lines: how many, and how many of them have a target with lines, which figures of spans are of.
-        figures: by the levels and names of `MEASURES`; None where no question has one.
+        group: its name, such as "language go"; "all" for all questions.
+        questions: their number.
+        with_lines: number of questions having a target with lines; figures of spans cover only these.
+        figures: by the levels and names of `MEASURES`; None if no question has one.
     """
 
     group: str
@@ -187,7 +188,7 @@ class Summary(NamedTuple):
 
 
 def summarise(judged: Sequence[Judged]) -> Iterator[Summary]:
-    """The means over all questions, over trees, and over each value of what tells questions apart."""
+    """Yield the means over all questions, over trees, and over each language, category, split and so on."""
     yield _summary("all", judged)
     if len(trees := _grouped(judged, lambda topic: topic.tree)) > 1:
         yield _mean_of([_summary(name, some) for name, some in trees.items()])
@@ -224,7 +225,7 @@ def _summary(group: str, judged: Sequence[Judged]) -> Summary:
 
 
 def _mean_of(summaries: Sequence[Summary]) -> Summary:
-    """Every tree counts the same."""
+    """Average over trees; each counts the same."""
     figures = {
         level: {name: _mean(each.figures[level][name] for each in summaries) for name in measures}
         for level, measures in MEASURES.items()

@@ -1,8 +1,8 @@
-"""Measures of retrieval over ranks: what a list of results is worth to who asked.
+"""Measures of retrieval over ranks.
 
-A rank is a target's place among the results, from 1; None for a target that was not found. All measures are from 0 to
-1, of binary relevance, and count no result below a depth. NDCG (Järvelin and Kekäläinen 2002) is as in semble's public
-benchmark: targets that one result answers count once in the gain, and each in the ideal.
+A rank is a target's place among the results, from 1, or None if it was not found. All measures are from 0 to 1, use
+binary relevance and ignore results below a depth. NDCG (Järvelin and Kekäläinen 2002) is as in semble's public
+benchmark: targets answered by one result count once in the gain, and each in the ideal.
 """
 
 import math
@@ -12,7 +12,7 @@ Rank = int | None
 
 
 def ndcg(ranks: Sequence[Rank], depth: int) -> float:
-    """Normalised discounted cumulative gain.
+    """Compute the normalised discounted cumulative gain.
 
     Parameters:
         ranks: one for each target, at least one.
@@ -23,18 +23,18 @@ def ndcg(ranks: Sequence[Rank], depth: int) -> float:
 
 
 def recall(ranks: Sequence[Rank], depth: int) -> float:
-    """The share of the targets, of which there is at least one, among the first results."""
+    """Compute the share of targets among the first results; there is at least one target."""
     return sum(rank is not None and rank <= depth for rank in ranks) / len(ranks)
 
 
 def reciprocal_rank(ranks: Sequence[Rank], depth: int) -> float:
-    """One divided by the rank of the first target; its mean over questions is MRR."""
+    """Divide one by the rank of the first target; the mean over questions is MRR."""
     best = min((rank for rank in ranks if rank is not None), default=depth + 1)
     return 1 / best if best <= depth else 0.0
 
 
 def passes(ranks: Sequence[Rank], depth: int) -> float:
-    """1 when any target is among the first results, else 0; its mean over questions is Pass@k."""
+    """Return 1 if any target is among the first results, else 0; the mean over questions is Pass@k."""
     return float(any(rank is not None and rank <= depth for rank in ranks))
 
 

@@ -1,4 +1,4 @@
-"""Answers and counts of a while ago: they hold as long as the index has not changed since."""
+"""Cache answers and counts; they are valid until the index changes."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
 _VERSION = 4
-"""Grows with every change of ranking or of what an answer holds."""
+"""Increase it with every change of ranking or of the fields of an answer."""
 
 
 class AnswerCache:
-    """Answers by question, and counts, by the state of the index.
+    """Answers by question and counts, by the state of the index.
 
-    A change of any document makes all of them old: it moves every score.
+    Any changed document invalidates all of them, because it moves every score.
 
     Parameters:
-        cache: where they are kept.
-        options: of the index, of which some shape an answer.
+        cache: keeps them.
+        options: of the index; some of them shape an answer.
     """
 
     def __init__(self, cache: Cache, options: IndexOptions) -> None:
@@ -34,20 +34,20 @@ class AnswerCache:
         self._shape = repr((_VERSION, options.rerank))
 
     def key(self, generation: Generation, query: Query) -> str:
-        """What an answer depends on."""
+        """Make the key of an answer: everything it depends on."""
         return repr((generation.manifest.state(), self._shape, query))
 
     def get(self, key: str) -> Answer | None:
-        """The answer to a question, if it was given before."""
+        """Return the cached answer, if there is one."""
         return _read(_answer, self._cache.get(_ANSWERS, [key]).get(key))
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer, unless it could be better: then it is to be found anew."""
+        """Cache an answer, unless it is degraded; then the next search may find a better one."""
         if not answer.degraded:
             self._cache.put(_ANSWERS, {key: json.dumps(answer, default=_fields).encode()})
 
     def statistics(self, generation: Generation) -> Statistics:
-        """What a generation holds, counted at most once a state of it."""
+        """Count the contents of a generation, at most once for each of its states."""
         key = generation.manifest.state()
         known = _read(_statistics, self._cache.get(_STATISTICS, [key]).get(key))
         if known is not None:
@@ -58,12 +58,12 @@ class AnswerCache:
 
 
 def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
-    """A dataclass for JSON: unlike `asdict`, without copying what is in it."""
+    """Convert a dataclass for JSON; unlike `asdict`, without copying its values."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:
-    """A value that was kept; None for nothing, and for what others may have put there."""
+    """Read a cached value; None if there is none, or it is not ours."""
     try:
         return make(json.loads(found)) if found else None
     except (ValueError, TypeError, LookupError, AttributeError):
@@ -78,7 +78,7 @@ def _statistics(values: Mapping[str, Mapping[str, Any]]) -> Statistics:
 def _answer(values: Mapping[str, Any]) -> Answer:
     hits = tuple(map(_hit, values["hits"]))
     parents = tuple(Parent(**{**it, "others": tuple(map(_hit, it["others"]))}) for it in values["parents"])
-    # How fresh it was is no longer so.
+    # Its freshness is no longer known.
     kept = {**values, "hits": hits, "parents": parents, "mode": SearchMode(values["mode"])}
     return Answer(**{**kept, "freshness": NOT_KNOWN})
 

@@ -56,7 +56,7 @@ class Found(NamedTuple):
     Attributes:
         evidence: with all candidates.
         is_cut: whether a deeper look may find more.
-        is_whole: whether the manifest has all chunks that were found; an update may have replaced some meanwhile.
+        is_whole: whether the manifest has all chunks found; an update may have replaced some meanwhile.
     """
 
     evidence: Evidence

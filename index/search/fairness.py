@@ -1,8 +1,8 @@
-"""Who has the processor of an open index: one search after the other, and the update of a few files before them.
+"""Serialise searches; let small updates go first.
 
-The interpreter has one lock, which the store keeps while it searches: searches that go at once only wait for each other
-in more places. Of 8 processes at 100,000 chunks, 96 searches a second were answered with two at once and 119 with one,
-and an update among them took 72 ms in place of 127.
+The store holds the interpreter's lock while it searches, so parallel searches only wait for each other in more places.
+Measured with 8 processes at 100,000 chunks: 96 searches a second with two at once, 119 with one; an update among them
+took 72 ms instead of 127.
 """
 
 import time
@@ -13,12 +13,12 @@ from threading import Condition, Lock
 from types import TracebackType
 
 _LONGEST_HOLD_SECONDS = 0.1
-"""How long an update keeps searches waiting: a few files take some 30 ms when nothing takes turns with it, three times
-that among searches; a model that is slow must hold nobody up."""
+"""Longest time an update keeps searches waiting. A few files take about 30 ms alone and three times as long among
+searches; a slow model must not hold searches up."""
 
 
 class Turns:
-    """Turns of searches, in the order in which they came, as a context each, and of updates that go first.
+    """Turns for searches, first come, first served; updates go before them. Each turn is a context.
 
     May be used from any thread.
     """
@@ -30,7 +30,7 @@ class Turns:
         self._next_hold_at = 0.0
 
     def __enter__(self) -> None:
-        """Wait for the turn of a search."""
+        """Wait for a search's turn."""
         with self._lock:
             me = Condition(self._lock)
             self._line.append(me)
@@ -44,13 +44,13 @@ class Turns:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give it to the next."""
+        """Pass the turn on to the next search."""
         with self._lock:
             self._leave(self._line[0])
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Give the turn back as long as this lasts, for a search that has it and waits for something else."""
+        """Give the turn back meanwhile, for a search waiting for something else."""
         self.__exit__(None, None, None)
         try:
             yield
@@ -59,7 +59,7 @@ class Turns:
 
     @contextmanager
     def first(self) -> Iterator[None]:
-        """Keep searches from beginning as long as this lasts, though not for long, and at most half of the time."""
+        """Keep searches from beginning meanwhile, but not for long, and at most half of the time."""
         began = time.monotonic()
         with self._lock:
             if began >= self._next_hold_at:
@@ -79,6 +79,6 @@ class Turns:
         self._wake()
 
     def _wake(self) -> None:
-        """Wake who is first in line now; whoever has the turn does not wait."""
+        """Wake the first in line; whoever has the turn does not wait."""
         if self._line:
             self._line[0].notify()

@@ -142,7 +142,7 @@ def _vectors_of(place: Place, query: Query) -> tuple["Vectors", str]:
 
 
 def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
-    """Embed the question for each space; the second value is the reason if vectors are missing that were asked for."""
+    """Embed the question for each space; the second value is the reason if a vector is missing."""
     if query.mode is SearchMode.LEXICAL:
         return {}, ""
     if searching.routes is None:

@@ -1,4 +1,4 @@
-"""A place in a file as a question: find what is like the chunks there."""
+"""A place in a file as a question: find chunks like those there."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

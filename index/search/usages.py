@@ -1,7 +1,7 @@
-"""Where a symbol is defined, where it is called, and what it calls: told from the chunks when somebody asks.
+"""Find the definitions of a symbol, the calls of it and the symbols it calls.
 
-Nothing of this is stored. Chunks that say the name are found by their terms; each is parsed alone, in a worker: its
-syntax tells what each symbol calls, and the lines of that symbol that say the name, but for comments, are the calls.
+Nothing of this is stored. Chunks containing the name are found by their terms and parsed one by one in a worker. Their
+syntax gives the calls of each symbol; its lines containing the name, except comments, are the call sites.
 """
 
 import re
@@ -20,29 +20,29 @@ from cqm.index.text.headers import COMMENT
 from cqm.index.text.terms import name_term
 from cqm.index.workers import Job, Workers
 
-# How many chunks that say the name are looked at; each costs about a millisecond.
+# Most chunks containing the name to look at; each costs about a millisecond.
 _DEPTH = 400
 _MOST_CALLS = 100
-# A name that more symbols have tells too little to be called related: "get", "run".
+# Names of more symbols, such as "get" and "run", are not shown as related.
 _MOST_NAMESAKES = 3
 _MOST_RELATED = 10
 _LONGEST_LINE = 200
 
 _SEPARATOR = re.compile(r"::|#|->")
-# A callee that may well be one of ours: not a method of some value, whose type nobody knows.
+# A callee that may be in the index: no method of a value, whose type is unknown.
 _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
-# What follows the name of a callee, generic arguments and a macro's mark included.
+# After the name of a callee: generic arguments, a macro's mark, an opening bracket.
 _ARGUMENTS = r"\s*(?:<[^<>()]{0,80}>\s*)?!?\s*[(\[{`]"
 
 
 def find_usages(generation: Generation, workers: Workers, name: str, limit: int) -> SymbolUses:
-    """Tell of a symbol: its definitions, the calls of it, and the indexed symbols that it calls itself.
+    """Find a symbol's definitions, the calls of it, and the indexed symbols it calls itself.
 
     Parameters:
-        generation: that answers.
+        generation: to search.
         workers: parse the chunks.
-        name: plain or qualified. Of a qualified name the last part is looked for; definitions must match all of it.
-        limit: calls at most, 1 to 100.
+        name: plain or qualified. Calls match the last part of a qualified name, definitions all of it.
+        limit: most calls to return, 1 to 100.
 
     Raises:
         QueryError: the name is no symbol's, or the limit is out of range.
@@ -53,7 +53,7 @@ def find_usages(generation: Generation, workers: Workers, name: str, limit: int)
     calls: list[CallSite] = []
     definitions: list[Definition] = []
     called: dict[str, None] = {}
-    said = list(_chunks_that_say(generation, plain))
+    said = list(_chunks_containing(generation, plain))
     parsed = workers.run(_PARSING, [Document(row.path, text, row.language) for row, text in said])
     facts_of_all = [facts for batch in parsed for facts in batch]
     for (row, text), facts in zip(said, facts_of_all, strict=True):
@@ -71,14 +71,14 @@ def _checked(name: str, limit: int) -> str:
     plain = last_part(name.strip())
     # Ruby's "route!" and "<<" are names too.
     if not re.fullmatch(r"[^\W\d][\w$?!=]*|[^\w\s()]{1,3}", plain):
-        raise QueryError(f"{name!r} is no symbol's name.", remedy="Give a name such as get_url or Client.get_url.")
+        raise QueryError(f"`name {name}`: expected a symbol such as get_url or Client.get_url.")
     if not 1 <= limit <= _MOST_CALLS:
-        raise QueryError(f"limit is {limit}; it must be from 1 to {_MOST_CALLS}.")
+        raise QueryError(f"`limit {limit}`: expected 1 to {_MOST_CALLS}.")
     return plain
 
 
-def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[ChunkRow, str]]:
-    """Chunks with a name in them and their texts, best first; none for an operator, which is no term."""
+def _chunks_containing(generation: Generation, plain: str) -> Iterator[tuple[ChunkRow, str]]:
+    """Yield the chunks containing a name with their texts, best first; none for an operator, which is no term."""
     if not re.search(r"\w", plain):
         return
     (found,) = generation.store.search([Nearest(TERMS, name_term(plain), _DEPTH)])
@@ -90,7 +90,7 @@ def _chunks_that_say(generation: Generation, plain: str) -> Iterator[tuple[Chunk
 
 
 def _facts(document: Document) -> tuple[SymbolFacts, ...]:
-    """The facts of the symbols that begin in a chunk, their lines counted in the chunk."""
+    """Collect the facts of the symbols beginning in a chunk, with lines counted from the chunk's first."""
     # Loaded by the process that forks workers, and by nobody who has others parse.
     from cqm.chunkers.chunking import chunk
 
@@ -118,7 +118,7 @@ def _definition(generation: Generation, row: ChunkRow, fact: SymbolFacts) -> Def
 def _divided(
     generation: Generation, name: str, plain: str, known: AbstractSet[tuple[str, str]]
 ) -> Iterator[Definition]:
-    """The definitions of symbols that are cut over several chunks, or that a chunk alone does not show."""
+    """Yield the definitions of symbols split over several chunks, or not visible in one chunk alone."""
     for row in generation.manifest.defining(plain):
         for qualified in row.defines:
             if _is_named(qualified, name) and (row.path, qualified) not in known:
@@ -127,7 +127,7 @@ def _divided(
 
 
 def _last_line(generation: Generation, first: ChunkRow, symbol: str) -> int:
-    """Where a symbol ends that begins in a chunk: the chunks after it that are of it, or of what is in it."""
+    """Find the last line of a symbol beginning in a chunk; chunks of the symbol and its members follow."""
     last = first.end_line
     for row in generation.manifest.chunks_of(first.path)[first.position + 1 :]:
         if row.symbol != symbol and not row.symbol.startswith(f"{symbol}."):
@@ -137,7 +137,7 @@ def _last_line(generation: Generation, first: ChunkRow, symbol: str) -> int:
 
 
 def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -> Iterator[CallSite]:
-    """The lines of a chunk that call a name."""
+    """Yield the lines of a chunk with a call of the name."""
     said = re.compile(rf"(?<![\w$]){re.escape(plain)}(?![\w$])({_ARGUMENTS})?")
     lines = text.split("\n")
     declared = {number for fact in facts for number in _declared_lines(fact, lines)}
@@ -148,7 +148,7 @@ def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -
     ]
     shaped = {around.name for _, has_shape, around in found if has_shape and around}
     for number, has_shape, around in found:
-        # In a symbol the syntax tells whether it calls; which line does, the shape, or else, as in Ruby, the name.
+        # Syntax decides whether a symbol calls the name; the line is found by its shape, in Ruby by the name alone.
         is_called = around is None or plain in map(last_part, around.calls)
         if is_called and (has_shape or (around is not None and around.name not in shaped)):
             symbol = _qualified(row, around.name) if around else row.symbol
@@ -156,7 +156,7 @@ def _calls(row: ChunkRow, text: str, facts: Sequence[SymbolFacts], plain: str) -
 
 
 def _declared_lines(fact: SymbolFacts, lines: Sequence[str]) -> Iterable[int]:
-    """The lines of a symbol's comments and of its declaration, where its own name is no call."""
+    """The lines of a symbol's comments and declaration; its own name there is no call."""
     first = fact.signature.partition("\n")[0].strip()
     begins = next((n for n in range(fact.start_line, fact.end_line + 1) if first in lines[n - 1]), fact.start_line)
     return range(fact.start_line, begins + 1)
@@ -168,12 +168,12 @@ def _innermost(facts: Sequence[SymbolFacts], number: int) -> SymbolFacts | None:
 
 
 def _qualified(row: ChunkRow, name: str) -> str:
-    # A chunk of a method says its own name alone: what encloses it is in other chunks.
+    # A method's chunk has its own name alone; the enclosing names are in other chunks.
     return next((each for each in row.defines if each == name or each.endswith(f".{name}")), name)
 
 
 def _related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
-    """The definitions of what is called, as far as they are in the index and their names are rare."""
+    """Find the definitions of callees in the index, if their names are rare."""
     related: list[Definition] = []
     for callee in callees:
         if len(related) >= _MOST_RELATED:

@@ -1,4 +1,4 @@
-"""Types and sections of which several parts are results, so that they are better shown whole."""
+"""Find types and sections to show whole, because several of their parts are results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -10,17 +10,17 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.query import Hit, Parent
 
 _MOST_TOKENS = 1024
-"""Of a parent: the design documents' size of parents. A larger one would be another answer than its parts are."""
+"""Largest parent. A larger one would be a different answer from its parts."""
 _LEAST_SHARE = 0.5
-"""Of a parent's tokens, that its hits have: what is shown beside them costs no more than they do."""
+"""Least share of a parent's tokens in hits, so that the rest costs no more than the hits."""
 _LEAST_HITS = 2
 _MOST_CHUNKS = 16
-"""Of a parent that may be small: twice as many as there are of the smallest that are packed together."""
+"""Most chunks of a parent: twice the number of the smallest chunks packed together."""
 _SHOWN = ("text", "context")
 
 
 class _Row(NamedTuple):
-    """What tells which chunks of a file are a parent's; see `ChunkRow`."""
+    """The columns needed to assign chunks to parents; see `ChunkRow`."""
 
     position: int
     id: str
@@ -34,13 +34,13 @@ class _Row(NamedTuple):
 
 
 def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...]:
-    """The small parents that at least two hits, and at least half of the text, are parts of; outermost alone.
+    """Find small parents with at least two hits and at least half of their text in hits; only the outermost.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
     found: list[Parent] = []
-    # A type and what it is in have the same chunks around the same hits.
+    # A type and its enclosing type have the same chunks around the same hits.
     rows_near = cache(partial(_rows_near, generation.manifest))
     for (path, symbol), positions in _families(hits).items():
         if any(parent.path == path and parent.first <= positions[0] <= parent.last for parent in found):
@@ -53,7 +53,7 @@ def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...
 
 
 def _families(hits: Iterable[Hit]) -> dict[tuple[str, str], list[int]]:
-    """The positions of hits that are near each other and of one parent, by its path and name, outermost first."""
+    """Group the positions of neighbouring hits by path and name of their parent, outermost first."""
     families: dict[tuple[str, str], list[int]] = {}
     for hit in hits:
         for symbol in _around(hit.symbol) if hit.position >= 0 and not hit.content else ():
@@ -66,7 +66,7 @@ def _families(hits: Iterable[Hit]) -> dict[tuple[str, str], list[int]]:
 
 
 def _around(symbol: str) -> Iterator[str]:
-    """A qualified name or heading path, then those of all that encloses it."""
+    """Yield a qualified name or heading path, then those of its enclosing symbols: "a.b.c", "a.b", "a"."""
     separator = _separator(symbol)
     while symbol:
         yield symbol
@@ -84,7 +84,7 @@ def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:
 def _rows(
     rows_near: Callable[[str, range], Sequence[_Row]], path: str, symbol: str, positions: Sequence[int]
 ) -> list[_Row]:
-    """The chunks of a symbol side by side around some of them, in order; none where they may be too many."""
+    """The chunks of a symbol side by side around some of them, in order; none if they may be too many."""
     near = range(max(0, min(positions) - _MOST_CHUNKS), max(positions) + _MOST_CHUNKS)
     rows = rows_near(path, near)
     before = [row for row in rows if row.position < positions[0]]
@@ -96,13 +96,13 @@ def _rows(
 
 
 def _is_of(symbol: str, row: _Row) -> bool:
-    """Whether a chunk has something of a symbol, or of what is in it."""
+    """Whether a chunk has a part of a symbol or of its members."""
     inside = (f"{symbol}.", f"{symbol} > ")
     return any(name == symbol or name.startswith(inside) for name in (row.symbol, *row.defines))
 
 
 def _is_fit(rows: Sequence[_Row], positions: Sequence[int]) -> bool:
-    """Whether chunks side by side are few enough, and enough of them are hits; nothing of the file may be missing."""
+    """Whether a parent is small, enough of it is in hits, and none of its chunks is missing."""
     tokens = sum(row.tokens for row in rows)
     of_hits = sum(row.tokens for row in rows if row.position in positions)
     is_gapless = bool(rows) and rows[-1].position - rows[0].position == len(rows) - 1

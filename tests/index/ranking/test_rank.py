@@ -371,6 +371,27 @@ def test_a_question_is_read_into_words_and_roles() -> None:
     assert question.roles == {"test"}
 
 
+@pytest.mark.parametrize(
+    ("text", "symbol", "lines", "is_word"),
+    [
+        ("`Client::get_url()`", "Client.get_url", None, False),
+        ("get_url", "get_url", None, True),
+        ("E0308", "E0308", None, True),
+        ("./src/app.py:40", "", ("src/app.py", 40, 40), False),
+        ("src/app.py:40-61", "", ("src/app.py", 40, 61), False),
+        ("where is get_url called", "", None, False),
+        ("__", "", None, False),
+    ],
+)
+def test_a_question_that_is_a_name_a_word_or_a_place_is_read_as_one(
+    text: str, symbol: str, lines: tuple[str, int, int] | None, is_word: bool
+) -> None:
+    question = read_question(text)
+    assert (question.text, question.symbol, question.lines) == (text, symbol, lines)
+    assert bool(question.definitions.indices) == bool(symbol)
+    assert bool(question.mentions.indices) == is_word
+
+
 def test_an_old_version_beside_a_newer_one_comes_after_it_unless_it_is_asked_for() -> None:
     old, new, other = chunk("api/v9/parse.ts", digest="a"), chunk("api/v10/parse.ts", digest="b"), chunk("lib/v1/x.ts")
     both = evidence({old: 10, new: 9.5, other: 4})

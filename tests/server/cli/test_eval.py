@@ -145,11 +145,14 @@ def test_a_tree_that_is_not_below_the_root_is_not_indexed(cqm: "Cqm", inner: str
     ("line", "complaint"),
     [
         ("{", "line 1: not JSON"),
-        ("[]", "line 1: no object"),
-        ('{"id": "1", "query": "x"}', "line 1: no targets"),
-        ('{"query": "x", "targets": [{"path": "a"}]}', "line 1: a field is missing"),
-        ('{"id": "1", "query": "x", "targets": [{"path": "a", "start": 4, "end": 2}]}', "is no target"),
-        ('{"id": "1", "query": "x", "targets": [{"path": "a"}]}\n' * 2, "line 2: the id '1' stands twice"),
+        ("[]", "line 1: expected an object"),
+        ('{"id": "1", "query": "x"}', 'line 1: "targets": expected a list'),
+        ('{"query": "x", "targets": [{"path": "a"}]}', "line 1: \"id\" '': expected text"),
+        (
+            '{"id": "1", "query": "x", "targets": [{"path": "a", "start": 4, "end": 2}]}',
+            "expected a path, with start and end",
+        ),
+        ('{"id": "1", "query": "x", "targets": [{"path": "a"}]}\n' * 2, "line 2: \"id\" '1': expected each id once"),
     ],
 )
 def test_a_bad_line_is_named(cqm: "Cqm", line: str, complaint: str) -> None:
