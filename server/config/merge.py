@@ -103,6 +103,9 @@ def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: 
             return f'{origin}: unknown option "{name}".{nearest(name, [*as_written(names, parts), *sections])}'
         case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
+        case "json_invalid":
+            # Of the whole layer: half a surrogate pair, which JSON cannot carry.
+            return f"{origin}: a value is not valid text: {detail['msg'].removeprefix('Invalid JSON: ')}."
         case _:
             # The name of a variable may be a key, put in the wrong place.
             is_hidden = name.endswith("_env") or detail["loc"][-1] == "[key]"

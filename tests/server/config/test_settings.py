@@ -203,6 +203,10 @@ def test_settings_made_in_code_hold_for_every_root(project: Path, tmp_path: Path
             "rerank: {shape: x}\n",
             f'cqm.yml:1: `rerank.shape: "x"`: expected {one_of(NO_SHAPE)}. Remove it for the default.',
         ),
+        (
+            'search: {mode: "\\ud800"}\n',
+            "cqm.yml:1: a value is not valid text: unexpected end of hex escape at line 1 column 28.",
+        ),
         ("embedding: ollama\n", 'cqm.yml:1: "embedding" is a section: write its options below it, as `name: value`.'),
         ("- a\n", "cqm.yml:1: expected options as `name: value`."),
         ("scan: {}\nchunk: {}\nscan: {}\n", 'cqm.yml:3: "scan" is already set in line 1.'),
