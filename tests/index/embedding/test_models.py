@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqm.index.embedding import model_facts as known_facts
+from cqm.index.embedding import known_facts
 from cqm.index.embedding.service.models import MODELS, UNKNOWN, ModelFacts, facts_of
 from cqm.index.model.options import EmbeddingOptions
 
