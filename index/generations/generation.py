@@ -1,7 +1,7 @@
 """One generation of an index: a manifest and a store built with the same chunker, terms and model.
 
 Any change of the stored form makes another generation beside the first, in a folder with another name. The file
-`current` names the serving one and is replaced atomically when the other is complete (promise 5).
+`current` names the serving one and is replaced atomically when the other is complete.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The manifest: what the index knows of every file and chunk, in SQLite. It decides on a chunk's lines.
 
-A file's row is committed after its points are in the store (promise 2). Before its points change, its path is noted as
-pending. If the process dies in between, the next update starts with this file.
+A file's row is committed after its points are in the store. Before its points change, its path is noted as pending. If
+the process dies in between, the next comparison of the whole tree does this file again.
 """
 
 import json

@@ -79,7 +79,7 @@ def run_update(
     report: Callable[[Progress], None],
     cancelled: Callable[[], bool],
 ) -> UpdateSummary:
-    """Carry out a plan batch by batch: prepare files, embed new chunks, write. Consistent after every file.
+    """Carry out a plan batch by batch: prepare files, embed new chunks, write. Consistent after every batch.
 
     Parameters:
         plan: made by `plan_update`.

@@ -1,6 +1,6 @@
 """Files brought into a generation: points written, rows committed, stale points deleted; a kill may cut in anywhere.
 
-A file's order is that of promise 2: its path becomes pending, new points are written, its rows committed, stale points
+A file's order survives a kill: its path becomes pending, new points are written, its rows committed, stale points
 deleted; it stays pending until the store is flushed. Whenever the process dies, or the machine, what search shows is
 what the manifest has committed, and the next update mends the rest.
 """

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 _MARKS = (".git", "cqm.yml")
-"""One of them has a folder that is a project of its own."""
+"""A folder with one of these is a project of its own."""
 
 
 def project_root(folder: Path) -> Path:

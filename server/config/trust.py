@@ -123,7 +123,7 @@ _REASONS: Mapping[Name, str] = {
     ("rerank",): "it decides how your models are used",
     ("late",): "it decides how your models are used",
 }
-"""Why an option is refused: of the option itself, else of its name in any section, else of its section."""
+"""Reasons for refusing an option; the first found counts: by full name, by name in any section, by section."""
 _NOT_ALLOWED = "only you may set it"
 
 

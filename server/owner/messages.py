@@ -148,7 +148,7 @@ METHODS: Mapping[str, Method] = {
     "retry_models": Method(None, is_brief=True),
     "warm": Method(None, is_brief=True),
 }
-"""Methods clients may call, by name. A new one needs only a row here and a method in `RemoteIndex`."""
+"""Methods clients may call, by name. A new one needs a row here and a method in `Index` and `RemoteIndex`."""
 
 
 def request(method: str, arguments: Mapping[str, object]) -> Message:

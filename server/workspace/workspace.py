@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """An index, the job comparing its files, and the watcher; it starts once a job has seen all files.
+    """An open index with its indexing job and its watcher. The watcher starts when a job has compared all files.
 
     Parameters:
         index: opened; closed by `close`.

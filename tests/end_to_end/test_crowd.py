@@ -1,4 +1,4 @@
-"""Many processes on one index at once: none fails because another is there (promise 7)."""
+"""Many processes on one index at once: none fails because another is there."""
 
 import json
 import os

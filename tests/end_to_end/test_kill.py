@@ -1,4 +1,4 @@
-"""An indexing process that is killed at a random moment loses nothing and leaves nothing wrong (promise 2)."""
+"""An indexing process that is killed at a random moment loses nothing and leaves nothing wrong."""
 
 import random
 import signal

@@ -298,6 +298,7 @@ from cqm.index.disk.locations import FILES, index_folder
 from cqm.index.model.query import Query
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.status.status import read_status
+from cqm.index.workers.forking import source_of_workers
 
 root, home, precious = map(Path, sys.argv[1:4])
 KINDS = {
@@ -327,8 +328,12 @@ def attempt(path):
     except CqmError as error:
         print(path.relative_to(index), "refused", error, flush=True)
 
+# One process forks the workers of all openings: to load the parsers each time would take most of the time here.
+source = source_of_workers()
+end, source.close = source.close, lambda: None
+
 def use():
-    with Index.open(root, options) as opened:
+    with Index.open(root, options, source) as opened:
         opened.update()
         assert opened.search(Query("innocent_marker")).hits[0].path == "innocent.py"
 
@@ -341,7 +346,7 @@ KINDS = ("link", "link to a folder", "dangling link", "endless", "second name", 
 
 def trapped(project: Path, precious: Path, kind: str, script: str) -> str:
     """What a program prints that opens an index again and again, each time with a trap in it."""
-    command = [sys.executable, "-c", TRAPS + script, project, precious.parent / "indexes", precious, kind]
+    command = [sys.executable, "-c", f"{TRAPS}{script}\nend()", project, precious.parent / "indexes", precious, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -22,7 +22,8 @@ class Traffic:
         service: receives the requests.
         space: of its vectors; 0 dimensions before the first answer.
         retries: for failed requests.
-        pace, rate: limits at once, and per minute.
+        pace: limits requests under way at once.
+        rate: limits requests and tokens per minute.
         meter: counts usage.
         clock: measures time.
         pools: whether texts over the context are embedded in parts; otherwise they are cut.
@@ -43,9 +44,8 @@ class Traffic:
         Parameters:
             texts: with their prefixes.
             role: of the texts.
-            patient: whether it waits for its turn and uses all retries; otherwise it is brief. A timed-out request with
-                several
-                texts is not repeated: a smaller one may succeed.
+            patient: wait for a free slot and use all retries; else try briefly. A patient request with several texts is
+                not repeated after a time-out: the caller sends fewer.
             truncate: let the service cut overlong texts.
         """
         policy = replace(self.retries, repeats_time_outs=len(texts) == 1) if patient else self.retries.brief()

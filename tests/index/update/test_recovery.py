@@ -1,4 +1,4 @@
-"""What a failed or killed update leaves behind is mended by the next ones (promise 2)."""
+"""What a failed or killed update leaves behind is mended by the next ones."""
 
 import os
 import shutil
