@@ -32,5 +32,10 @@ def is_too_wide(folder: Path) -> bool:
 
 
 def _everybody_writes(folder: Path) -> bool:
-    # A group is left out: on many systems each user has one of their own, whose folders it may write to.
-    return hasattr(os, "geteuid") and bool(folder.stat().st_mode & stat.S_IWOTH)
+    # A group is left out: on many systems each user has one of their own. So is an own folder without the sticky bit:
+    # where Windows' disks are mounted, every folder is of mode 0777.
+    if not hasattr(os, "geteuid"):
+        return False
+    found = folder.stat()
+    is_shared = bool(found.st_mode & stat.S_ISVTX) or found.st_uid != os.geteuid()
+    return bool(found.st_mode & stat.S_IWOTH) and is_shared

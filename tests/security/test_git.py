@@ -153,23 +153,33 @@ def git(folder: Path, *arguments: str) -> str:
     ).stdout.strip()
 
 
-@pytest.mark.parametrize("way", ["cp -r", "archive"])
-def test_no_setting_of_a_copied_repository_runs_a_program(
-    stranger: Path, victim_of: Deliver, canary: Path, way: str
-) -> None:
+def test_no_setting_of_a_copied_repository_runs_a_program(stranger: Path, victim_of: Deliver, canary: Path) -> None:
     make_hostile_git(stranger, canary)
-    answers(victim_of(stranger, way))
+    answers(victim_of(stranger, "cp -r"))
 
 
-@pytest.mark.parametrize("way", ["cp -r", "archive"])
-def test_no_setting_of_a_repository_within_runs_a_program(
-    stranger: Path, victim_of: Deliver, canary: Path, way: str
+def test_an_archive_brings_the_same_files_as_a_copy(
+    stranger: Path, victim_of: Deliver, canary: Path, tmp_path: Path
 ) -> None:
+    """So attacks are tried on a clone and on a copy, and hold for an archive."""
+    make_hostile_git(stranger, canary)
+    (stranger / "link").symlink_to("/etc/passwd")
+    os.mkfifo(stranger / "pipe")
+    brought = []
+    for way in ("cp -r", "archive"):
+        project = victim_of(stranger, way).project.rename(tmp_path / way)
+        files = {path.relative_to(project): path.lstat() for path in project.rglob("*")}
+        brought.append({name: (it.st_mode, it.st_size * stat.S_ISREG(it.st_mode)) for name, it in files.items()})
+    assert brought[0] == brought[1]
+    assert len(brought[0]) > 5
+
+
+def test_no_setting_of_a_repository_within_runs_a_program(stranger: Path, victim_of: Deliver, canary: Path) -> None:
     inner = stranger / "lib" / "inner"
     inner.mkdir(parents=True)
     shutil.copy(stranger / "innocent.py", inner)
     make_hostile_git(inner, canary)
-    victim = victim_of(stranger, way)
+    victim = victim_of(stranger, "cp -r")
     answers(victim)
     answers(victim.within("lib/inner"))
 
