@@ -137,5 +137,5 @@ def test_an_unknown_name_has_neither_definitions_nor_calls(ask: Ask) -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "a b", "(", "12", "f(x)"])
 def test_what_is_no_name_is_refused(ask: Ask, name: str) -> None:
-    with pytest.raises(QueryError, match="no symbol's name"):
+    with pytest.raises(QueryError, match="expected a symbol such as"):
         ask(name)

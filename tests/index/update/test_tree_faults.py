@@ -20,7 +20,7 @@ pytestmark = pytest.mark.processes
 
 YEAR_NS = 365 * 24 * 3600 * 10**9
 BATCH = 100
-"""Files that are prepared together: what is changed after the first report changes between the scan and the reading."""
+"""Files beside those that change: more than are prepared together."""
 
 
 def text(name: str) -> str:
@@ -66,9 +66,9 @@ def equals_a_fresh_one(tree: Path, options: IndexOptions, tmp_path: Path) -> Hol
     return compare
 
 
-def after_the_first_batch(action: Callable[[], object]) -> Callable[[Progress], None]:
+def between_scan_and_reading(action: Callable[[], object]) -> Callable[[Progress], None]:
     def report(progress: Progress) -> None:
-        if progress.phase == "indexing" and progress.done == BATCH:
+        if progress.phase == "indexing" and progress.done == 0:
             action()
 
     return report
@@ -80,7 +80,7 @@ def found(index: Index, name: str) -> list[str]:
 
 @pytest.mark.fault("file vanishes")
 def test_a_file_that_vanishes_before_it_is_read_is_gone(index: Index, tree: Path, equals_a_fresh_one: Hold) -> None:
-    summary = index.update(report=after_the_first_batch((tree / "late" / "other.py").unlink))
+    summary = index.update(report=between_scan_and_reading((tree / "late" / "other.py").unlink))
     assert summary.failed == ()
     assert found(index, "other") == []
     equals_a_fresh_one(index)
@@ -98,7 +98,7 @@ def test_a_folder_that_becomes_a_file_before_its_files_are_read(
     (tree / "late" / "kept.py").write_text(text("changed"))
     for path in tree.rglob("*.py"):
         path.write_text(f"{path.read_text()}\n")
-    summary = index.update(report=after_the_first_batch(swap))
+    summary = index.update(report=between_scan_and_reading(swap))
     assert [problem.path for problem in summary.failed] == ["late/kept.py", "late/other.py"]
     assert found(index, "kept") == ["late/kept.py"]
     index.update()
@@ -110,7 +110,7 @@ def test_a_folder_that_becomes_a_file_before_its_files_are_read(
 def test_a_file_that_changes_between_the_scan_and_its_reading_is_stored_as_it_was_read(
     index: Index, tree: Path, equals_a_fresh_one: Hold
 ) -> None:
-    index.update(report=after_the_first_batch(lambda: (tree / "late" / "kept.py").write_text(text("grown") * 50)))
+    index.update(report=between_scan_and_reading(lambda: (tree / "late" / "kept.py").write_text(text("grown") * 50)))
     assert found(index, "kept") == []
     assert found(index, "grown")
     equals_a_fresh_one(index)
@@ -201,7 +201,7 @@ def test_a_root_that_is_gone_in_the_middle_of_an_update_costs_no_file(
     for path in tree.rglob("*.py"):
         path.write_text(f"{path.read_text()}\n")
     with pytest.raises(ScanError, match="is gone"):
-        index.update(report=after_the_first_batch(lambda: tree.rename(tree.with_name("away"))))
+        index.update(report=between_scan_and_reading(lambda: tree.rename(tree.with_name("away"))))
     assert found(index, "kept") == ["late/kept.py"]
     tree.with_name("away").rename(tree)
     index.update()

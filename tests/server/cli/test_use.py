@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cqm.server.roots import project_root
+
+from cqm.server.config.project_root import project_root
 
 if TYPE_CHECKING:
     from conftest import Cqm

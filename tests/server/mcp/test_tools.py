@@ -547,7 +547,7 @@ async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
     async with connect(project) as client:
         reply = await call(client, "usages", name="limit_retries")
         assert "src/caller.py:2  go  return limit_retries(1)" in reply
-        assert "no symbol's name" in await refusal(client, "usages", name="two words")
+        assert "expected a symbol such as" in await refusal(client, "usages", name="two words")
 
 
 @IN_BOTH_MODES
