@@ -92,7 +92,7 @@ def opened(tree: Path, tmp_path: Path, server: ScriptedServer) -> Callable[[str]
     server.vectors = right
 
     def opened(home: str, url: str = "") -> Index:
-        model = EmbeddingOptions("openai", "tiny", f"{url or server.url}/v1", timeout_seconds=1.0, concurrency=1)
+        model = EmbeddingOptions("openai", "tiny", f"{url or server.url}/v1", timeout_seconds=4.0, concurrency=1)
         routes = RouteOptions(retry_seconds=0.0)
         no_cache = CacheOptions(enabled=False)
         options = IndexOptions(tmp_path / home, workers=1, embedding=model, routes=routes, cache=no_cache)
