@@ -1,7 +1,7 @@
 """One schema for a chunk's metadata, the same for all content types."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
@@ -82,21 +82,20 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
     # The text is a surer sign than a page's declaration, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
     names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
-    made = Metadata(
-        source=document.source,
-        url=document.url,
-        created_at=document.created_at,
-        source_type=source_type,
-        content_type=content_type,
-        natural_language=natural,
-        headings=piece.headings,
-        class_name=names.class_name,
-        fqcn=names.fqcn,
-        member=names.member,
-        facts=facts,
-    )
-    given = {name: value for name, value in own.items() if value}
-    return replace(made, **given) if given else made
+    known: dict[str, Any] = {
+        "source": document.source,
+        "url": document.url,
+        "created_at": document.created_at,
+        "source_type": source_type,
+        "content_type": content_type,
+        "natural_language": natural,
+        "headings": piece.headings,
+        "class_name": names.class_name,
+        "fqcn": names.fqcn,
+        "member": names.member,
+        "facts": facts,
+    }
+    return Metadata(**known | {name: value for name, value in own.items() if value})
 
 
 def source_type_of(content_type: str) -> str:

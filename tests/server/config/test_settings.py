@@ -29,20 +29,6 @@ def one_of(names: Iterable[str]) -> str:
 NO_SHAPE = ('""', *SHAPES)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def load(
     home: Path,
     project: Path | None = None,

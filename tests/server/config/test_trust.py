@@ -9,20 +9,6 @@ from cqm.server.config.settings import Settings, load_settings
 from cqm.server.errors import SettingsError
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def load(home: Path, project: Path, environment: Mapping[str, str] | None = None) -> Settings:
     """Settings of these sources alone: neither this process's environment nor its user's file."""
     return load_settings(project, environment=environment or {}, user=home / "cqm.yml")
