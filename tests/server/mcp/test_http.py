@@ -1,8 +1,10 @@
 """The server over streamable HTTP: who gets in, who doesn't, how it starts and ends."""
 
+import asyncio
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,10 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp_types import TextContent
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from cqm.server.mcp.http_connections import BoundedConnection
 
 pytestmark = pytest.mark.processes
 
@@ -114,6 +120,29 @@ def test_an_address_that_others_reach_is_refused_without_a_token(project: Path) 
     assert "CQM_HTTP_TOKEN" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.anyio
+async def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
+    """Each answer of a kept connection took 40 ms longer."""
+
+    async def unused(_scope: object, _receive: object, _send: object) -> None:
+        raise AssertionError
+
+    config, state = Config(unused, http=BoundedConnection, log_config=None), ServerState()
+    made = await asyncio.get_running_loop().create_server(
+        lambda: BoundedConnection(config, state, {}), sock=socket.create_server(("127.0.0.1", 0))
+    )
+    async with made:
+        reader, writer = await asyncio.open_connection(*made.sockets[0].getsockname())
+        while not state.connections:
+            await anyio.lowlevel.checkpoint()
+        [connection] = state.connections
+        option = connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.write_eof()
+        assert await reader.read() == b""
+        writer.close()
+    assert option == 1
 
 
 @pytest.mark.anyio
