@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -233,6 +234,8 @@ while True:
         address = index_of(victim, **settings) / "owner.address"
         noted = json.loads(address.read_text())
         path = Path(noted["path"])
+        # Its successor need not wait for it.
+        os.kill(noted["pid"], signal.SIGKILL)
         path.unlink()
         with subprocess.Popen(
             [sys.executable, "-c", script, str(path), str(NOBODY)], stdout=subprocess.PIPE, text=True
