@@ -178,10 +178,10 @@ class _LoadedModel:
         counts = Counter(words_of(text))
         if not counts:
             return None
-        tokens = [self.tokens_of(word) for word in counts]
+        tokens = list(map(self.tokens_of, counts))
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32))
         rows = np.fromiter(chain.from_iterable(tokens), np.intp)
-        total: NDArray[np.float32] = np.repeat(weights, [len(row) for row in tokens]) @ self.table[rows]
+        total: NDArray[np.float32] = np.repeat(weights, list(map(len, tokens))) @ self.table[rows]
         return total
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,8 +43,14 @@ class Space:
     @property
     def vector_name(self) -> str:
         """The name of the space's vectors in a store: at most 49 letters, digits and hyphens, as unique as `name`."""
-        readable = re.sub(r"[^a-z0-9]+", "-", f"{self.provider}-{self.model}".lower())[:40].strip("-")
-        return f"{readable}-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}"
+        return _vector_name(self)
+
+
+@lru_cache(maxsize=64)
+def _vector_name(space: Space) -> str:
+    # Remembered: each chunk of an update asks for it twice.
+    readable = re.sub(r"[^a-z0-9]+", "-", f"{space.provider}-{space.model}".lower())[:40].strip("-")
+    return f"{readable}-{hashlib.sha256(space.name.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import PurePosixPath
 
 from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
 from cqm.chunkers.model import Chunk, Fact, Metadata
-from cqm.index.text.terms import SparseTerms, count_terms, document_terms
+from cqm.index.text.terms import SparseTerms, document_terms, terms_of
 
 TERMS_VERSION = 4
 """Raise it with every change of stored terms, contexts or embedded texts: indexes of another version are rebuilt."""
@@ -47,16 +48,22 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
         path: relative to the root, with "/" between parts.
         chunks: all chunks of the file, in order.
     """
-    of_path = count_terms(_path_text(path))
+    # Lists, since counting a list runs in C, and adding counters does not.
+    of_path = terms_of(_path_text(path))
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        counts = count_terms(_searched(chunk))
-        whole.update(counts)
-        fields = [*[_path_text(path)] * _PATH_WEIGHT, *[chunk.symbol] * _SYMBOL_WEIGHT, _searched_context(chunk)]
-        counts.update(count_terms("\n".join(fields)))
-        vectors.append(document_terms(counts, _CHUNK_LENGTH))
-    return FileTerms(tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(of_path, _PATH_LENGTH))
+        of_text = terms_of(_searched(chunk))
+        whole.update(of_text)
+        of_header = (
+            of_path * _PATH_WEIGHT,
+            terms_of(chunk.symbol) * _SYMBOL_WEIGHT,
+            terms_of(_searched_context(chunk)),
+        )
+        vectors.append(document_terms(Counter(chain(of_text, *of_header)), _CHUNK_LENGTH))
+    return FileTerms(
+        tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(Counter(of_path), _PATH_LENGTH)
+    )
 
 
 def header(chunk: Chunk) -> str:

@@ -7,7 +7,6 @@ what the manifest has committed, and the next update mends the rest.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from cqm.index.disk.durable import require_room
 from cqm.index.embedding.routes import Routes
@@ -59,7 +58,8 @@ def file_point(file: PreparedFile) -> Point:
 
 def folders_of(path: str) -> list[str]:
     """All folders above a path relative to the root, outermost last: "a/b/c.py" gives "a/b" and "a"."""
-    return [str(folder) for folder in PurePosixPath(path).parents if folder.name]
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
 
 
 Rows = tuple[FileRow, tuple[ChunkRow, ...] | None]

@@ -9,7 +9,7 @@ import io
 import pickle
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -81,9 +81,7 @@ def _exactly(connection: socket.socket, size: int) -> bytearray:
 def plain(value: object) -> object:
     """Return a value as tuples, lists, dictionaries, texts and numbers."""
     if is_dataclass(value) and not isinstance(value, type):
-        names = _names(type(value))
-        values = attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),)
-        return tuple([it if type(it) in _LEAVES else plain(it) for it in values])
+        return tuple([it if type(it) in _LEAVES or is_plain else plain(it) for it, is_plain in _values(value)])
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -94,6 +92,20 @@ def plain(value: object) -> object:
 
 
 _LEAVES = frozenset({str, int, float, bool, NoneType, bytes})
+_NUMBERS = frozenset({tuple[int, ...], tuple[float, ...]})
+
+
+def _values(value: Any) -> Iterator[tuple[Any, bool]]:  # noqa: ANN401 - a dataclass
+    """Give the values of a dataclass's fields, and whether each is surely plain."""
+    names, are_plain = _fields(type(value))
+    return zip(attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),), are_plain, strict=True)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """Return the names of a dataclass's fields, and which of them hold numbers alone: most of a file's chunks."""
+    hints = get_type_hints(kind)
+    return _names(kind), tuple(hints[name] in _NUMBERS for name in _names(kind))
 
 
 @cache
