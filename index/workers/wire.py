@@ -95,7 +95,7 @@ _LEAVES = frozenset({str, int, float, bool, NoneType, bytes})
 _NUMBERS = frozenset({tuple[int, ...], tuple[float, ...]})
 
 
-def _values(value: Any) -> Iterator[tuple[Any, bool]]:  # noqa: ANN401 - a dataclass
+def _values(value: object) -> Iterator[tuple[Any, bool]]:
     """Give the values of a dataclass's fields, and whether each is surely plain."""
     names, are_plain = _fields(type(value))
     return zip(attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),), are_plain, strict=True)
