@@ -97,7 +97,8 @@ _NUMBERS = frozenset({tuple[int, ...], tuple[float, ...]})
 
 def _values(value: object) -> Iterator[tuple[Any, bool]]:
     """Give the values of a dataclass's fields, and whether each is surely plain."""
-    names, are_plain = _fields(type(value))
+    kind: type = type(value)
+    names, are_plain = _fields(kind)
     return zip(attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),), are_plain, strict=True)
 
 
