@@ -26,6 +26,7 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
+from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.search import Searching, find
@@ -51,30 +52,40 @@ class Index:
     Use `Index.open`, and close it or use it in a `with` block.
     """
 
-    def __init__(self, root: Path, options: IndexOptions, folder: Path, source: Source | None = None) -> None:
+    def __init__(
+        self, root: Path, options: IndexOptions, folder: Path, source: Source | None, variables: Variables
+    ) -> None:
         self.root = root
         self.options = options
         self.folder = folder
+        self._variables = variables
         self._lock = IndexLock(folder)
         self._updating = threading.Lock()
         self._closing = threading.Lock()
         self._runs = Runs(folder)
-        self._services = Services(options)
+        self._services = Services(options, variables)
         self._answers = AnswerCache(self._services.cache, options)
-        self._lineage = Lineage(folder, options)
+        self._lineage = Lineage(folder, options, variables)
         self._turns = Turns()
         self._workers = Workers(options.workers, root, source)
         self._updates = Updating(root, folder, options, self._lineage, self._services, self._workers)
         self._used_at = -math.inf
 
     @classmethod
-    def open(cls, root: Path, options: IndexOptions | None = None, source: Source | None = None) -> Self:
+    def open(
+        cls,
+        root: Path,
+        options: IndexOptions | None = None,
+        source: Source | None = None,
+        variables: Variables | None = None,
+    ) -> Self:
         """Open the index of a folder or file, or begin it; nothing is indexed by this.
 
         Parameters:
             root: the folder or file.
             options: of the index.
             source: a started source of parsing workers; closed with the index.
+            variables: of services; by default those of this process, as they are now.
 
         Raises:
             ScanError: the root does not exist.
@@ -85,7 +96,7 @@ class Index:
         options = options or IndexOptions()
         root = resolve_root(root)
         folder = make_index_folder(root, options)
-        index = cls(root, options, folder, source)
+        index = cls(root, options, folder, source, process_variables() if variables is None else variables)
         index._lock.acquire()
         try:
             note_root(folder, root)
@@ -123,7 +134,7 @@ class Index:
                 closing.callback(self._services.close)
                 closing.callback(self._workers.close)
                 if is_ours and has_obsolete:
-                    closing.callback(generations.remove_others, self.folder, self.options)
+                    closing.callback(generations.remove_others, self.folder, self.options, self._variables)
                 for generation in opened:
                     closing.callback(generation.close if is_ours else generation.abandon)
 
@@ -197,7 +208,7 @@ class Index:
             if not serving.manifest.fact(COMPLETE_FACT):
                 raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
             name = generations.fresh_name(self.options)
-            compacted = copy_generation(serving, self.folder / name, self.options)
+            compacted = copy_generation(serving, self.folder / name, self.options, self._variables)
             self._lineage.switch_to(compacted)
 
     def improve(
@@ -255,7 +266,7 @@ class Index:
             # Another generation would be built: nothing of it is there, and nothing is begun by asking.
             with TemporaryDirectory() as nowhere:
                 here = replace(self.options, store=StoreOptions())
-                empty = generations.open_generation(Path(nowhere), "empty", here)
+                empty = generations.open_generation(Path(nowhere), "empty", here, self._variables)
                 try:
                     return self._updates.estimate(empty)
                 finally:

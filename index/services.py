@@ -9,6 +9,7 @@ from cqm.index.embedding.opening import open_routes
 from cqm.index.generations.query_models import QuestionModels
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Usage
+from cqm.index.remote.variables import Variables
 from cqm.index.rerank import open_reranker
 
 
@@ -17,17 +18,19 @@ class Services:
 
     Parameters:
         options: of the index.
+        variables: of services.
 
     Raises:
         EmbeddingError, ContextError, RerankError: an option of a model is not valid.
     """
 
-    def __init__(self, options: IndexOptions) -> None:
-        self.cache = open_cache(options.cache, cache_folder(options))
-        self.routes = open_routes(options, self.cache)
-        self.questions = QuestionModels(self.routes, options, self.cache)
-        self.writer = open_writer(options.context, self.cache)
-        self.reranker = open_reranker(options.rerank)
+    def __init__(self, options: IndexOptions, variables: Variables) -> None:
+        self.variables = variables
+        self.cache = open_cache(options.cache, cache_folder(options), variables)
+        self.routes = open_routes(options, self.cache, variables)
+        self.questions = QuestionModels(self.routes, options, self.cache, variables)
+        self.writer = open_writer(options.context, self.cache, variables)
+        self.reranker = open_reranker(options.rerank, variables)
 
     def refresh(self) -> None:
         """Notice models replaced under the same name."""

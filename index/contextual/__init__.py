@@ -13,6 +13,7 @@ from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.retries import RetryPolicy
+from cqm.index.remote.variables import NO_VARIABLES, Variables
 
 if TYPE_CHECKING:
     from cqm.index.cache.base import Cache
@@ -21,25 +22,26 @@ if TYPE_CHECKING:
 __all__ = ["CHATS", "RULES", "ContextWriter", "Written", "estimate", "open_writer", "writer_name"]
 
 
-def _ollama(options: ContextOptions) -> "Chat":
+def _ollama(options: ContextOptions, variables: Variables) -> "Chat":
     from cqm.index.contextual.chat_ollama import OllamaChat
 
-    return OllamaChat(options)
+    return OllamaChat(options, variables)
 
 
-def _openai(options: ContextOptions) -> "Chat":
+def _openai(options: ContextOptions, variables: Variables) -> "Chat":
     from cqm.index.contextual.chat_openai import OpenAIChat
 
-    return OpenAIChat(options)
+    return OpenAIChat(options, variables)
 
 
-CHATS: "Mapping[str, Callable[[ContextOptions], Chat]]" = {"ollama": _ollama, "openai": _openai}
+CHATS: "Mapping[str, Callable[[ContextOptions, Variables], Chat]]" = {"ollama": _ollama, "openai": _openai}
 """Opens the chat of a provider, by its name in the settings."""
 
 
 def open_writer(
     options: ContextOptions,
     cache: "Cache | None",
+    variables: Variables,
     retries: RetryPolicy = RetryPolicy(attempts=3),  # noqa: B008 - frozen
     clock: Callable[[], float] = time.monotonic,
 ) -> ContextWriter | None:
@@ -48,6 +50,7 @@ def open_writer(
     Parameters:
         options: provider, model, sizes, prices, budget.
         cache: stores contexts; None to write each anew.
+        variables: of services.
         retries: for failed requests.
         clock: seconds; decides when a failed service is tried again.
 
@@ -60,14 +63,14 @@ def open_writer(
     if chat is None:
         message = f"There is no provider {options.provider!r} of contexts."
         raise ContextError(message, remedy=f"Set context.provider to one of: {', '.join([RULES, *CHATS])}.")
-    price = price_of(options)
+    price = price_of(options, variables)
     if options.budget_usd and price is None:
         message = "A budget for contexts needs the price of the model, which is not known."
         raise ContextError(message, remedy="Set context.usd_per_million_input and context.usd_per_million_output.")
     return ContextWriter(
         writer_name(options),
         options,
-        chat(options),
+        chat(options, variables),
         cache,
         retries,
         Spending(price, options.max_tokens, options.budget_usd),
@@ -77,5 +80,9 @@ def open_writer(
 
 
 def writer_name(options: ContextOptions) -> str:
-    """Identify provider, model and prompt: contexts under another name are written anew. Empty for "rules"."""
-    return "" if options.provider == RULES else f"{options.provider}/{model_of(options)}@{PROMPT_VERSION}"
+    """Identify provider, model and prompt: contexts under another name are written anew. Empty for "rules".
+
+    It is part of a generation's recipe, so it depends on options alone: variables differ between clients.
+    """
+    model = model_of(options, NO_VARIABLES)
+    return "" if options.provider == RULES else f"{options.provider}/{model}@{PROMPT_VERSION}"

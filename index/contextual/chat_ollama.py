@@ -12,6 +12,7 @@ from cqm.index.model.errors import RefusedInputError
 from cqm.index.model.options import ContextOptions
 from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
 from cqm.index.remote.purposes import CONTEXTS
+from cqm.index.remote.variables import Variables
 
 _QUESTION_TOKENS = 1024
 """Estimated, of a typical chunk and its task, without the window."""
@@ -21,12 +22,13 @@ class OllamaChat:
     """A `Chat` over an Ollama server.
 
     Parameters:
-        options: model; address (default: the environment's OLLAMA_HOST, else http://127.0.0.1:11434); key (default:
+        options: model; address (default: the variable OLLAMA_HOST, else http://127.0.0.1:11434); key (default:
             OLLAMA_API_KEY) for a server that wants one; time-out; tokens of the window and of an answer.
+        variables: of services.
     """
 
-    def __init__(self, options: ContextOptions) -> None:
-        self._connection = Connection(lambda: _meet(options))
+    def __init__(self, options: ContextOptions, variables: Variables) -> None:
+        self._connection = Connection(lambda: _meet(options, variables))
 
     def ask(self, prompt: Prompt) -> Reply:
         """See `Chat.ask`."""
@@ -71,9 +73,9 @@ class _Writer:
         return min(wanted, self.most_context or wanted)
 
 
-def _meet(options: ContextOptions) -> _Writer:
+def _meet(options: ContextOptions, variables: Variables) -> _Writer:
     """Connect, and ask for the model's context length."""
-    server = connect_ollama(options, model_of(options), CONTEXTS)
+    server = connect_ollama(options, model_of(options, variables), CONTEXTS, variables)
     try:
         with server.translating():
             shown = server.client.show(server.model)

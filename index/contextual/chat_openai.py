@@ -12,6 +12,7 @@ from cqm.index.model.options import ContextOptions
 from cqm.index.remote.openai import OpenAIServer, connect_openai
 from cqm.index.remote.presets import PRESETS
 from cqm.index.remote.purposes import CONTEXTS
+from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
@@ -21,13 +22,14 @@ class OpenAIChat:
     """A `Chat` over an endpoint of OpenAI's protocol.
 
     Parameters:
-        options: model (required for another endpoint than OpenAI's); address (default: the environment's
+        options: model (required for another endpoint than OpenAI's); address (default: the variable
             OPENAI_BASE_URL, else OpenAI's); key (default: OPENAI_API_KEY; an endpoint on this machine may do without);
             time-out; tokens of an answer.
+        variables: of services.
     """
 
-    def __init__(self, options: ContextOptions) -> None:
-        self._connection = Connection(lambda: _connect(options))
+    def __init__(self, options: ContextOptions, variables: Variables) -> None:
+        self._connection = Connection(lambda: _connect(options, variables))
 
     def ask(self, prompt: Prompt) -> Reply:
         """See `Chat.ask`."""
@@ -75,9 +77,10 @@ def _reply(completion: "ChatCompletion") -> Reply:
     )
 
 
-def _connect(options: ContextOptions) -> _Writer:
-    server = connect_openai(options, endpoint_url(options), PRESETS["openai"], CONTEXTS, needs_key=True)
-    if not model_of(options):
+def _connect(options: ContextOptions, variables: Variables) -> _Writer:
+    url, model = endpoint_url(options, variables), model_of(options, variables)
+    server = connect_openai(options, url, PRESETS["openai"], CONTEXTS, variables, needs_key=True)
+    if not model:
         server.close()
         raise ContextError(f"No model is named for {server.endpoint}.", remedy="Set context.model.")
-    return _Writer(server, model_of(options), options.max_tokens)
+    return _Writer(server, model, options.max_tokens)

@@ -8,6 +8,7 @@ from cqm.index.contextual.prices import RULES, price_of
 from cqm.index.contextual.prompt import task_of
 from cqm.index.contextual.writer import WHOLE_SHARE
 from cqm.index.model.options import ContextOptions
+from cqm.index.remote.variables import Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,15 @@ class ContextEstimate:
     usd: float | None
 
 
-def estimate_contexts(options: ContextOptions, documents: Iterable[DocumentSize]) -> ContextEstimate:
+def estimate_contexts(
+    options: ContextOptions, documents: Iterable[DocumentSize], variables: Variables
+) -> ContextEstimate:
     """Estimate the cost of contexts for all chunks of some documents; nothing for "rules".
 
     Parameters:
         options: the writing model, and how much of a document it sees.
         documents: their sizes.
+        variables: of services.
     """
     if options.provider == RULES:
         return ContextEstimate(0, 0, 0, 0.0)
@@ -51,5 +55,5 @@ def estimate_contexts(options: ContextOptions, documents: Iterable[DocumentSize]
         requests += len(asked)
         tokens += sum(asked) + len(asked) * (shown + task)
     output = requests * options.max_tokens
-    price = price_of(options)
+    price = price_of(options, variables)
     return ContextEstimate(requests, tokens, output, price.usd(tokens, output) if price else None)

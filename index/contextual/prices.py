@@ -1,10 +1,10 @@
 """Token prices of writing models."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cqm.index.model.options import ContextOptions
+from cqm.index.remote.variables import Variables
 
 RULES = "rules"
 """The provider without a model."""
@@ -13,19 +13,19 @@ DEFAULT_MODELS = {"ollama": "gemma3:4b", "openai": "gpt-4o-mini"}
 """By provider. An endpoint other than OpenAI's own has no default: its models are unknown."""
 
 
-def endpoint_url(options: ContextOptions) -> str:
+def endpoint_url(options: ContextOptions, variables: Variables) -> str:
     """Return the address of an OpenAI-compatible endpoint: as configured, else OPENAI_BASE_URL, else OpenAI's own."""
-    return (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
+    return (options.base_url or variables.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
 
 
-def is_openai(options: ContextOptions) -> bool:
+def is_openai(options: ContextOptions, variables: Variables) -> bool:
     """Whether the model runs at OpenAI's own endpoint."""
-    return options.provider == "openai" and endpoint_url(options) == OPENAI_URL
+    return options.provider == "openai" and endpoint_url(options, variables) == OPENAI_URL
 
 
-def model_of(options: ContextOptions) -> str:
+def model_of(options: ContextOptions, variables: Variables) -> str:
     """Return the configured model or the provider's default; empty if there is neither."""
-    has_default = options.provider != "openai" or is_openai(options)
+    has_default = options.provider != "openai" or is_openai(options, variables)
     return options.model or (DEFAULT_MODELS.get(options.provider, "") if has_default else "")
 
 
@@ -57,12 +57,12 @@ PRICES: Mapping[str, Price] = {
 """By model at OpenAI's own endpoint: https://platform.openai.com/docs/pricing, the standard tier in 2025."""
 
 
-def price_of(options: ContextOptions) -> Price | None:
+def price_of(options: ContextOptions, variables: Variables) -> Price | None:
     """Return the price of tokens; None if unknown. Each price in the options replaces ours.
 
     Ollama is free; a compatible endpoint elsewhere has no known price.
     """
-    listed = _listed(options)
+    listed = _listed(options, variables)
     given, got = options.usd_per_million_input, options.usd_per_million_output
     if listed is None:
         return None if given is None or got is None else Price(given, got, given)
@@ -71,7 +71,7 @@ def price_of(options: ContextOptions) -> Price | None:
     return Price(inputs[0], listed.got if got is None else got, inputs[1])
 
 
-def _listed(options: ContextOptions) -> Price | None:
+def _listed(options: ContextOptions, variables: Variables) -> Price | None:
     if options.provider == "ollama":
         return FREE
-    return PRICES.get(model_of(options)) if is_openai(options) else None
+    return PRICES.get(model_of(options, variables)) if is_openai(options, variables) else None

@@ -6,6 +6,7 @@ from cqm.index.embedding.service.models import ModelFacts, facts_of, settled
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.addresses import is_loopback, ollama_url
 from cqm.index.remote.presets import PRESETS, Preset, is_in_cloud
+from cqm.index.remote.variables import Variables
 
 OLLAMA_MODEL = "nomic-embed-text"
 """Ollama's model, unless the options name another."""
@@ -14,18 +15,19 @@ OLLAMA_MODEL = "nomic-embed-text"
 _STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
 
 
-def known_facts(options: EmbeddingOptions) -> ModelFacts:
-    """Return a model's facts from options, environment and table. Contacts nothing; `Embedder.facts` knows more.
+def known_facts(options: EmbeddingOptions, variables: Variables) -> ModelFacts:
+    """Return a model's facts from options, variables and table. Contacts nothing; `Embedder.facts` knows more.
 
     Parameters:
         options: of any provider.
+        variables: of services.
     """
     if options.provider == "embedded":
         return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
     preset = PRESETS.get(options.provider)
     if preset is None:
-        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url)))
-    url = preset.at(options.base_url)
+        return settled(options, facts_at_ollama(options.model or OLLAMA_MODEL, ollama_url(options.base_url, variables)))
+    url = preset.at(options.base_url, variables)
     # The default model of another endpoint is unknown.
     model = options.model or (preset.model if url == preset.url else "")
     return settled(options, facts_at(model, preset, is_local=is_loopback(url)))

@@ -17,6 +17,7 @@ from cqm.index.remote.ollama import MissingModelError, OllamaServer, connect_oll
 from cqm.index.remote.purposes import EMBEDDING
 from cqm.index.remote.rates import Clock
 from cqm.index.remote.retries import RetryPolicy, with_retries
+from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
     import ollama
@@ -36,18 +37,20 @@ _log = logging.getLogger(__name__)
 
 def ollama_embedder(
     options: EmbeddingOptions,
+    variables: Variables,
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
     """Return an embedder over an Ollama server, contacted at its first use.
 
     Parameters:
-        options: the address defaults to the environment's OLLAMA_HOST, else http://127.0.0.1:11434; the key's variable,
+        options: the address defaults to the variable OLLAMA_HOST, else http://127.0.0.1:11434; the key's variable,
             for a server with a key, to OLLAMA_API_KEY.
+        variables: of services.
         retries: for failed requests.
         clock: source of time.
     """
-    return ServedEmbedder(options, lambda: _find(options, retries, clock), retries, clock)
+    return ServedEmbedder(options, lambda: _find(options, variables, retries, clock), retries, clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,11 @@ class _ServedModel:
         self.server.close()
 
 
-def _find(options: EmbeddingOptions, retries: RetryPolicy, clock: Clock) -> _ServedModel:
+def _find(options: EmbeddingOptions, variables: Variables, retries: RetryPolicy, clock: Clock) -> _ServedModel:
     """Ask the server for the model's context length and digest."""
-    server = connect_ollama(options, options.model or OLLAMA_MODEL, EMBEDDING)
+    server = connect_ollama(options, options.model or OLLAMA_MODEL, EMBEDDING, variables)
     try:
-        context = context_of(with_retries(lambda: _shown(server, options, clock), retries.brief()))
+        context = context_of(with_retries(lambda: _shown(server, options, variables, clock), retries.brief()))
         version = with_retries(lambda: _version(server), retries.brief())
     except EmbeddingError:
         server.close()
@@ -107,12 +110,13 @@ def _find(options: EmbeddingOptions, retries: RetryPolicy, clock: Clock) -> _Ser
     return _ServedModel(server, retries.brief(), version, facts, limits, options.dimensions)
 
 
-def _pull(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> None:
+def _pull(server: OllamaServer, options: EmbeddingOptions, variables: Variables, clock: Clock) -> None:
     """Have the server download the model, and log the progress."""
     import ollama
 
     # Through a client of its own: a download's answer may trickle for hours, others may not.
-    with closing(ollama_client(server.endpoint, options.timeout_seconds, whole_answer=False)) as client:
+    seconds = options.timeout_seconds
+    with closing(ollama_client(server.endpoint, seconds, variables, whole_answer=False)) as client:
         reported = clock.monotonic() - _REPORT_SECONDS
         with server.translating():
             try:
@@ -132,7 +136,9 @@ def _progress(step: "ollama.ProgressResponse") -> str:
     return f"{step.status}, {(step.completed or 0) / step.total:.0%} of {step.total / 1e6:.0f} MB"
 
 
-def _shown(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> "ollama.ShowResponse":
+def _shown(
+    server: OllamaServer, options: EmbeddingOptions, variables: Variables, clock: Clock
+) -> "ollama.ShowResponse":
     """Return the server's description of the model, downloading the model first if configured."""
     try:
         with server.translating():
@@ -140,7 +146,7 @@ def _shown(server: OllamaServer, options: EmbeddingOptions, clock: Clock) -> "ol
     except MissingModelError:
         if not options.pull:
             raise
-    _pull(server, options, clock)
+    _pull(server, options, variables, clock)
     with server.translating():
         return server.client.show(server.model)
 

@@ -18,6 +18,7 @@ from cqm.index.remote.presets import PRESETS, Preset
 from cqm.index.remote.purposes import EMBEDDING
 from cqm.index.remote.rates import Clock
 from cqm.index.remote.retries import RetryPolicy, with_retries
+from cqm.index.remote.variables import Variables
 
 DEFAULT_BATCH = 100
 DEFAULT_WIDTH = 4
@@ -34,6 +35,7 @@ _TELL: Mapping[str, Callable[[OpenAIServer, str], Told]] = {"tei": ask_tei}
 
 def openai_embedder(
     options: EmbeddingOptions,
+    variables: Variables,
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
@@ -42,10 +44,11 @@ def openai_embedder(
     Parameters:
         options: the provider is a row of `PRESETS`, with defaults for model, address, key variable and limits. An
             endpoint on this machine needs no key; one without a default model needs a name unless it lists its models.
+        variables: of services.
         retries: for failed requests.
         clock: source of time.
     """
-    return ServedEmbedder(options, lambda: _find(options, retries), retries, clock)
+    return ServedEmbedder(options, lambda: _find(options, variables, retries), retries, clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +113,11 @@ def _tokenizer(model: str) -> Tokenizer | None:
         return None
 
 
-def _find(options: EmbeddingOptions, retries: RetryPolicy) -> _ServedModel:
+def _find(options: EmbeddingOptions, variables: Variables, retries: RetryPolicy) -> _ServedModel:
     """Ask the endpoint for its model and limits."""
     preset = PRESETS[options.provider]
-    url = preset.at(options.base_url)
-    server = connect_openai(options, url, preset, EMBEDDING, needs_key=preset.is_hosted)
+    url = preset.at(options.base_url, variables)
+    server = connect_openai(options, url, preset, EMBEDDING, variables, needs_key=preset.is_hosted)
 
     def told_now() -> Told:
         return with_retries(lambda: _told(server, options, preset), retries.brief())

@@ -15,6 +15,7 @@ from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.variables import NO_VARIABLES, Variables
 
 NO_MODEL = "none"
 BY_LATENCY = "latency"
@@ -23,12 +24,12 @@ _UNKNOWN_COST = float("inf")
 
 
 def _by_cost(options: EmbeddingOptions) -> float:
-    price = known_facts(options).usd_per_million_tokens
+    price = known_facts(options, NO_VARIABLES).usd_per_million_tokens
     return _UNKNOWN_COST if price is None else price
 
 
 def _by_quality(options: EmbeddingOptions) -> float:
-    return -(known_facts(options).quality or 0.0)
+    return -(known_facts(options, NO_VARIABLES).quality or 0.0)
 
 
 ORDERS: Mapping[str, Callable[[EmbeddingOptions], float]] = {
@@ -39,12 +40,18 @@ ORDERS: Mapping[str, Callable[[EmbeddingOptions], float]] = {
 }
 """Sort keys of models, least first; equal ones stay as written. The rows of `RouteOptions.choose`.
 
+The order is part of a generation's recipe, so it depends on options alone: variables differ between clients.
 Latency must be measured: see `Routes.order_by_latency`.
 """
 
 
-def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
+def open_routes(options: IndexOptions, cache: Cache, variables: Variables) -> Routes | None:
     """Return the models of an index; None for lexical search only. Loads and contacts nothing yet.
+
+    Parameters:
+        options: of the index.
+        cache: of vectors.
+        variables: of services.
 
     Raises:
         EmbeddingError: an option is not valid, or there is a budget for a model without a known price.
@@ -54,19 +61,22 @@ def open_routes(options: IndexOptions, cache: Cache) -> Routes | None:
         return None
     distinct = distinct_models(options)
     names = _distinct_names(distinct)
-    models = {one: _guarded(name, one, options.routes, cache) for name, one in zip(names, distinct, strict=True)}
+    opened = (_guarded(*named, options.routes, cache, variables) for named in zip(names, distinct, strict=True))
+    models = dict(zip(distinct, opened, strict=True))
     rows = {route: tuple(models[one] for one in chosen) for route, chosen in orders.items()}
     return Routes(rows, options.routes.query_seconds)
 
 
-def open_former(former: Sequence[EmbeddingOptions], options: IndexOptions, cache: Cache) -> tuple[GuardedModel, ...]:
+def open_former(
+    former: Sequence[EmbeddingOptions], options: IndexOptions, cache: Cache, variables: Variables
+) -> tuple[GuardedModel, ...]:
     """Return models no longer configured, for questions. Loads and contacts nothing yet.
 
     Raises:
         EmbeddingError: as `open_routes`.
     """
     names = (f"{name}, the former model" for name in _distinct_names(former))
-    return tuple(_guarded(name, one, options.routes, cache) for name, one in zip(names, former, strict=True))
+    return tuple(_guarded(*named, options.routes, cache, variables) for named in zip(names, former, strict=True))
 
 
 def distinct_models(options: IndexOptions) -> list[EmbeddingOptions]:
@@ -129,17 +139,19 @@ def _distinct_names(models: Sequence[EmbeddingOptions]) -> list[str]:
     return names
 
 
-def _guarded(name: str, options: EmbeddingOptions, routes: RouteOptions, cache: Cache) -> GuardedModel:
-    embedder = open_embedder(options)
+def _guarded(
+    name: str, options: EmbeddingOptions, routes: RouteOptions, cache: Cache, variables: Variables
+) -> GuardedModel:
+    embedder = open_embedder(options, variables)
     if embedder is None:
         raise EmbeddingError(f"{options.provider!r} embeds nothing.")
-    cached = CachedEmbedder(_budgeted(embedder, options, routes.budget_usd), cache)
+    cached = CachedEmbedder(_budgeted(embedder, options, routes.budget_usd, variables), cache)
     in_process = options.provider == _IN_PROCESS
     return GuardedModel(name, cached, Breaker(routes.retry_seconds), in_process=in_process)
 
 
-def _budgeted(embedder: Embedder, options: EmbeddingOptions, usd: float) -> Embedder:
-    price = known_facts(options).usd_per_million_tokens
+def _budgeted(embedder: Embedder, options: EmbeddingOptions, usd: float, variables: Variables) -> Embedder:
+    price = known_facts(options, variables).usd_per_million_tokens
     if not usd or price == 0.0:
         return embedder
     if price is None:

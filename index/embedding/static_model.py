@@ -29,6 +29,7 @@ from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
+from cqm.index.remote.variables import NO_VARIABLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +109,7 @@ class StaticEmbedder:
 
     def facts(self) -> ModelFacts:
         """See `Embedder.facts`; loads nothing. `MAX_CHARACTERS` is the only limit of texts."""
-        return replace(known_facts(self._options), dimensions=self.space().dimensions)
+        return replace(known_facts(self._options, NO_VARIABLES), dimensions=self.space().dimensions)
 
     def refresh(self) -> None:
         """See `Embedder.refresh`. Does nothing: a release's files don't change."""

@@ -11,10 +11,11 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
+from cqm.index.remote.variables import Variables
 from cqm.index.store.edge import EdgeStore
 
 
-def copy_generation(source: Generation, place: Path, options: IndexOptions) -> Generation:
+def copy_generation(source: Generation, place: Path, options: IndexOptions, variables: Variables) -> Generation:
     """Copy a generation to a new folder and open it.
 
     Every point is written into a new shard. Edge's own `optimize` frees as much of the segments, but leaves the log as
@@ -39,7 +40,7 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions) -> G
     finally:
         store.close()
     # Also checks that every point is there.
-    return open_generation(place.parent, place.name, options)
+    return open_generation(place.parent, place.name, options, variables)
 
 
 def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:

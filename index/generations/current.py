@@ -14,6 +14,7 @@ from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
 from cqm.index.manifest.facts import ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
+from cqm.index.remote.variables import Variables
 
 
 def settle_order(routes: Routes | None, options: IndexOptions, generation: Generation) -> None:
@@ -60,11 +61,13 @@ class Readers:
     Parameters:
         folder: of the index.
         options: of the index.
+        variables: of services.
     """
 
-    def __init__(self, folder: Path, options: IndexOptions) -> None:
+    def __init__(self, folder: Path, options: IndexOptions, variables: Variables) -> None:
         self._folder = folder
         self._options = options
+        self._variables = variables
         self._changed = Condition()
         # By identity: a generation may be opened again under a name another one still has.
         self._counts: Counter[int] = Counter()
@@ -109,7 +112,7 @@ class Readers:
         for generation in unread:
             generation.abandon()
             if generation.name != current_name(self._folder):
-                remove(self._folder, generation.name, self._options)
+                remove(self._folder, generation.name, self._options, self._variables)
 
 
 class Lineage:
@@ -120,12 +123,14 @@ class Lineage:
     Parameters:
         folder: of the index.
         options: of the index.
+        variables: of services.
     """
 
-    def __init__(self, folder: Path, options: IndexOptions) -> None:
+    def __init__(self, folder: Path, options: IndexOptions, variables: Variables) -> None:
         self._folder = folder
         self._options = options
-        self._readers = Readers(folder, options)
+        self._variables = variables
+        self._readers = Readers(folder, options, variables)
         self._serving: Generation | None = None
         self._given_up: list[Generation] = []
         self._is_settled = False
@@ -138,10 +143,10 @@ class Lineage:
         Raises:
             StoreError, ManifestError: it cannot be opened, or is damaged and cannot be set aside.
         """
-        generations.remove_abandoned(self._folder, self._options)
+        generations.remove_abandoned(self._folder, self._options, self._variables)
         wanted = generations.name_in(self._folder, self._options)
         name = generations.serving_name(self._folder, wanted) or wanted
-        self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options)
+        self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options, self._variables)
         return self._serving
 
     @property
@@ -181,7 +186,7 @@ class Lineage:
     def anew(self) -> Iterator[Generation]:
         """Yield an empty generation with the same options; it is deleted unless it serves at the end."""
         former, name = self.building, generations.fresh_name(self._options)
-        self.building = begun = generations.open_generation(self._folder, name, self._options)
+        self.building = begun = generations.open_generation(self._folder, name, self._options, self._variables)
         try:
             begun.manifest.set_facts({WHY_FACT: ASKED_FOR})
             yield begun
@@ -238,4 +243,4 @@ class Lineage:
         return found
 
     def _begun(self, name: str) -> Generation:
-        return generations.open_or_begin_anew(self._folder, name, name, self._options)
+        return generations.open_or_begin_anew(self._folder, name, name, self._options, self._variables)

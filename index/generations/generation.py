@@ -26,6 +26,7 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.remote.variables import Variables
 from cqm.index.store.base import Store, file_point_id
 from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
 
@@ -185,13 +186,14 @@ def require_available(place: Path, options: StoreOptions) -> None:
     refuse_elsewhere(place, options)
 
 
-def open_generation(folder: Path, name: str, options: IndexOptions) -> Generation:
+def open_generation(folder: Path, name: str, options: IndexOptions, variables: Variables) -> Generation:
     """Open a generation or begin it.
 
     Parameters:
         folder: of the index.
         name: of the generation.
         options: for beginning it; an existing one keeps its own.
+        variables: of services.
 
     Raises:
         UnavailableError: it is on a server that is not configured, or was written by a newer release.
@@ -215,7 +217,9 @@ def open_generation(folder: Path, name: str, options: IndexOptions) -> Generatio
     with ExitStack() as closing:
         closing.callback(manifest.close)
         is_begun = bool(manifest.fact(_STORE_READY))
-        store = open_store(place, options.store, manifest.settling, is_begun=is_begun, is_settled=prints is not None)
+        store = open_store(
+            place, options.store, variables, manifest.settling, is_begun=is_begun, is_settled=prints is not None
+        )
         closing.callback(_close_anyway, store)
         opened = Generation(name, place, manifest, store, prints or {}, Candidates(manifest))
         _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
@@ -261,7 +265,7 @@ def _settled_points(manifest: Manifest) -> set[str]:
     return {*chunks, *map(file_point_id, set(chunks.values()))}
 
 
-def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions) -> Generation:
+def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions, variables: Variables) -> Generation:
     """Open a generation; if it is damaged, set it aside, begin the wanted one and record the reason.
 
     A whole generation that can't be used now stays. The wanted one is begun beside it, with the reason recorded.
@@ -271,6 +275,7 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
         name: of the generation.
         wanted: name of the generation for the options; may be the same.
         options: for beginning a new one.
+        variables: of services.
 
     Raises:
         StoreError, ManifestError: it cannot be opened or set aside.
@@ -278,7 +283,7 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
     notes: dict[str, str] = {}
     for candidate in (name, wanted, wanted):
         try:
-            opened = open_generation(folder, candidate, options)
+            opened = open_generation(folder, candidate, options, variables)
         except UnavailableError as error:
             # It stays at least until another one is complete: the settings or the release may come back.
             if candidate == wanted:
@@ -327,26 +332,31 @@ def switch_to(folder: Path, generation: Generation) -> None:
         raise StoreError(f"{folder / _CURRENT} cannot be written: {error}.", remedy="Free space.") from error
 
 
-def remove_others(folder: Path, options: IndexOptions) -> None:
+def remove_others(folder: Path, options: IndexOptions, variables: Variables) -> None:
     """Delete all generations but the serving one; nothing if none serves."""
     name = current_name(folder)
     if name:
-        _delete(folder, (path.name for path in folder.iterdir() if path.name != name), options)
+        _delete(folder, (path.name for path in folder.iterdir() if path.name != name), options, variables)
 
 
-def remove(folder: Path, name: str, options: IndexOptions) -> None:
+def remove(folder: Path, name: str, options: IndexOptions, variables: Variables) -> None:
     """Delete a generation not serving; if that fails, it goes with the next obsolete one."""
-    _delete(folder, iter([name]), options)
+    _delete(folder, iter([name]), options, variables)
 
 
-def remove_abandoned(folder: Path, options: IndexOptions) -> None:
+def remove_abandoned(folder: Path, options: IndexOptions, variables: Variables) -> None:
     """Delete the remains of a killed rebuild: it begins anew, unlike a build for other options."""
     name = current_name(folder)
     if name:
-        _delete(folder, (path.name for path in folder.iterdir() if path.name != name and "-" in path.name), options)
+        _delete(
+            folder,
+            (path.name for path in folder.iterdir() if path.name != name and "-" in path.name),
+            options,
+            variables,
+        )
 
 
-def remove_all(folder: Path, options: IndexOptions) -> None:
+def remove_all(folder: Path, options: IndexOptions, variables: Variables) -> None:
     """Delete all generations, so the index is as if never made.
 
     Raises:
@@ -354,16 +364,16 @@ def remove_all(folder: Path, options: IndexOptions) -> None:
     """
     places = [path for path in folder.iterdir() if is_generation(path)]
     for place in places:
-        drop_store(place, options.store)
+        drop_store(place, options.store, variables)
     (folder / _CURRENT).unlink(missing_ok=True)
     for place in places:
         _delete_folder(folder, place.name)
 
 
-def _delete(folder: Path, others: Iterator[str], options: IndexOptions) -> None:
+def _delete(folder: Path, others: Iterator[str], options: IndexOptions, variables: Variables) -> None:
     for name in [other for other in others if is_generation(folder / other)]:
         try:
-            drop_store(folder / name, options.store)
+            drop_store(folder / name, options.store, variables)
         except (DamagedIndexError, StoreError) as error:
             _log.warning("What is obsolete of %s stays until it can be deleted: %s", folder, error)
             continue

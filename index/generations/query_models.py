@@ -21,6 +21,7 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.progress import Usage
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
 from cqm.index.remote.presets import is_away
+from cqm.index.remote.variables import Variables
 
 _MODELS_FACT = "configured_models"
 _IN_PROCESS = "embedded"
@@ -43,12 +44,14 @@ class QuestionModels:
         routes: the configured models; None without any.
         options: of the index.
         cache: of vectors.
+        variables: of services.
     """
 
-    def __init__(self, routes: Routes | None, options: IndexOptions, cache: Cache) -> None:
+    def __init__(self, routes: Routes | None, options: IndexOptions, cache: Cache, variables: Variables) -> None:
         self._routes = routes
         self._options = options
         self._cache = cache
+        self._variables = variables
         self._recipes = recipe_names(options)
         self._lock = Lock()
         self._of = ""
@@ -88,29 +91,32 @@ class QuestionModels:
 
     def _with_former(self, generation: Generation) -> Routes | None:
         """Return a generation's former models, then the configured ones; None without former ones."""
-        former = [one for one in _former(generation.manifest, self._options) if self._can_be_opened(one)]
-        models = open_former(former, self._options, self._cache)
+        former = [
+            one for one in _former(generation.manifest, self._options, self._variables) if self._can_be_opened(one)
+        ]
+        models = open_former(former, self._options, self._cache, self._variables)
         ours = self._routes.models if self._routes else ()
         return Routes({Route.CODE: (*models, *ours)}, self._options.routes.query_seconds) if models else None
 
     def _can_be_opened(self, model: EmbeddingOptions) -> bool:
         try:
-            open_former([model], self._options, self._cache)
+            open_former([model], self._options, self._cache, self._variables)
         except EmbeddingError as error:
             _log.warning("The vectors of a model of before cannot be searched: %s", error)
             return False
         return True
 
 
-def _former(manifest: Manifest, options: IndexOptions) -> Iterator[EmbeddingOptions]:
+def _former(manifest: Manifest, options: IndexOptions, variables: Variables) -> Iterator[EmbeddingOptions]:
     """Yield a generation's models which are no longer configured and may still be asked."""
     configured = distinct_models(options)
     shapes = set(map(shape_of, configured))
-    sends_away = any(map(is_away, configured))
+    sends_away = any(is_away(model, variables) for model in configured)
     for model in _kept(manifest):
         # An index below its root may have come with a clone, so it must not name services. And data leave the machine
         # only if the present settings send some away too.
-        may_be_asked = model.provider == _IN_PROCESS or not (options.in_project or (is_away(model) and not sends_away))
+        would_leave = is_away(model, variables) and not sends_away
+        may_be_asked = model.provider == _IN_PROCESS or not (options.in_project or would_leave)
         if may_be_asked and shape_of(model) not in shapes:
             yield model
 

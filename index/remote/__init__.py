@@ -6,6 +6,7 @@ __all__ = [
     "budget",
     "deadline",
     "endpoint",
+    "http",
     "keys",
     "ollama",
     "openai",
@@ -13,4 +14,5 @@ __all__ = [
     "purposes",
     "rates",
     "retries",
+    "variables",
 ]

@@ -1,9 +1,9 @@
 """Addresses of services: valid ones, local ones, and those named by the environment."""
 
 import ipaddress
-import os
-from collections.abc import Mapping
 from urllib.parse import urlsplit
+
+from cqm.index.remote.variables import Variables
 
 _OLLAMA_PORT = 11434
 OLLAMA_URL = f"http://127.0.0.1:{_OLLAMA_PORT}"
@@ -42,16 +42,16 @@ def is_loopback(url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def ollama_url(base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+def ollama_url(base_url: str, variables: Variables) -> str:
     """Return Ollama's address: as configured, else from OLLAMA_HOST, else on this machine.
 
     In OLLAMA_HOST scheme and port may be missing, and 0.0.0.0 is the server's listening address.
 
     Parameters:
         base_url: from the options; empty for none.
-        environment: of the process.
+        variables: of services.
     """
-    host = base_url or environment.get(OLLAMA_VARIABLE) or OLLAMA_URL
+    host = base_url or variables.get(OLLAMA_VARIABLE) or OLLAMA_URL
     if "://" in host or not is_address(f"http://{host}"):
         return host
     parts = urlsplit(f"http://{host}")

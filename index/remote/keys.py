@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.variables import Variables
 
 _NOT_THE_OWNERS = stat.S_IRWXG | stat.S_IRWXO
 _LONGEST = 8192
@@ -36,7 +37,7 @@ def is_same_origin(url: str, other: str) -> bool:
     return (one.scheme, one.hostname, its_port) == (two.scheme, two.hostname, other_port)
 
 
-def read_key(variable: str, file: str) -> str:
+def read_key(variable: str, file: str, variables: Variables) -> str:
     """Return the key; empty if there is none.
 
     A file readable by others is refused, as ssh does: a warning would be overlooked. On Windows, which has no such
@@ -45,11 +46,12 @@ def read_key(variable: str, file: str) -> str:
     Parameters:
         variable: the environment variable; wins if it is set and not blank.
         file: contains only the key; "~" is the user's home; empty for none.
+        variables: of services.
 
     Raises:
         EmbeddingError: the file cannot be read or others can read it; or the content is not exactly one key.
     """
-    key = os.environ.get(variable, "").strip()
+    key = variables.get(variable, "").strip()
     if key:
         return _checked(key, f"The environment variable {variable}", "Set it to the key, and nothing else.")
     return _read(Path(file).expanduser()) if file else ""

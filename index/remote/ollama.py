@@ -10,12 +10,13 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
 from cqm.index.remote.addresses import OLLAMA_VARIABLE, ollama_url
-from cqm.index.remote.bodies import bounded
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.http import bounded, client_options, making
 from cqm.index.remote.keys import read_key, variable_for
 from cqm.index.remote.presets import OLLAMA_CLOUD, OLLAMA_KEY_VARIABLE
 from cqm.index.remote.purposes import Purpose
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
+from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
     import ollama
@@ -104,36 +105,40 @@ class OllamaServer:
         return TransientError(message, remedy=f"Check that {self.purpose.section}.base_url leads to Ollama.")
 
 
-def connect_ollama(options: EmbeddingOptions | ContextOptions, model: str, purpose: Purpose) -> OllamaServer:
-    """Return the server named by options and environment; contacts nothing.
+def connect_ollama(
+    options: EmbeddingOptions | ContextOptions, model: str, purpose: Purpose, variables: Variables
+) -> OllamaServer:
+    """Return the server named by options and variables; contacts nothing.
 
     Raises:
         EmbeddingError: the key file cannot be used.
         CqmError: the address is not valid.
     """
     variable = variable_for(OLLAMA_KEY_VARIABLE, OLLAMA_CLOUD, named=options.api_key_env, base_url=options.base_url)
-    key = read_key(variable, options.api_key_file)
+    key = read_key(variable, options.api_key_file, variables)
     try:
-        endpoint = Endpoint(ollama_url(options.base_url), key)
-        client = ollama_client(endpoint, options.timeout_seconds)
+        endpoint = Endpoint(ollama_url(options.base_url, variables), key)
+        import ollama  # noqa: F401 - reads OLLAMA_HOST, and fails on a malformed one
     except (EmbeddingError, ValueError) as error:
         said = error.message if isinstance(error, EmbeddingError) else f"{error}."
         message = f"The address of Ollama is not valid: {said}"
         remedy = f"Correct {purpose.section}.base_url or {OLLAMA_VARIABLE}."
         raise purpose.error(message, remedy=remedy) from error
+    with making(endpoint, purpose.error):
+        client = ollama_client(endpoint, options.timeout_seconds, variables)
     return OllamaServer(client, endpoint, model, purpose)
 
 
-def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = True) -> "ollama.Client":
+def ollama_client(
+    endpoint: Endpoint, timeout: float, variables: Variables, *, whole_answer: bool = True
+) -> "ollama.Client":
     """Return the official client.
 
     Parameters:
         endpoint: of the server.
         timeout: seconds, of a request.
+        variables: of services.
         whole_answer: whether the time-out covers the whole answer; otherwise each piece of it.
-
-    Raises:
-        ValueError: the environment's OLLAMA_HOST is malformed; the client reads it on import.
     """
     import httpx
     import ollama
@@ -148,9 +153,7 @@ def ollama_client(endpoint: Endpoint, timeout: float, *, whole_answer: bool = Tr
         endpoint.url,
         timeout=timeout,
         headers={"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else None,
-        # Data for this machine must not leave it through a redirect or a proxy.
-        follow_redirects=False,
-        trust_env=not endpoint.is_loopback,
+        **client_options(endpoint, variables),
         event_hooks={"request": [without_foreign_key], "response": [bound] if whole_answer else []},
     )
 

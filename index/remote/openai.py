@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
-from cqm.index.remote.bodies import bounded
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.http import bounded, client_options, making
 from cqm.index.remote.keys import is_same_origin, read_key, variable_for
 from cqm.index.remote.presets import PRESETS, Preset
 from cqm.index.remote.purposes import Purpose
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
+from cqm.index.remote.variables import NO_VARIABLES, OPENAI_VARIABLES, Variables
 
 if TYPE_CHECKING:
     import openai
@@ -27,6 +28,7 @@ _TOO_LONG = re.compile(
 )
 _UNAUTHORIZED, _PAYMENT_REQUIRED, _FORBIDDEN, _NOT_FOUND = 401, 402, 403, 404
 _SERVER_FAULT, _NOT_IMPLEMENTED = 500, 501
+_ACCOUNT_HEADERS = ("openai-organization", "openai-project")
 _OF_HTTP = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
 """Headers a request needs; not to be removed."""
 _OPENAI = PRESETS["openai"]
@@ -131,7 +133,13 @@ class OpenAIServer:
 
 
 def connect_openai(
-    options: EmbeddingOptions | ContextOptions, url: str, preset: Preset, purpose: Purpose, *, needs_key: bool
+    options: EmbeddingOptions | ContextOptions,
+    url: str,
+    preset: Preset,
+    purpose: Purpose,
+    variables: Variables,
+    *,
+    needs_key: bool,
 ) -> OpenAIServer:
     """Return an endpoint; contacts nothing.
 
@@ -139,9 +147,9 @@ def connect_openai(
         options: time-out and location of the key.
         url: of the endpoint.
         preset: its kind. The key in the preset's variable goes only to the preset's own host, or to the host named by
-            the
-            environment.
+            a variable.
         purpose: the use, for messages.
+        variables: of services.
         needs_key: whether a key is required unless it is on this machine.
 
     Raises:
@@ -150,7 +158,7 @@ def connect_openai(
     """
     section = purpose.section
     variable = variable_for(preset.key_variable, preset.url, named=options.api_key_env, base_url=options.base_url)
-    key = read_key(variable, options.api_key_file)
+    key = read_key(variable, options.api_key_file, variables)
     try:
         endpoint = Endpoint(url.rstrip("/"), key)
     except EmbeddingError as error:
@@ -167,10 +175,12 @@ def connect_openai(
     place = f"the environment variable {variable}" + ("" if key else ", which is not set")
     if not variable:
         place = f"the environment variable that {section}.api_key_env names, which names none"
-    if options.api_key_file and not os.environ.get(variable, "").strip():
+    if options.api_key_file and not variables.get(variable, "").strip():
         place = f"the file {options.api_key_file}"
     is_openais = variable == _OPENAI.key_variable or is_same_origin(url, _OPENAI.url)
-    client = _client(endpoint, options.timeout_seconds, is_openais=is_openais)
+    further = _further_headers(variables if is_openais else NO_VARIABLES)
+    with making(endpoint, purpose.error):
+        client = _client(endpoint, options.timeout_seconds, variables, further)
     return OpenAIServer(client, endpoint, place, purpose)
 
 
@@ -205,48 +215,47 @@ def _said(error: "openai.APIStatusError") -> str:
     return str(message or error.message)
 
 
-def _client(endpoint: Endpoint, timeout: float, *, is_openais: bool) -> "openai.OpenAI":
+def _client(endpoint: Endpoint, timeout: float, variables: Variables, further: Mapping[str, str]) -> "openai.OpenAI":
     """Return the official client.
 
     Parameters:
         endpoint: its address.
         timeout: seconds, of a request.
-        is_openais: whether the environment's other OpenAI settings (organization, project, further headers) are for
-            this
-            endpoint: OpenAI itself, or a host receiving its key.
+        variables: of services.
+        further: headers of requests beside the key.
     """
     import httpx2
     import openai
 
     bound = bounded(httpx2.SyncByteStream, lambda: httpx2.ReadTimeout("the answer did not end"), timeout)
     key = endpoint.key or "none"
-    names = frozenset() if is_openais else _openais_headers(os.environ.get("OPENAI_CUSTOM_HEADERS", ""))
+    # The client adds headers from this process's environment, which may be another user's or for another host.
+    foreign = {*map(str.lower, _custom_headers(os.environ)), *_ACCOUNT_HEADERS} - _OF_HTTP
 
-    def without_openais(request: httpx2.Request) -> None:
-        for name in names:
+    def with_own_headers(request: httpx2.Request) -> None:
+        for name in foreign:
             request.headers.pop(name, None)
-        if "authorization" in names:
-            request.headers["Authorization"] = f"Bearer {key}"
+        request.headers.update({"Authorization": f"Bearer {key}", **further})
 
     return openai.OpenAI(
         base_url=endpoint.url,
         api_key=key,
         timeout=timeout,
         max_retries=0,
-        # Data for this machine must not leave it through a redirect or a proxy.
         http_client=openai.DefaultHttpxClient(
-            follow_redirects=False,
-            trust_env=not endpoint.is_loopback,
-            event_hooks={"request": [without_openais], "response": [bound]},
+            **client_options(endpoint, variables),
+            event_hooks={"request": [with_own_headers], "response": [bound]},
         ),
     )
 
 
-def _openais_headers(custom: str) -> frozenset[str]:
-    """Return the headers the client adds from environment variables, in lower case.
+def _further_headers(variables: Variables) -> dict[str, str]:
+    """Return the headers for OpenAI itself, or a host receiving its key: organization, project and custom ones."""
+    account = zip(_ACCOUNT_HEADERS, (variables.get(name, "") for name in OPENAI_VARIABLES), strict=False)
+    return {header: value for header, value in account if value} | _custom_headers(variables)
 
-    Parameters:
-        custom: the value of OPENAI_CUSTOM_HEADERS: lines of "name: value".
-    """
-    named = {line.partition(":")[0].strip().lower() for line in custom.split("\n") if ":" in line}
-    return frozenset({"openai-organization", "openai-project"} | named - _OF_HTTP)
+
+def _custom_headers(variables: Variables) -> dict[str, str]:
+    """Return the headers in OPENAI_CUSTOM_HEADERS: lines of "name: value"."""
+    lines = (line.partition(":") for line in variables.get(OPENAI_VARIABLES[-1], "").split("\n") if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in lines}

@@ -1,12 +1,12 @@
 """OpenAI-compatible endpoints, a row each: addresses, requests, differences."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.addresses import is_loopback, ollama_url
+from cqm.index.remote.variables import Variables
 
 Fields = Mapping[str, object]
 """Members of a request's body."""
@@ -50,14 +50,14 @@ class Preset:
     cut_fields: Fields = field(default_factory=dict)
     cuts_silently: bool = False
 
-    def at(self, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+    def at(self, base_url: str, variables: Variables) -> str:
         """Return an endpoint's address: as configured, else from the preset's variable, else the preset's own.
 
         Parameters:
             base_url: from the options; empty for none.
-            environment: of the process.
+            variables: of services.
         """
-        return (base_url or environment.get(self.url_variable, "") or self.url).rstrip("/")
+        return (base_url or variables.get(self.url_variable, "") or self.url).rstrip("/")
 
     def fields(self, model: str, *, is_query: bool) -> Fields:
         """Return the request fields marking texts as questions or documents for this model."""
@@ -129,14 +129,14 @@ def key_variable(provider: str) -> str:
     return preset.key_variable if preset else ""
 
 
-def is_away(options: EmbeddingOptions) -> bool:
-    """Whether texts for a model leave this machine, judged by options and environment."""
+def is_away(options: EmbeddingOptions, variables: Variables) -> bool:
+    """Whether texts for a model leave this machine, judged by options and variables."""
     if options.provider in _IN_PROCESS:
         return False
     preset = PRESETS.get(options.provider)
     if preset is not None:
-        return not is_loopback(preset.at(options.base_url))
-    url = ollama_url(options.base_url)
+        return not is_loopback(preset.at(options.base_url, variables))
+    url = ollama_url(options.base_url, variables)
     return not is_loopback(url) or is_in_cloud(options.model, url)
 
 

@@ -4,14 +4,19 @@ from collections.abc import Callable, Mapping
 
 from cqm.index.model.errors import RerankError
 from cqm.index.model.options import RerankOptions
+from cqm.index.remote.variables import Variables
 from cqm.index.rerank.base import Reranker
 from cqm.index.rerank.shapes import SHAPES
 
 __all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "shapes"]
 
 
-def open_reranker(options: RerankOptions) -> Reranker | None:
+def open_reranker(options: RerankOptions, variables: Variables) -> Reranker | None:
     """Return the configured reranker; None for the provider "none". Loads and contacts nothing yet.
+
+    Parameters:
+        options: of the reranker.
+        variables: of services.
 
     Raises:
         RerankError: the provider is unknown, or the options lack something it needs.
@@ -20,16 +25,16 @@ def open_reranker(options: RerankOptions) -> Reranker | None:
     if provider is None:
         message = f"There is no reranker {options.provider!r}."
         raise RerankError(message, remedy=f"Set rerank.provider to one of: {', '.join(PROVIDERS)}.")
-    return provider(options)
+    return provider(options, variables)
 
 
-def _http(options: RerankOptions) -> Reranker:
+def _http(options: RerankOptions, variables: Variables) -> Reranker:
     from cqm.index.rerank.http import http_reranker
 
-    return http_reranker(options)
+    return http_reranker(options, variables)
 
 
-def _onnx(options: RerankOptions) -> Reranker:
+def _onnx(options: RerankOptions, _: Variables) -> Reranker:
     from cqm.index.rerank.onnx import OnnxReranker
 
     if not options.folder:
@@ -37,9 +42,13 @@ def _onnx(options: RerankOptions) -> Reranker:
     return OnnxReranker(options.folder)
 
 
-def _none(_: RerankOptions) -> None:
+def _none(_: RerankOptions, __: Variables) -> None:
     return None
 
 
-PROVIDERS: Mapping[str, Callable[[RerankOptions], Reranker | None]] = {"none": _none, "http": _http, "onnx": _onnx}
+PROVIDERS: Mapping[str, Callable[[RerankOptions, Variables], Reranker | None]] = {
+    "none": _none,
+    "http": _http,
+    "onnx": _onnx,
+}
 """Opens a reranker, by its name in the settings."""

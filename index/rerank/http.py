@@ -13,7 +13,9 @@ from cqm.index.model.options import RerankOptions
 from cqm.index.remote.addresses import is_address
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.http import client_options, making
 from cqm.index.remote.keys import read_key
+from cqm.index.remote.variables import Variables
 from cqm.index.rerank.base import MAX_CHARACTERS, Deadline, Reranker, in_time, readable
 from cqm.index.rerank.shapes import SHAPES, RerankShape, request_body, scores_in, shape_at, shape_by_url
 
@@ -33,11 +35,12 @@ _TOO_LARGE = re.compile(r"too large|too long|--(u)?batch-size", re.IGNORECASE)
 _CHECK = "Check rerank.url (the endpoint in full), rerank.shape and rerank.model."
 
 
-def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic) -> Reranker:
+def http_reranker(options: RerankOptions, variables: Variables, clock: Callable[[], float] = monotonic) -> Reranker:
     """Return a reranker over an endpoint, contacted at its first use.
 
     Parameters:
         options: url (default: the shape's own service), shape (default: found from the url), model, key.
+        variables: of services.
         clock: monotonic seconds; decides when a failed endpoint is tried again.
 
     Raises:
@@ -53,7 +56,7 @@ def http_reranker(options: RerankOptions, clock: Callable[[], float] = monotonic
             remedy="Set rerank.url to an endpoint, with http or https.",
         )
     shape = SHAPES[options.shape or shape_by_url(url)]
-    return HttpReranker(replace(options, url=url), shape_at(shape, url), Breaker(RETRY_SECONDS, clock))
+    return HttpReranker(replace(options, url=url), shape_at(shape, url), variables, Breaker(RETRY_SECONDS, clock))
 
 
 class HttpReranker:
@@ -62,12 +65,14 @@ class HttpReranker:
     Parameters:
         options: url and model of the endpoint, location of its key.
         shape: form of its requests and answers.
+        variables: of services.
         breaker: its state.
     """
 
-    def __init__(self, options: RerankOptions, shape: RerankShape, breaker: Breaker) -> None:
+    def __init__(self, options: RerankOptions, shape: RerankShape, variables: Variables, breaker: Breaker) -> None:
         self._options = options
         self._shape = shape
+        self._variables = variables
         self._breaker = breaker
         self._lock = Lock()
         self._service: _Service | None = None
@@ -99,7 +104,7 @@ class HttpReranker:
     def _found(self) -> "_Service":
         with self._lock:
             if self._service is None:
-                self._service = _connect(self._options, self._shape)
+                self._service = _connect(self._options, self._shape, self._variables)
             return self._service
 
 
@@ -193,23 +198,19 @@ def _source(endpoint: Endpoint) -> str:
     return f"The reranker at {endpoint}"
 
 
-def _connect(options: RerankOptions, shape: RerankShape) -> _Service:
+def _connect(options: RerankOptions, shape: RerankShape, variables: Variables) -> _Service:
     import httpx
 
-    endpoint = Endpoint(options.url, _key(options, shape))
+    endpoint = Endpoint(options.url, _key(options, shape, variables))
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    try:
-        # Data for this machine must not leave it through a proxy; redirects are off anyway.
-        client = httpx.Client(headers=headers, trust_env=not endpoint.is_loopback)
-    except (ValueError, ImportError, OSError) as error:
-        message = f"A connection to {endpoint} cannot be made: {endpoint.quoted(error)}."
-        raise RerankError(message, remedy="Check the environment's proxies and certificates.") from error
+    with making(endpoint, RerankError):
+        client = httpx.Client(headers=headers, **client_options(endpoint, variables))
     return _Service(client, endpoint, shape, options.model, _key_place(options, shape))
 
 
-def _key(options: RerankOptions, shape: RerankShape) -> str:
+def _key(options: RerankOptions, shape: RerankShape, variables: Variables) -> str:
     try:
-        return read_key(options.api_key_env or shape.key_variable, options.api_key_file)
+        return read_key(options.api_key_env or shape.key_variable, options.api_key_file, variables)
     except EmbeddingError as error:
         raise RerankError(error.message, remedy=error.remedy) from error
 

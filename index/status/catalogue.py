@@ -34,18 +34,20 @@ from cqm.index.model.errors import (
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
 from cqm.index.model.status import IndexEntry
+from cqm.index.remote.variables import Variables
 from cqm.index.status.status import server_of
 
 _MEGABYTE = 1_000_000
 
 
-def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
+def make_room(kept: Path, options: IndexOptions, variables: Variables) -> Iterator[str]:
     """Delete indexes of other roots, the least recently used first, until all fit into `options.disk_mb`.
 
     Indexes in use by a process stay, as do those that can't be deleted.
 
     Parameters:
         kept: the folder of an index to keep in any case.
+        options, variables: of its indexes and services.
 
     Yields:
         A sentence for each deleted index, and one if the rest is still too large.
@@ -60,7 +62,7 @@ def make_room(kept: Path, options: IndexOptions) -> Iterator[str]:
             return
         try:
             root = noted_root(folder)
-            remove_index(folder, options)
+            remove_index(folder, options, variables)
         except (IndexInUseError, StoreError, OSError):
             continue
         over -= sizes[folder]
@@ -143,11 +145,11 @@ def _counted(folder: Path, name: str) -> dict[str, Any]:
         return {"damage": error.message}
 
 
-def remove_index(folder: Path, options: IndexOptions) -> None:
+def remove_index(folder: Path, options: IndexOptions, variables: Variables) -> None:
     """Delete an index. A kill in between leaves an index as if never made.
 
     Parameters:
-        options: of its server, if it is on one.
+        options, variables: of its server, if it is on one.
 
     Raises:
         IndexInUseError: a process has it open.
@@ -160,7 +162,7 @@ def remove_index(folder: Path, options: IndexOptions) -> None:
     lock = IndexLock(folder)
     lock.acquire()
     try:
-        remove_all(folder, options)
+        remove_all(folder, options, variables)
         for name in [*sorted(FILES - {ROOT_FILE, LOCK_FILE}), ROOT_FILE]:
             (folder / name).unlink(missing_ok=True)
         # Windows refuses to delete an open file. The rest is no index.

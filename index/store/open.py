@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cqm.index.model.errors import DamagedIndexError, ElsewhereError, StoreError
 from cqm.index.model.options import StoreOptions
+from cqm.index.remote.variables import Variables
 from cqm.index.store.base import TERMS, Nearest, Point, Store, file_point_id
 from cqm.index.store.collection import CollectionNote, new_note, read_note, write_note
 from cqm.index.store.edge import EdgeStore
@@ -27,6 +28,7 @@ SHAPING = (
 def open_store(
     place: Path,
     options: StoreOptions,
+    variables: Variables,
     flushing: Callable[[], AbstractContextManager[None]],
     *,
     is_begun: bool,
@@ -37,6 +39,7 @@ def open_store(
     Parameters:
         place: the folder of the generation.
         options: of the server; a generation already begun stays in its place.
+        variables: of services.
         flushing: as in `EdgeStore`.
         is_begun: whether it may contain anything.
         is_settled: whether the folder's whole content is known to be on disk.
@@ -53,7 +56,7 @@ def open_store(
         write_note(place, note)
     else:
         _refuse_elsewhere(note, options)
-    return _on_server(place, note, options, flushing)
+    return _on_server(place, note, options, variables, flushing)
 
 
 def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
@@ -82,7 +85,7 @@ def store_shape(options: StoreOptions) -> tuple[object, ...]:
     return tuple(getattr(options, name) for name in SHAPING)
 
 
-def drop_store(place: Path, options: StoreOptions) -> None:
+def drop_store(place: Path, options: StoreOptions, variables: Variables) -> None:
     """Delete a generation's collection, if it has one.
 
     Raises:
@@ -100,14 +103,14 @@ def drop_store(place: Path, options: StoreOptions) -> None:
             f"The collection {note.name} is on {note.url}, which is not what store.url names now.",
             remedy=f"Set store.url to it, or delete the collection there and {place.parent} by hand.",
         )
-    store = _on_server(place, note, options)
+    store = _on_server(place, note, options, variables)
     try:
         store.drop()
     finally:
         store.close()
 
 
-def try_server(options: StoreOptions) -> str:
+def try_server(options: StoreOptions, variables: Variables) -> str:
     """Create, fill, search and delete a small collection on the server; return the server's version.
 
     Raises:
@@ -119,7 +122,7 @@ def try_server(options: StoreOptions) -> str:
         place = Path(folder) / "doctor-0" / "generation"
         place.mkdir(parents=True)
         note = new_note(place, options)
-        store = _on_server(place, note, options)
+        store = _on_server(place, note, options, variables)
         row = np.array([0.6, 0.8], dtype=np.float32)
         try:
             store.create()
@@ -138,9 +141,10 @@ def _on_server(
     place: Path,
     note: CollectionNote,
     options: StoreOptions,
+    variables: Variables,
     flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> "QdrantStore":
     from cqm.index.store.qdrant import QdrantStore
     from cqm.index.store.qdrant_client import QdrantServer
 
-    return QdrantStore(place, note, QdrantServer(options), options, flushing)
+    return QdrantStore(place, note, QdrantServer(options, variables), options, flushing)

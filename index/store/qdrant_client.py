@@ -14,7 +14,9 @@ from cqm.chunkers.extras import how_to_add
 from cqm.index.model.errors import REBUILD, DamagedIndexError, EmbeddingError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.http import client_options, making
 from cqm.index.remote.keys import read_key
+from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,18 +57,20 @@ class QdrantServer:
 
     Parameters:
         options: its address, key, time limits and retries.
+        variables: of services.
         client: sends requests; None to create it from the options.
 
     Raises:
         StoreError: the address is not valid, or the key cannot be read.
     """
 
-    def __init__(self, options: StoreOptions, client: "QdrantClient | None" = None) -> None:
+    def __init__(self, options: StoreOptions, variables: Variables, client: "QdrantClient | None" = None) -> None:
         self._options = options
+        self._variables = variables
         self._client = client
         self._lock = threading.Lock()
         try:
-            self._endpoint = Endpoint(options.url, read_key(options.api_key_env, options.api_key_file))
+            self._endpoint = Endpoint(options.url, read_key(options.api_key_env, options.api_key_file, variables))
         except EmbeddingError as error:
             raise StoreError(error.message, remedy=error.remedy) from error
 
@@ -131,17 +135,18 @@ class QdrantServer:
         except ImportError as error:
             message = f"store.url is {self}, and the package qdrant-client is not installed."
             raise StoreError(message, remedy=f"Run `{how_to_add('server')}`.") from error
-        key, further = self._endpoint.key, self._verification()
+        key = self._endpoint.key
         if key and self._endpoint.url.startswith("http:") and not self._endpoint.is_loopback:
             _log.warning("The API key of Qdrant at %s is sent unencrypted: give store.url with https.", self)
-        # As a header: given as the key, the client would warn in its own words, even without crossing a network.
-        return QdrantClient(
-            url=self._options.url,
-            headers={"api-key": key} if key else None,
-            timeout=max(1, -int(-self._options.timeout_seconds // 1)),
-            check_compatibility=False,
-            **further,
-        )
+        with making(self._endpoint, StoreError):
+            # As a header: given as the key, the client would warn in its own words, even without crossing a network.
+            return QdrantClient(
+                url=self._options.url,
+                headers={"api-key": key} if key else None,
+                timeout=max(1, -int(-self._options.timeout_seconds // 1)),
+                check_compatibility=False,
+                **client_options(self._endpoint, self._variables) | self._verification(),
+            )
 
     def _verification(self) -> dict[str, Any]:
         """Return the configured certificate authorities for the client."""

@@ -12,6 +12,7 @@ from cqm.index.embedding.routes import Route
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.options import ContextOptions, IndexOptions
 from cqm.index.model.progress import Cost, Estimate
+from cqm.index.remote.variables import Variables
 from cqm.index.update.plan import Plan
 from cqm.index.update.prepare import Preparation, PreparedChunk, PreparedFile, prepare_files
 from cqm.index.update.write import with_held_notes
@@ -19,7 +20,12 @@ from cqm.index.workers import Workers
 
 
 def estimate_update(
-    plan: Plan, manifest: Manifest, preparation: Preparation, options: IndexOptions, workers: Workers
+    plan: Plan,
+    manifest: Manifest,
+    preparation: Preparation,
+    options: IndexOptions,
+    workers: Workers,
+    variables: Variables,
 ) -> Estimate:
     """Read and chunk the files of an update, and add up the texts to embed. Stores and sends nothing.
 
@@ -29,6 +35,7 @@ def estimate_update(
         preparation: how files are prepared.
         options: the models.
         workers: prepare them.
+        variables: of services.
     """
     tokens: Counter[str] = Counter()
     texts: Counter[str] = Counter()
@@ -42,10 +49,10 @@ def estimate_update(
             sizes.append(DocumentSize(estimate(file.source.text), tuple(part.row.tokens for part in fresh)))
     costs: dict[str, Cost] = {}
     for route in Route:
-        cost = _cost(options, route, texts[route], tokens[route]) if texts[route] else None
+        cost = _cost(options, route, texts[route], tokens[route], variables) if texts[route] else None
         if cost:
             costs[cost.name] = _together(costs.get(cost.name), cost)
-    return Estimate(len(plan.todo), texts.total(), tuple(costs.values()), _contexts(options.context, sizes))
+    return Estimate(len(plan.todo), texts.total(), tuple(costs.values()), _contexts(options.context, sizes, variables))
 
 
 def _together(first: Cost | None, second: Cost) -> Cost:
@@ -66,17 +73,17 @@ def _fresh(file: PreparedFile, manifest: Manifest, place: str) -> Iterator[Prepa
     yield from (part for part in file.chunks or () if held.get(part.row.id) != part.row.fingerprint)
 
 
-def _cost(options: IndexOptions, route: Route, texts: int, tokens: int) -> Cost | None:
+def _cost(options: IndexOptions, route: Route, texts: int, tokens: int, variables: Variables) -> Cost | None:
     order = in_order(options, route)
     if not order:
         return None
-    price = known_facts(order[0]).usd_per_million_tokens
+    price = known_facts(order[0], variables).usd_per_million_tokens
     return Cost(model_name(order[0]), texts, tokens, usd=None if price is None else tokens * price / 1_000_000)
 
 
-def _contexts(options: ContextOptions, documents: list[DocumentSize]) -> Cost | None:
+def _contexts(options: ContextOptions, documents: list[DocumentSize], variables: Variables) -> Cost | None:
     name = writer_name(options)
     if not name:
         return None
-    found = estimate_contexts(options, documents)
+    found = estimate_contexts(options, documents, variables)
     return Cost(name, found.requests, found.tokens, found.output_tokens, found.usd)

@@ -112,7 +112,8 @@ class Updating:
     def estimate(self, target: Generation) -> Estimate:
         """Estimate the model calls of an update of the whole tree."""
         plan = plan_update(self.root, target, self.options, None)
-        return estimate_update(plan, target.manifest, self.preparation(), self.options, self.workers)
+        preparation, variables = self.preparation(), self.services.variables
+        return estimate_update(plan, target.manifest, preparation, self.options, self.workers, variables)
 
     def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
         """Let a complete generation serve, unless files or vectors would be lost; add notes to the summary."""
@@ -124,4 +125,4 @@ class Updating:
             target.manifest.set_facts(dict.fromkeys(_REBUILT, ""))
         self.lineage.switch_to(target)
         note_use(self.folder)
-        return replace(summary, notes=(*notes, *make_room(self.folder, self.options)))
+        return replace(summary, notes=(*notes, *make_room(self.folder, self.options, self.services.variables)))

@@ -11,6 +11,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import size_on_disk
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.status import IndexEntry
+from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
 from cqm.server.answers.status_text import entry_lines, size_text
 from cqm.server.config.settings import Settings
@@ -114,7 +115,7 @@ def _removed(found: IndexEntry, options: IndexOptions) -> bool:
     """Delete an index; report a failure and return False."""
     try:
         dismiss(Path(found.location))
-        remove_index(Path(found.location), options)
+        remove_index(Path(found.location), options, process_variables())
     except CqmError as error:
         say(f"{found.root}: {error}")
         return False

@@ -1,6 +1,5 @@
 """Checks of each configured model, service and cache layer for `cqm doctor`: one small piece of real work each."""
 
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import TypeVar
 from cqm.index.disk.locations import cache_folder
 from cqm.index.model.options import CacheOptions, ContextOptions, EmbeddingOptions, RerankOptions, StoreOptions
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.variables import process_variables
 from cqm.server.answers.status_text import size_text, usd_text
 from cqm.server.doctor.machine_checks import Case, Found, Row, bad, good, off
 
@@ -53,7 +53,9 @@ def check_model(options: EmbeddingOptions, budget_usd: float) -> Found:
     from cqm.index.embedding import open_embedder
 
     # A check must not download gigabytes.
-    embedder = open_embedder(replace(options, timeout_seconds=min(options.timeout_seconds, _PATIENCE), pull=False))
+    embedder = open_embedder(
+        replace(options, timeout_seconds=min(options.timeout_seconds, _PATIENCE), pull=False), process_variables()
+    )
     if embedder is None:
         return off("search is by words alone")
     try:
@@ -92,7 +94,8 @@ def check_writer(options: ContextOptions) -> Found:
     from cqm.chunkers.model import ChunkOptions, Document
     from cqm.index.contextual import open_writer, writer_name
 
-    writer = open_writer(replace(options, timeout_seconds=min(options.timeout_seconds, _WRITERS_PATIENCE)), None)
+    options = replace(options, timeout_seconds=min(options.timeout_seconds, _WRITERS_PATIENCE))
+    writer = open_writer(options, None, process_variables())
     if writer is None:
         return off("made by rules, without a model")
     document = Document("example.py", f"{_PART}\n\n{_OTHER}")
@@ -116,7 +119,7 @@ def check_reranker(options: RerankOptions) -> Found:
     """Score two texts, twice: the first time may load a model."""
     from cqm.index.rerank import open_reranker
 
-    reranker = open_reranker(options)
+    reranker = open_reranker(options, process_variables())
     if reranker is None:
         return off("results stay in the order of the search")
     try:
@@ -148,7 +151,9 @@ def check_encoder(case: Case) -> Found:
     late = case.settings.late
     if not late.encoder:
         return off("late.encoder is empty")
-    encoder = open_token_encoder(late.encoder, api_key=os.environ.get(late.api_key_env, ""), timeout_seconds=_PATIENCE)
+    variables = process_variables()
+    key = variables.get(late.api_key_env, "")
+    encoder = open_token_encoder(late.encoder, variables, api_key=key, timeout_seconds=_PATIENCE)
     try:
         rows = encoder.encode(encoder.tokenize(_PART).ids)
         return good(encoder.name, f"{rows.shape[1]} dimensions", f"window of {encoder.window:,} tokens")
@@ -178,7 +183,7 @@ def _check_layer(case: Case, options: CacheOptions) -> Found:
 
     folder = options.folder or cache_folder(case.options)
     key, value = f"doctor {secrets.token_hex(16)}", secrets.token_bytes(64)
-    cache = open_cache(options, folder)
+    cache = open_cache(options, folder, process_variables())
     began = time.perf_counter()
     try:
         cache.put("statistics", {key: value})
@@ -223,7 +228,7 @@ def check_store(options: StoreOptions) -> Found:
 
     if not options.url:
         return off("chunks are kept in the index folder")
-    version, seconds = _timed(lambda: try_server(replace(options, retry_seconds=0.0)))
+    version, seconds = _timed(lambda: try_server(replace(options, retry_seconds=0.0), process_variables()))
     return good(f"Qdrant {version} at {Endpoint(options.url)}", seconds)
 
 

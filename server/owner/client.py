@@ -14,6 +14,7 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.remote.variables import process_variables
 from cqm.server.errors import SharingError
 from cqm.server.owner.connect import connect
 from cqm.server.owner.environment import service_variables
@@ -106,7 +107,7 @@ class RemoteIndex:
             Client(uuid.uuid4().hex),
             str(root),
             options,
-            service_variables(options),
+            service_variables(options, process_variables()),
             idle_seconds,
             adopts,
         )

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Condition, Lock
+from types import MappingProxyType
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
-from cqm.server.owner.environment import adopt, restored_on_error, service_variables
 from cqm.server.owner.messages import METHODS, Build, Client, Greeting
 from cqm.server.owner.options_diff import names, notice
 from cqm.server.owner.shared_runs import Opened
@@ -53,6 +53,8 @@ class Tenancy:
         self._going: Counter[str] = Counter()
         self._held: frozenset[str] = frozenset()
         self._opened: Opened | None = None
+        self._variables: dict[str, str] = {}
+        """Of the services of the open index, which reads them with each new connection."""
         self._is_leaving = self._is_ended = False
         self.idle_seconds = 60.0
 
@@ -224,13 +226,19 @@ class Tenancy:
 
     def _adopt_keys(self, greeting: Greeting) -> None:
         """Take over a new client's variables which the index lacks."""
-        known, brought = service_variables(greeting.options), greeting.variables
+        known, brought = self._variables, greeting.variables
         if known == brought:
             return
         # The client with another value may be leaving.
         seconds = _GRACE_SECONDS if any(known.get(name, value) != value for name, value in brought.items()) else 0.0
         only_new = not self._is_alone(greeting.client, seconds)
-        if adopt(greeting.options, brought, only_new=only_new) and not self._goes_on(METHODS):
+        new = {**brought, **known} if only_new else brought
+        if new == known:
+            return
+        if self._goes_on(METHODS):
+            # Work is not stopped for a new key: the next connection uses it.
+            known.update(new)
+        else:
             self._switch(greeting, only_new=only_new)
 
     def _switch(self, greeting: Greeting, *, only_new: bool) -> None:
@@ -274,13 +282,15 @@ class Tenancy:
         try:
             if before:
                 before.close()
-            with restored_on_error():
-                adopt(greeting.options, greeting.variables, only_new=only_new)
-                source, self._source = self._source, None
-                self._publish(Index.open(Path(greeting.root), greeting.options, source))
+            variables = {**greeting.variables, **(self._variables if only_new else {})}
+            source, self._source = self._source, None
+            index = Index.open(Path(greeting.root), greeting.options, source, MappingProxyType(variables))
+            self._variables = variables
+            self._publish(index)
         finally:
             if self._opened is None and before and not self._is_ended:
-                self._publish(Index.open(before.index.root, before.index.options))
+                held = MappingProxyType(self._variables)
+                self._publish(Index.open(before.index.root, before.index.options, variables=held))
 
     def _publish(self, index: Index) -> None:
         """Give an open index to calls; close it if the owner has ended, since nobody else would.

@@ -1,6 +1,5 @@
 """A choice of chunking in plain words, and the options it makes with the settings in force."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,6 +11,7 @@ from cqm.chunkers.model import Document
 from cqm.chunkers.strategies.options import options_of
 from cqm.chunkers.strategies.recommended import recommended
 from cqm.chunkers.strategies.table import Options
+from cqm.index.remote.variables import process_variables
 from cqm.server.config.settings import Settings
 from cqm.server.errors import SettingsError
 
@@ -129,7 +129,7 @@ def source_of(choice: Choice, settings: Settings) -> dict[str, str]:
 def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArray[np.float32]"]]:
     from cqm.index.embedding import open_embedder  # only where something is embedded
 
-    embedder = open_embedder(settings.embedding_options())
+    embedder = open_embedder(settings.embedding_options(), process_variables())
     if embedder is None:
         message = "Strategy semantic: expected a model, but embedding.provider is none."
         raise SettingsError(message, remedy="Set embedding.provider to embedded, ollama or openai.")
@@ -159,9 +159,9 @@ def _encoder(settings: Settings) -> Iterator["TokenEncoder"]:
         raise SettingsError(
             message, remedy="Set late.encoder to the folder of such a model or the address of a server."
         )
-    key = os.environ.get(settings.late.api_key_env, "")
-    timeout = settings.embedding.timeout_seconds
-    encoder = open_token_encoder(settings.late.encoder, api_key=key, timeout_seconds=timeout)
+    variables, timeout = process_variables(), settings.embedding.timeout_seconds
+    key = variables.get(settings.late.api_key_env, "")
+    encoder = open_token_encoder(settings.late.encoder, variables, api_key=key, timeout_seconds=timeout)
     try:
         yield encoder
     finally:

@@ -8,6 +8,7 @@ what it stores in Redis stays there until it is old or that database is flushed.
 """
 
 import argparse
+import os
 import sysconfig
 import tempfile
 import time
@@ -33,7 +34,7 @@ def texts_of(count: int) -> list[str]:
 
 
 def measure(title: str, options: EmbeddingOptions, cache: Cache, texts: list[str]) -> None:
-    embedder = open_embedder(options)
+    embedder = open_embedder(options, variables=os.environ)
     assert embedder is not None
     cached = CachedEmbedder(embedder, cache)
     cached.embed_query(uuid4().hex)  # the model is loaded
@@ -67,7 +68,7 @@ def main() -> None:
         layers = CacheOptions(redis_url=given.redis)
 
         def opened(options: CacheOptions, place: str = "shared") -> Cache:
-            return open_cache(options, Path(folder, place))
+            return open_cache(options, Path(folder, place), variables=os.environ)
 
         measure("no cache", model, opened(CacheOptions(enabled=False)), texts)
         cache = opened(layers)

@@ -8,6 +8,7 @@ CPU is that of the whole process, the store's own threads included. The cache is
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import threading
@@ -56,9 +57,9 @@ class Timed:
 
 def stages(index: Index, questions: Sequence[str], limit: int) -> Times:
     """CPU milliseconds of the stages of each search; those of a stage that comes twice are added up."""
-    cache = open_cache(index.options.cache, index.folder)
-    routes = open_routes(index.options, cache)
-    generation = open_generation(index.folder, current_name(index.folder), index.options)
+    cache = open_cache(index.options.cache, index.folder, variables=os.environ)
+    routes = open_routes(index.options, cache, variables=os.environ)
+    generation = open_generation(index.folder, current_name(index.folder), index.options, variables=os.environ)
     of_query: Times = defaultdict(list)
     try:
         for question in questions:

@@ -20,6 +20,7 @@ FILE gets a line per question, embedder and mode, with the ranks from 0 of file 
 import argparse
 import json
 import math
+import os
 import shutil
 import sys
 import tempfile
@@ -134,7 +135,7 @@ class Observed:
 @contextmanager
 def observed(embedding: EmbeddingOptions, instead: Mapping[str, str]) -> Iterator[Observed | None]:
     """Have every embedder of these options be one that can be looked at; None where the provider has none."""
-    inner = open_embedder(embedding)
+    inner = open_embedder(embedding, variables=os.environ)
     looked_at = inner and Observed(inner, instead)
     row = PROVIDERS[embedding.provider]
     PROVIDERS[embedding.provider] = lambda _: looked_at

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
     from cqm.chunkers.strategies.pooling import TokenEncoder
@@ -10,12 +11,15 @@ if TYPE_CHECKING:
 __all__ = ["open_token_encoder"]
 
 
-def open_token_encoder(location: str, *, api_key: str = "", timeout_seconds: float = 60.0) -> "TokenEncoder":
+def open_token_encoder(
+    location: str, variables: Variables, *, api_key: str = "", timeout_seconds: float = 60.0
+) -> "TokenEncoder":
     """Return the encoder at a location; it is loaded or contacted at its first use.
 
     Parameters:
         location: a folder with a model of `onnx.MODELS` (model.onnx and tokenizer.json), or the address of a llama.cpp
             server run with `--embeddings --pooling none`, such as "http://127.0.0.1:8080".
+        variables: of services.
         api_key: for a server with a key.
         timeout_seconds: of a request to a server.
 
@@ -25,7 +29,7 @@ def open_token_encoder(location: str, *, api_key: str = "", timeout_seconds: flo
     if location.startswith(("http://", "https://")):
         from cqm.index.embedding.late.llama import LlamaTokenEncoder
 
-        return LlamaTokenEncoder(location, api_key, timeout_seconds)
+        return LlamaTokenEncoder(location, variables, api_key, timeout_seconds)
     if not location:
         message = "Late chunking has no encoder."
         raise EmbeddingError(message, remedy="Name a folder with a model, or the address of a llama.cpp server.")

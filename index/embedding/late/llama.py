@@ -19,7 +19,9 @@ from cqm.index.embedding.late.pieces import offsets_of
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.spaces import Space
 from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.http import client_options, making
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
+from cqm.index.remote.variables import Variables
 from cqm.index.text.terms import encodable
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class LlamaTokenEncoder:
 
     Parameters:
         url: of the server.
+        variables: of services.
         api_key: its `--api-key`; empty for none.
         timeout_seconds: of a request.
         retries: for failed requests.
@@ -54,11 +57,13 @@ class LlamaTokenEncoder:
     def __init__(
         self,
         url: str,
+        variables: Variables,
         api_key: str = "",
         timeout_seconds: float = 60.0,
         retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._endpoint = Endpoint(url.rstrip("/"), api_key)
+        self._variables = variables
         self._timeout = timeout_seconds
         self._retries = retries
         self._lock = Lock()
@@ -100,7 +105,7 @@ class LlamaTokenEncoder:
     def _found(self) -> "_ServedModel":
         with self._lock:
             if self._model is None:
-                self._model = _find(self._endpoint, self._timeout, self._retries)
+                self._model = _find(self._endpoint, self._timeout, self._variables, self._retries)
             return self._model
 
 
@@ -187,7 +192,7 @@ class _Server:
         return EmbeddingError(answer, remedy=_START)
 
 
-def _find(endpoint: Endpoint, timeout: float, retries: RetryPolicy) -> _ServedModel:
+def _find(endpoint: Endpoint, timeout: float, variables: Variables, retries: RetryPolicy) -> _ServedModel:
     """Ask the server for its model, context length and control tokens."""
     import httpx
 
@@ -195,8 +200,8 @@ def _find(endpoint: Endpoint, timeout: float, retries: RetryPolicy) -> _ServedMo
         message = f"The key for {endpoint} has blanks or other characters that no header holds."
         raise EmbeddingError(message, remedy=_GIVE_KEY)
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    # Data for this machine must not leave it through a proxy.
-    client = httpx.Client(timeout=timeout, headers=headers, trust_env=not endpoint.is_loopback)
+    with making(endpoint, EmbeddingError):
+        client = httpx.Client(timeout=timeout, headers=headers, **client_options(endpoint, variables))
     with ExitStack() as unless_met:
         unless_met.callback(client.close)
         model = _met(_Server(client, endpoint, retries.brief()), retries)

@@ -1,5 +1,6 @@
 """What tests of the cache share: a clock that stands until it is told, and a server that speaks Redis as it is told."""
 
+import os
 import socketserver
 import threading
 import time
@@ -38,7 +39,7 @@ def opened(tmp_path: Path, clock: StandingClock) -> Iterator[Open]:
 
     def open_one(memory_mb: int = 0, redis_url: str = "", disk_mb: int = 64, **options: object) -> Cache:
         chosen = CacheOptions(memory_mb=memory_mb, redis_url=redis_url, disk_mb=disk_mb, **options)
-        caches.append(open_cache(chosen, tmp_path / "cache", clock))
+        caches.append(open_cache(chosen, tmp_path / "cache", os.environ, clock))
         return caches[-1]
 
     yield open_one

@@ -148,7 +148,7 @@ def test_a_damaged_file_is_moved_aside_and_begun_anew(
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("sound")
-    open_cache(DISK_ONLY, folder).put("vectors", ITEMS)
+    open_cache(DISK_ONLY, folder, variables=os.environ).put("vectors", ITEMS)
     return (folder / "values" / "cache.db").read_bytes()
 
 
@@ -168,7 +168,7 @@ def test_whatever_bytes_of_the_file_change_no_wrong_value_comes_and_nothing_fail
     shutil.rmtree(tmp_path / "values", ignore_errors=True)
     (tmp_path / "values").mkdir(mode=0o700)
     (tmp_path / "values" / "cache.db").write_bytes(content)
-    cache = open_cache(DISK_ONLY, tmp_path)
+    cache = open_cache(DISK_ONLY, tmp_path, variables=os.environ)
     assert cache.get("vectors", ITEMS).items() <= ITEMS.items()
     for _ in range(3):
         cache.put("vectors", ITEMS)

@@ -23,7 +23,7 @@ from pathlib import Path
 from cqm.index.cache import open_cache
 from cqm.index.model.options import CacheOptions
 now = [time.time()]
-cache = open_cache(CacheOptions(memory_mb=0, disk_mb=64), Path(sys.argv[1]), lambda: now[0])
+cache = open_cache(CacheOptions(memory_mb=0, disk_mb=64), Path(sys.argv[1]), {}, lambda: now[0])
 """
 
 

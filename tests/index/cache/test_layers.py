@@ -1,5 +1,6 @@
 """The cache as a whole: what it keeps, for how long, in which layer."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -144,7 +145,7 @@ def test_nothing_is_touched_before_the_first_use(opened: "Open", tmp_path: Path)
     ],
 )
 def test_the_options_say_which_layers_there_are(tmp_path: Path, options: CacheOptions, names: list[str]) -> None:
-    cache = open_cache(options, tmp_path)
+    cache = open_cache(options, tmp_path, variables=os.environ)
     assert [told.name for told in cache.layers()] == names
     assert cache.enabled == bool(names)
 

@@ -231,7 +231,7 @@ sys.modules["redis"] = None
 from pathlib import Path
 from cqm.index.cache import open_cache
 from cqm.index.model.options import CacheOptions
-cache = open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0", disk_mb=0), Path("unused"))
+cache = open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0", disk_mb=0), Path("unused"), {})
 cache.put("vectors", {"key": b"value"})
 assert cache.get("vectors", ["key"]) == {"key": b"value"}
 print(cache.layers()[1].problem)
@@ -247,7 +247,7 @@ import sys
 from pathlib import Path
 from cqm.index.cache import open_cache
 from cqm.index.model.options import CacheOptions
-open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0"), Path("unused")).layers()
+open_cache(CacheOptions(redis_url="redis://127.0.0.1:1/0"), Path("unused"), {}).layers()
 print({"redis", "diskcache", "numpy", "pickle"} & {*sys.modules})
 """
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,6 +1,7 @@
 """The scripted server, speaking the chat protocols of Ollama and OpenAI, and writers that ask it."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from threading import Barrier, Lock
 from typing import Any
@@ -111,7 +112,7 @@ def connect(request: pytest.FixtureRequest, clock: Clock, server: ChatServer) ->
         provider = settings.pop("provider", "openai")
         address = settings.pop("base_url", server.url + ("/v1" if provider == "openai" else ""))
         settings = {"model": "tiny", "timeout_seconds": 20.0, **settings}
-        writer = open_writer(ContextOptions(provider, base_url=address, **settings), cache, QUICK, clock)
+        writer = open_writer(ContextOptions(provider, base_url=address, **settings), cache, os.environ, QUICK, clock)
         assert writer is not None
         request.addfinalizer(writer.close)
         return writer

@@ -1,6 +1,7 @@
 """A service that fails: what the user is told, what the rules take over, and what is asked again."""
 
 import json
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -136,7 +137,7 @@ def test_what_is_lost_when_the_service_dies_midway_is_written_when_it_is_back(
         return speak(request) if len(first.chats) <= half else Reply(200, "", announced=4000)
 
     first.rule = die_midway
-    cache = open_cache(CacheOptions(), tmp_path)
+    cache = open_cache(CacheOptions(), tmp_path, variables=os.environ)
     address = first.url + ("/v1" if provider == "openai" else "")
     writer = connect(cache, provider=provider, base_url=address, concurrency=1)
     written = writer.write("pump.md", TEXT, CHUNKS)
@@ -173,7 +174,7 @@ def test_an_answer_that_says_nothing_leaves_its_chunk_to_the_rules_for_good(
 ) -> None:
     speak = server.say
     server.say = lambda request: said if blame(request, 1) else speak(request)
-    cache = open_cache(CacheOptions(), tmp_path)
+    cache = open_cache(CacheOptions(), tmp_path, variables=os.environ)
     writer = connect(cache, provider=provider)
     written = writer.write("pump.md", TEXT, CHUNKS)
     assert [place for place, note in enumerate(written.notes) if not note] == [1]

@@ -1,5 +1,6 @@
 """What contexts take, in tokens and dollars: counted, estimated before, and bounded."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -109,12 +110,14 @@ def test_a_budget_needs_a_price(server: "ChatServer", connect: Connect) -> None:
 def test_the_price_is_the_options_or_the_tables_or_unknown(options: ContextOptions, usd: float | None) -> None:
     # A million tokens of output, and as many of input but for what the tasks of a hundred thousand questions take.
     options = replace(options, max_tokens=100, window_tokens=1)
-    told = estimate_contexts(options, [DocumentSize(10**9, (1,) * 10_000)])
+    told = estimate_contexts(options, [DocumentSize(10**9, (1,) * 10_000)], variables=os.environ)
     assert told.output_tokens == (0 if options.provider == "rules" else 1_000_000)
     if usd is None:
         assert told.usd is None
         return
-    only_output = estimate_contexts(replace(options, usd_per_million_input=0.0), [DocumentSize(10**9, (1,) * 10_000)])
+    only_output = estimate_contexts(
+        replace(options, usd_per_million_input=0.0), [DocumentSize(10**9, (1,) * 10_000)], variables=os.environ
+    )
     assert only_output.usd is not None
     assert told.usd is not None
     per_input = (told.usd - only_output.usd) / (told.tokens / 1e6) if told.tokens else 0.0
@@ -142,15 +145,20 @@ def test_the_estimate_is_what_is_then_sent(server: "ChatServer", connect: Connec
     for window in (300, 100_000):
         writer = connect(window_tokens=window)
         assert writer.write("pump.md", TEXT, CHUNKS).problem == ""
-        told = estimate_contexts(ContextOptions("openai", "tiny", window_tokens=window), [size])
+        told = estimate_contexts(ContextOptions("openai", "tiny", window_tokens=window), [size], variables=os.environ)
         assert told.requests == writer.usage().requests == len(CHUNKS)
         assert writer.usage().tokens == pytest.approx(told.tokens, rel=0.2)
         assert writer.usage().output_tokens <= told.output_tokens == 100 * len(CHUNKS)
 
 
 def test_the_estimate_leaves_out_chunks_that_are_their_document() -> None:
-    assert estimate_contexts(ContextOptions("openai"), [DocumentSize(50, (50,)), DocumentSize(0, ())]).requests == 0
+    assert (
+        estimate_contexts(
+            ContextOptions("openai"), [DocumentSize(50, (50,)), DocumentSize(0, ())], variables=os.environ
+        ).requests
+        == 0
+    )
 
 
 def test_writing_for_nothing_has_no_price(server: "ChatServer", connect: Connect) -> None:
-    assert open_writer(ContextOptions("ollama", budget_usd=1.0), None) is not None
+    assert open_writer(ContextOptions("ollama", budget_usd=1.0), None, variables=os.environ) is not None

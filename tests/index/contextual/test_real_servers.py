@@ -1,5 +1,6 @@
 """Against a real Ollama and a real server of OpenAI's protocol. The model is tiny: its prose says nothing."""
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -35,7 +36,7 @@ def options(request: pytest.FixtureRequest) -> ContextOptions:
 @pytest.fixture
 def connect(request: pytest.FixtureRequest) -> Callable[[ContextOptions], ContextWriter]:
     def open_one(options: ContextOptions) -> ContextWriter:
-        writer = open_writer(options, None, RetryPolicy(attempts=1))
+        writer = open_writer(options, None, os.environ, RetryPolicy(attempts=1))
         assert writer is not None
         request.addfinalizer(writer.close)
         return writer

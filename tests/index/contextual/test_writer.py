@@ -1,5 +1,6 @@
 """What becomes of a document's chunks, whoever writes: which are asked about, how, in which order, and what is kept."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +43,7 @@ def chunks_of(path: str, text: str) -> tuple[Chunk, ...]:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
-    return open_cache(CacheOptions(), tmp_path)
+    return open_cache(CacheOptions(), tmp_path, variables=os.environ)
 
 
 def test_every_chunk_gets_a_context_of_its_own_in_order(server: "ChatServer", connect: Connect, provider: str) -> None:
@@ -222,12 +223,12 @@ def test_who_writes_is_named_with_the_version_of_the_prompt() -> None:
 
 
 def test_rules_need_no_writer() -> None:
-    assert open_writer(ContextOptions(), None) is None
+    assert open_writer(ContextOptions(), None, variables=os.environ) is None
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ContextError, match=r"'claude'.*rules, ollama, openai"):
-        open_writer(ContextOptions("claude"), None)
+        open_writer(ContextOptions("claude"), None, variables=os.environ)
 
 
 def test_a_text_with_half_a_surrogate_pair_can_be_sent(server: "ChatServer", connect: Connect) -> None:

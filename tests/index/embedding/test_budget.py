@@ -1,5 +1,6 @@
 """What a process may spend on documents, also when several threads spend it."""
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -29,7 +30,7 @@ def connect(server: "ScriptedServer") -> Iterator[Connect]:
 
     def open_one(usd: float) -> BudgetedEmbedder:
         options = EmbeddingOptions("ollama", "tiny", server.url, concurrency=4, usd_per_million_tokens=PRICE)
-        embedder = open_embedder(options)
+        embedder = open_embedder(options, variables=os.environ)
         assert embedder is not None
         opened.append(BudgetedEmbedder(embedder, usd, PRICE))
         opened[-1].space()

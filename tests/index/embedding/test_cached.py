@@ -1,6 +1,7 @@
 """The embedder that asks the cache first, before a server that counts what it is asked."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ TEXTS = ["alpha", "beta beta", "gamma, gamma and gamma"]
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator[Cache]:
-    cache = open_cache(CacheOptions(memory_mb=1), tmp_path)
+    cache = open_cache(CacheOptions(memory_mb=1), tmp_path, variables=os.environ)
     yield cache
     cache.close()
 
@@ -39,7 +40,7 @@ def connect(server: "ScriptedServer", cache: Cache, request: pytest.FixtureReque
     """Open embedders over the server and the cache."""
 
     def open_one(model: str = "tiny", in_cache: Cache = cache, **options: object) -> CachedEmbedder:
-        embedder = open_embedder(EmbeddingOptions("ollama", model, server.url, **options))
+        embedder = open_embedder(EmbeddingOptions("ollama", model, server.url, **options), variables=os.environ)
         assert embedder is not None
         request.addfinalizer(embedder.close)
         return CachedEmbedder(embedder, in_cache)
@@ -78,7 +79,7 @@ def test_another_process_finds_the_vectors_bit_by_bit(
     server: "ScriptedServer", connect: Connect, tmp_path: Path
 ) -> None:
     fresh = connect().embed_documents(TEXTS)
-    other = connect(in_cache=open_cache(CacheOptions(memory_mb=0), tmp_path))
+    other = connect(in_cache=open_cache(CacheOptions(memory_mb=0), tmp_path, variables=os.environ))
     server.requests.clear()
     cached = other.embed_documents(TEXTS)
     assert asked(server) == []
@@ -88,7 +89,9 @@ def test_another_process_finds_the_vectors_bit_by_bit(
 
 def test_vectors_are_those_of_the_model_within_half_precision(connect: Connect) -> None:
     embedder = connect()
-    exact = open_embedder(EmbeddingOptions("ollama", "tiny", connect()._embedder._options.base_url))
+    exact = open_embedder(
+        EmbeddingOptions("ollama", "tiny", connect()._embedder._options.base_url), variables=os.environ
+    )
     assert exact is not None
     assert embedder.embed_documents(TEXTS).vectors == pytest.approx(exact.embed_documents(TEXTS).vectors, abs=1e-3)
     exact.close()
@@ -178,7 +181,7 @@ def test_no_text_asks_nothing(server: "ScriptedServer", connect: Connect) -> Non
 
 
 def test_a_disabled_cache_passes_everything_on_as_it_is(server: "ScriptedServer", connect: Connect) -> None:
-    embedder = connect(in_cache=open_cache(CacheOptions(enabled=False), Path("unused")))
+    embedder = connect(in_cache=open_cache(CacheOptions(enabled=False), Path("unused"), variables=os.environ))
     plain = embedder._embedder
     for _ in range(2):
         assert np.array_equal(embedder.embed_documents(TEXTS).vectors, plain.embed_documents(TEXTS).vectors)
@@ -188,7 +191,7 @@ def test_a_disabled_cache_passes_everything_on_as_it_is(server: "ScriptedServer"
 
 
 def test_the_embedded_model_is_not_cached(cache: Cache) -> None:
-    plain = open_embedder(EmbeddingOptions())
+    plain = open_embedder(EmbeddingOptions(), variables=os.environ)
     assert plain is not None
     embedder = CachedEmbedder(plain, cache)
     assert np.array_equal(embedder.embed_documents(TEXTS).vectors, plain.embed_documents(TEXTS).vectors)

@@ -1,5 +1,6 @@
 """The embedded model, with its real weights."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -177,7 +178,7 @@ def test_opening_an_embedder_loads_nothing() -> None:
 import sys
 from cqm.index.embedding import open_embedder
 from cqm.index.model.options import EmbeddingOptions
-embedders = [open_embedder(EmbeddingOptions(provider=name)) for name in ("embedded", "ollama", "openai", "none")]
+embedders = [open_embedder(EmbeddingOptions(provider=name), {}) for name in ("embedded", "ollama", "openai", "none")]
 early = {"numpy", "tokenizers", "safetensors", "ollama", "openai", "httpx", "stamina", "tiktoken"} & set(sys.modules)
 assert not early, early
 """
@@ -186,14 +187,14 @@ assert not early, early
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(EmbeddingError, match=r"one of: embedded, ollama, openai, voyage, jina, .*none"):
-        open_embedder(EmbeddingOptions(provider="word2vec"))
+        open_embedder(EmbeddingOptions(provider="word2vec"), variables=os.environ)
 
 
 def test_the_provider_none_opens_no_embedder() -> None:
-    assert open_embedder(EmbeddingOptions(provider="none")) is None
+    assert open_embedder(EmbeddingOptions(provider="none"), variables=os.environ) is None
 
 
 def test_the_default_is_the_embedded_model() -> None:
-    embedder = open_embedder(EmbeddingOptions())
+    embedder = open_embedder(EmbeddingOptions(), variables=os.environ)
     assert embedder is not None
     assert embedder.space().name == "embedded/code-256/256@1"

@@ -1,5 +1,6 @@
 """A model behind its breaker, when its service fails, says no, or is given another model."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -84,7 +85,9 @@ def connect(server: "ScriptedServer", kept: Kept, clock: Clock, monkeypatch: pyt
 
     def open_one(provider: str = "ollama", **options: object) -> GuardedModel:
         url = server.url + ("" if provider == "ollama" else "/v1")
-        embedder = open_embedder(EmbeddingOptions(provider, "tiny", url, concurrency=1, **options))  # type: ignore[arg-type]
+        embedder = open_embedder(
+            EmbeddingOptions(provider, "tiny", url, concurrency=1, **options), variables=os.environ
+        )  # type: ignore[arg-type]
         assert embedder is not None
         models.append(GuardedModel("a model", CachedEmbedder(embedder, kept), Breaker(60.0, clock)))
         return models[-1]

@@ -1,5 +1,7 @@
 """The key in a provider's own variable goes to the provider's host or where the user says, to no other address."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +45,8 @@ def sent(server: "ScriptedServer") -> str:
     return "\n".join(f"{name}: {value}" for request in server.requests for name, value in request.headers.items())
 
 
-def ask(options: EmbeddingOptions) -> None:
-    embedder = open_embedder(options)
+def ask(options: EmbeddingOptions, variables: Mapping[str, str] = os.environ) -> None:
+    embedder = open_embedder(options, variables)
     assert embedder
     try:
         embedder.embed_documents(["one"])
@@ -84,6 +86,27 @@ def test_an_address_that_the_user_chose_gets_the_providers_key(
     settings = load_settings(project, environment=environment, overrides=overrides, user=tmp_path / "cqm.yml")
     ask(settings.embedding_options())
     assert f"secret-{key_variable(provider)}" in sent(server)
+
+
+def test_further_settings_of_openai_are_those_handed_down_and_not_the_processs(server: "ScriptedServer") -> None:
+    variables = {
+        "OPENAI_API_KEY": "our-key",
+        "OPENAI_ORG_ID": "our-organization",
+        "OPENAI_PROJECT_ID": "our-project",
+        "OPENAI_CUSTOM_HEADERS": "X-Ours: our-header",
+    }
+    ask(EmbeddingOptions("openai", "tiny", f"{server.url}/v1", api_key_env="OPENAI_API_KEY"), variables)
+    for value in ("Bearer our-key", "our-organization", "our-project", "our-header"):
+        assert value in sent(server)
+    assert "secret" not in sent(server)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_key_of_the_process_goes_where_none_is_handed_down(server: "ScriptedServer", provider: str) -> None:
+    path = "" if provider == "ollama" else "/v1"
+    ask(EmbeddingOptions(provider, "tiny", f"{server.url}{path}", api_key_env=key_variable(provider)), {})
+    if server.requests:
+        assert "secret" not in sent(server)
 
 
 def test_a_key_file_that_the_user_names_for_an_address_is_the_key_for_it(

@@ -58,7 +58,7 @@ def test_options_win_over_the_table() -> None:
         usd_per_million_tokens=7.0,
         quality=1.0,
     )
-    assert known_facts(options) == ModelFacts(99, 64, 7.0, "", "text: ", 1.0)
+    assert known_facts(options, {}) == ModelFacts(99, 64, 7.0, "", "text: ", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_options_win_over_the_table() -> None:
     ],
 )
 def test_only_what_somebody_else_runs_costs_something(options: EmbeddingOptions, price: float | None) -> None:
-    assert known_facts(options).usd_per_million_tokens == price
+    assert known_facts(options, {}).usd_per_million_tokens == price
 
 
 def test_a_cost_is_that_of_the_tokens() -> None:
@@ -87,21 +87,22 @@ def test_a_cost_is_that_of_the_tokens() -> None:
 
 
 def test_a_service_that_is_told_the_role_gets_no_prefix() -> None:
-    assert known_facts(EmbeddingOptions("jina", "jina-embeddings-v3")).query_prefix == ""
-    assert known_facts(EmbeddingOptions("tei", "jinaai/jina-embeddings-v3")).query_prefix != ""
-    assert known_facts(EmbeddingOptions("jina", "jina-embeddings-v3", query_prefix="q: ")).query_prefix == "q: "
+    assert known_facts(EmbeddingOptions("jina", "jina-embeddings-v3"), {}).query_prefix == ""
+    assert known_facts(EmbeddingOptions("tei", "jinaai/jina-embeddings-v3"), {}).query_prefix != ""
+    assert known_facts(EmbeddingOptions("jina", "jina-embeddings-v3", query_prefix="q: "), {}).query_prefix == "q: "
 
 
-def test_what_is_known_depends_on_where_the_environment_says_a_service_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_depends_on_where_the_variables_say_a_service_is() -> None:
     """Once only the options' address counted, so that a model of one's own had a price and a cloud's had none."""
-    for variable in ("OPENAI_BASE_URL", "OLLAMA_HOST"):
-        monkeypatch.delenv(variable, raising=False)
     paid, own = EmbeddingOptions("openai"), EmbeddingOptions("openai", "my-model")
-    assert known_facts(paid).usd_per_million_tokens == 0.02
-    assert known_facts(own).usd_per_million_tokens is None
-    assert known_facts(EmbeddingOptions("ollama", "tiny")).usd_per_million_tokens == 0.0
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")
-    assert known_facts(own).usd_per_million_tokens == 0.0
-    assert known_facts(paid) == ModelFacts(usd_per_million_tokens=0.0), "nobody knows what it serves by default"
-    monkeypatch.setenv("OLLAMA_HOST", "https://ollama.com")
-    assert known_facts(EmbeddingOptions("ollama", "tiny")).usd_per_million_tokens is None
+    assert known_facts(paid, {}).usd_per_million_tokens == 0.02
+    assert known_facts(own, {}).usd_per_million_tokens is None
+    assert known_facts(EmbeddingOptions("ollama", "tiny"), {}).usd_per_million_tokens == 0.0
+    assert known_facts(own, {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}).usd_per_million_tokens == 0.0
+    assert known_facts(paid, {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}) == ModelFacts(
+        usd_per_million_tokens=0.0
+    ), "nobody knows what it serves by default"
+    assert (
+        known_facts(EmbeddingOptions("ollama", "tiny"), {"OLLAMA_HOST": "https://ollama.com"}).usd_per_million_tokens
+        is None
+    )

@@ -1,6 +1,7 @@
 """What only Ollama does: models that must be pulled, a context that is set lower, truncation on request."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ def connect(request: pytest.FixtureRequest) -> Connect:
 
     def open_one(url: str, model: str = "tiny", **options: object) -> Embedder:
         given = EmbeddingOptions("ollama", model, url, timeout_seconds=20.0, long_texts="cut")
-        embedder = ollama_embedder(replace(given, **options), QUICK)
+        embedder = ollama_embedder(replace(given, **options), os.environ, QUICK)
         request.addfinalizer(embedder.close)
         return embedder
 

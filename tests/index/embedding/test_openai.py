@@ -1,6 +1,7 @@
 """What only OpenAI's protocol has: keys, quotas, waits on request, limits in tokens."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,7 +33,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
 
     def open_one(url: str, retries: RetryPolicy = QUICK, **options: object) -> Embedder:
         given = EmbeddingOptions("openai", "tiny", f"{url}/v1" if url else "", timeout_seconds=20.0, long_texts="cut")
-        embedder = openai_embedder(replace(given, **options), retries)
+        embedder = openai_embedder(replace(given, **options), os.environ, retries)
         request.addfinalizer(embedder.close)
         return embedder
 

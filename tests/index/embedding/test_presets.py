@@ -1,5 +1,6 @@
 """Endpoints of OpenAI's protocol that differ: what they are sent, and what they tell of themselves."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ def connect(server: "ScriptedServer", monkeypatch: pytest.MonkeyPatch, request: 
 
     def open_one(provider: str, model: str = "tiny", **options: object) -> Embedder:
         given = EmbeddingOptions(provider, model, f"{server.url}/v1", timeout_seconds=20.0)
-        embedder = openai_embedder(replace(given, **options), QUICK)
+        embedder = openai_embedder(replace(given, **options), os.environ, QUICK)
         request.addfinalizer(embedder.close)
         return embedder
 
@@ -74,7 +75,7 @@ def test_a_service_on_the_net_wants_the_key_of_its_own_variable(
 ) -> None:
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(EmbeddingError, match=f"{variable} is not set.*api_key_file"):
-        openai_embedder(EmbeddingOptions(provider)).space()
+        openai_embedder(EmbeddingOptions(provider), variables=os.environ).space()
 
 
 def listed(**more: object) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The real Ollama and a real server of OpenAI's protocol, with the same model; see `tests/servers/start`."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -34,7 +35,7 @@ def openai(openai_url: str) -> EmbeddingOptions:
 
 
 def opened(options: EmbeddingOptions) -> Embedder:
-    embedder = open_embedder(options)
+    embedder = open_embedder(options, variables=os.environ)
     assert embedder is not None
     return embedder
 

@@ -1,5 +1,6 @@
 """The token encoder of a model on this machine: all-MiniLM-L6-v2 with its real weights."""
 
+import os
 import re
 import shutil
 import sys
@@ -49,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def minilm(folder: Path) -> TokenEncoder:
-    return open_token_encoder(str(folder))
+    return open_token_encoder(str(folder), variables=os.environ)
 
 
 def test_the_model_tells_where_its_tokens_are_and_what_they_mean(minilm: TokenEncoder) -> None:
@@ -178,7 +179,7 @@ def test_a_folder_as_the_models_own_repository_has_it_is_read_too(folder: Path, 
     (tmp_path / "onnx").mkdir()
     shutil.copy(folder / "model.onnx", tmp_path / "onnx")
     shutil.copy(folder / "tokenizer.json", tmp_path)
-    assert open_token_encoder(str(tmp_path)).window == 254
+    assert open_token_encoder(str(tmp_path), variables=os.environ).window == 254
 
 
 def test_weights_that_nobody_knows_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_weights_that_nobody_knows_are_refused(folder: Path, tmp_path: Path) -> 
         file.seek(1_000_000)
         file.write(b"\xff\x00\xff\x00")
     with pytest.raises(EmbeddingError, match=r"holds the weights of no known model.*all-MiniLM-L6-v2") as caught:
-        open_token_encoder(str(tmp_path)).tokenize("text")
+        open_token_encoder(str(tmp_path), variables=os.environ).tokenize("text")
     assert "SHA-256" in caught.value.message
 
 
@@ -195,18 +196,18 @@ def test_another_tokenizer_is_refused(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(EmbeddingError, match=r"is not the tokenizer of all-MiniLM-L6-v2-int8"):
-        open_token_encoder(str(tmp_path)).tokenize("text")
+        open_token_encoder(str(tmp_path), variables=os.environ).tokenize("text")
 
 
 def test_a_missing_folder_shows_at_the_first_use_with_what_belongs_there(tmp_path: Path) -> None:
-    encoder = open_token_encoder(str(tmp_path / "nowhere"))
+    encoder = open_token_encoder(str(tmp_path / "nowhere"), variables=os.environ)
     with pytest.raises(EmbeddingError, match=r"model\.onnx.* cannot be read.*Give a folder with tokenizer\.json"):
         encoder.tokenize("text")
 
 
 def test_no_location_is_refused_at_once() -> None:
     with pytest.raises(EmbeddingError, match=r"no encoder\. Name a folder"):
-        open_token_encoder("")
+        open_token_encoder("", variables=os.environ)
 
 
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(
@@ -214,7 +215,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # As where it is not installed: its import fails.
     with pytest.raises(EmbeddingError, match=r"needs onnxruntime.*pip install 'cqm-mcp\[late\]'"):
-        open_token_encoder(str(folder)).tokenize("text")
+        open_token_encoder(str(folder), variables=os.environ).tokenize("text")
 
 
 def test_a_closed_encoder_opens_again(minilm: TokenEncoder) -> None:
@@ -228,7 +229,7 @@ def test_a_closed_encoder_opens_again(minilm: TokenEncoder) -> None:
 def test_a_real_server_with_the_same_model_tells_the_same_tokens_and_vectors(
     minilm: TokenEncoder, llama_tokens_url: str
 ) -> None:
-    encoder = open_token_encoder(llama_tokens_url)
+    encoder = open_token_encoder(llama_tokens_url, variables=os.environ)
     ids, offsets = encoder.tokenize(TEXT)
     # The one tokenizer composes Korean syllables, which MiniLM knows only as letters.
     own, own_offsets = minilm.tokenize(TEXT)

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -75,7 +76,9 @@ def llama(server: Any, reply: Callable[..., Any]) -> Any:
 
 @pytest.fixture
 def served(llama: Any) -> Iterator[LlamaTokenEncoder]:
-    encoder = LlamaTokenEncoder(llama.url + "/", "sk-secret", retries=RetryPolicy(attempts=2, first_wait=0.01))
+    encoder = LlamaTokenEncoder(
+        llama.url + "/", os.environ, "sk-secret", retries=RetryPolicy(attempts=2, first_wait=0.01)
+    )
     yield encoder
     encoder.close()
 
@@ -204,7 +207,7 @@ def test_a_server_that_reads_no_token_beside_its_control_tokens_is_refused(
 @pytest.mark.parametrize("key", ["sk-secret\n", "sk secret", "sk-sécret"])
 def test_a_key_that_no_header_holds_is_refused_without_being_shown(llama: Any, key: str) -> None:
     with pytest.raises(EmbeddingError, match=r"The key for .*late\.api_key_env") as caught:
-        LlamaTokenEncoder(llama.url, key, retries=AT_ONCE).tokenize("text")
+        LlamaTokenEncoder(llama.url, os.environ, key, retries=AT_ONCE).tokenize("text")
     assert "cret" not in caught.value.message
     assert llama.requests == []
 
@@ -221,12 +224,12 @@ def test_a_server_that_still_loads_is_asked_again(
 def test_a_server_that_does_not_answer_is_told_so(llama: Any, reply: Callable[..., Any]) -> None:
     llama.rule = lambda _: reply(hangs=True)
     with pytest.raises(EmbeddingError, match=r"did not answer in time"):
-        LlamaTokenEncoder(llama.url, timeout_seconds=0.05, retries=AT_ONCE).tokenize("text")
+        LlamaTokenEncoder(llama.url, timeout_seconds=0.05, retries=AT_ONCE, variables=os.environ).tokenize("text")
 
 
 def test_an_address_where_no_server_is_gets_the_command_that_starts_one(server: Any) -> None:
     server.close()
-    encoder = LlamaTokenEncoder(server.url, retries=AT_ONCE)
+    encoder = LlamaTokenEncoder(server.url, retries=AT_ONCE, variables=os.environ)
     with pytest.raises(EmbeddingError, match=r"connection to a llama.cpp server at .* failed.*Start it with"):
         encoder.tokenize("text")
 

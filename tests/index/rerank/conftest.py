@@ -1,6 +1,7 @@
 """A loopback server of /rerank endpoints that answers in the shape in which it is asked, and fails as it is told."""
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from cqm.index.model.options import RerankOptions
+from cqm.index.remote.variables import Variables
 from cqm.index.rerank import Reranker, open_reranker
 
 
@@ -189,8 +191,10 @@ def opened() -> Iterator[Callable[..., Reranker]]:
     """Open rerankers that are closed with the test."""
     with ExitStack() as stack:
 
-        def opened(options: RerankOptions, open_it: Callable[[RerankOptions], Reranker | None] = open_reranker) -> Any:
-            reranker = open_it(options)
+        def opened(
+            options: RerankOptions, open_it: Callable[[RerankOptions, Variables], Reranker | None] = open_reranker
+        ) -> Any:
+            reranker = open_it(options, os.environ)
             assert reranker is not None
             stack.callback(reranker.close)
             return reranker

@@ -6,6 +6,7 @@ import socket
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_the_deadline_counts_while_connecting(opened: Any) -> None:
 
 def test_an_endpoint_that_failed_is_left_alone_then_tried_once(server: Any, reply: Any, opened: Any) -> None:
     now = [100.0]
-    reranker = opened(options_of(server), lambda options: http_reranker(options, clock=lambda: now[0]))
+    reranker = opened(options_of(server), partial(http_reranker, clock=lambda: now[0]))
     server.replies = [reply(503, "Loading model"), reply(503, "Still loading")]
     failure(reranker)
     error = failure(reranker)

@@ -1,5 +1,6 @@
 """llama.cpp's own server with a reranker; see `tests/servers/make_rerank_gguf.py`."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -29,7 +30,9 @@ def opened(rerank_url: str) -> Iterator[Callable[..., Reranker]]:
     with ExitStack() as stack:
 
         def opened(path: str = "/v1/rerank", key: str = "CQM_TEST_OPENAI_KEY") -> Any:
-            reranker = open_reranker(RerankOptions(provider="http", url=rerank_url + path, api_key_env=key))
+            reranker = open_reranker(
+                RerankOptions(provider="http", url=rerank_url + path, api_key_env=key), variables=os.environ
+            )
             assert reranker is not None
             stack.callback(reranker.close)
             return reranker

@@ -1,5 +1,6 @@
 """The kinds of /rerank endpoints: what each is sent, how its answer is read, and what tells it."""
 
+import os
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_shape_that_is_named_wins_over_the_url(server: Any, opened: Any) -> No
 
 
 def test_a_service_without_an_address_is_asked_at_its_own() -> None:
-    assert open_reranker(RerankOptions(provider="http", shape="jina")) is not None
+    assert open_reranker(RerankOptions(provider="http", shape="jina"), variables=os.environ) is not None
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,8 @@ def test_a_service_without_an_address_is_asked_at_its_own() -> None:
 )
 def test_options_that_name_no_reranker_are_refused(options: RerankOptions, match: str) -> None:
     with pytest.raises(RerankError, match=match):
-        open_reranker(options)
+        open_reranker(options, variables=os.environ)
 
 
 def test_no_provider_is_no_reranker() -> None:
-    assert open_reranker(RerankOptions()) is None
+    assert open_reranker(RerankOptions(), variables=os.environ) is None

@@ -52,7 +52,7 @@ def on_server(folder: Path, options: StoreOptions, client: QdrantClient | None =
     place.mkdir(parents=True)
     note = new_note(place, options)
     write_note(place, note)
-    store = QdrantStore(place, note, QdrantServer(options, client), options)
+    store = QdrantStore(place, note, QdrantServer(options, os.environ, client), options)
     store.create()
     yield store
     store.drop()

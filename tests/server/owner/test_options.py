@@ -210,6 +210,26 @@ def test_a_key_that_only_a_later_client_has_is_used_from_then_on(
     assert "sk-1" not in "".join(path.read_text("latin-1") for path in place.folder.rglob("*") if path.is_file())
 
 
+def test_a_key_that_comes_while_work_goes_on_is_used_by_the_next_connection(
+    place: "Place", server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.rule = lambda request: None if request.headers.get("authorization") == "Bearer sk-1" else Reply(401, "{}")
+    options = with_model(place, server)
+    monkeypatch.delenv("TEST_KEY", raising=False)
+    others: list[RemoteIndex] = []
+
+    def come(_: Progress) -> None:
+        if not others:
+            monkeypatch.setenv("TEST_KEY", "sk-1")
+            others.append(place.open(options))
+
+    with place.open(options) as poor:
+        poor.update(report=come)
+        poor.improve()
+        assert poor.status().lacking == 0
+    others[0].close()
+
+
 def test_the_key_of_a_client_that_is_alone_takes_the_place_of_one_before(
     place: "Place", server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

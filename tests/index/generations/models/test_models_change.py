@@ -1,5 +1,6 @@
 """Models that come, go and change while an index lives: regressions, named after what went wrong."""
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -174,7 +175,7 @@ def test_what_others_left_in_the_cache_made_searches_and_the_status_fail(tree: P
             index._services.cache.put("statistics", {index._lineage.serving.manifest.state(): odd})
             assert index.search(query) == expected
             assert index.status().chunks == counted
-    assert open_cache(chosen.cache, cache_folder(chosen)).layers()
+    assert open_cache(chosen.cache, cache_folder(chosen), variables=os.environ).layers()
 
 
 def test_improving_went_over_every_file_although_its_model_had_failed(

@@ -1,5 +1,6 @@
 """A cross-encoder in a folder: a small one of our own over the tokenizer of all-MiniLM-L6-v2; see `OverlapModel`."""
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -54,7 +55,7 @@ def reranker(folder: Path) -> Reranker:
 
 
 def opened(folder: Path) -> Reranker:
-    reranker = open_reranker(RerankOptions(provider="onnx", folder=str(folder)))
+    reranker = open_reranker(RerankOptions(provider="onnx", folder=str(folder)), variables=os.environ)
     assert reranker is not None
     return reranker
 
@@ -164,7 +165,7 @@ def test_a_missing_file_is_named(folder: Path, tmp_path: Path, missing: str) -> 
 
 def test_no_folder_is_refused_at_once() -> None:
     with pytest.raises(RerankError, match=r"no model\. Name its folder in rerank\.folder"):
-        open_reranker(RerankOptions(provider="onnx"))
+        open_reranker(RerankOptions(provider="onnx"), variables=os.environ)
 
 
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(

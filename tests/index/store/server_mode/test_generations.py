@@ -215,12 +215,12 @@ def test_an_index_that_is_removed_is_removed_on_the_server_too(
         folder = index.folder
     qdrant.stop()
     with pytest.raises(StoreError, match="cannot be looked at: it cannot be reached"):
-        remove_index(folder, options())
+        remove_index(folder, options(), variables=os.environ)
     assert read_status(tree, options()).complete
     with pytest.raises(StoreError, match=r"not what store\.url names now"):
-        remove_index(folder, replace(options(), store=StoreOptions()))
+        remove_index(folder, replace(options(), store=StoreOptions()), variables=os.environ)
     qdrant.start()
-    remove_index(folder, options())
+    remove_index(folder, options(), variables=os.environ)
     assert not folder.exists()
     assert qdrant.collections == qdrant.aliases == {}
 
@@ -241,7 +241,7 @@ def test_an_index_that_makes_room_for_others_is_deleted_on_the_server_too(
             file.write(b"\1" * 3_000_000)
             file.flush()
             os.fsync(file.fileno())  # before that it need not take room on disk
-    notes = list(make_room(kept, replace(options(), disk_mb=2)))
+    notes = list(make_room(kept, replace(options(), disk_mb=2), variables=os.environ))
     assert [note.partition(" (")[0] for note in notes] == [f"The index of {tree}"]
     assert list(qdrant.aliases.values()) == list(qdrant.collections)
     assert served().startswith("cqm-other-")
