@@ -138,7 +138,7 @@ def observed(embedding: EmbeddingOptions, instead: Mapping[str, str]) -> Iterato
     inner = open_embedder(embedding, variables=os.environ)
     looked_at = inner and Observed(inner, instead)
     row = PROVIDERS[embedding.provider]
-    PROVIDERS[embedding.provider] = lambda _: looked_at
+    PROVIDERS[embedding.provider] = lambda *_: looked_at
     try:
         yield looked_at
     finally:

@@ -1,6 +1,7 @@
 """Embedding through a service, whichever protocol it speaks, and what its faults do."""
 
 import json
+import os
 import socket
 import traceback
 from collections.abc import Callable
@@ -40,7 +41,7 @@ def connect(provider: str, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
     def open_one(url: str, retries: RetryPolicy = QUICK, **options: object) -> Embedder:
         suffix = "/v1" if provider == "openai" else ""
         given = replace(EmbeddingOptions(provider, "tiny", url + suffix, timeout_seconds=20.0), **options)
-        embedder = OPEN[provider](given, retries)
+        embedder = OPEN[provider](given, os.environ, retries)
         request.addfinalizer(embedder.close)
         return embedder
 
