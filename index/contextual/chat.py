@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cqm.index.contextual.prompt import Prompt
+from cqm.index.model.errors import ContextError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,8 @@ class Chat(Protocol):
 
     def close(self) -> None:
         """Close connections for good. Waits for nothing: requests under way fail."""
+
+
+def closed() -> ContextError:
+    """Return the error for a closed chat."""
+    return ContextError("The connection to the model that writes contexts is closed.", remedy="Open the index again.")

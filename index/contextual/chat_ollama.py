@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.tokens import estimate
-from cqm.index.contextual.chat import Reply
-from cqm.index.contextual.connection import Connection
+from cqm.index.contextual.chat import Reply, closed
 from cqm.index.contextual.prices import model_of
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.errors import RefusedInputError
 from cqm.index.model.options import ContextOptions
+from cqm.index.remote.connection import Connection
+from cqm.index.remote.endpoint import CONTEXTS
 from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
-from cqm.index.remote.purposes import CONTEXTS
 from cqm.index.remote.variables import Variables
 
 _QUESTION_TOKENS = 1024
@@ -28,7 +28,7 @@ class OllamaChat:
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:
-        self._connection = Connection(lambda: _meet(options, variables))
+        self._connection = Connection(lambda: _meet(options, variables), closed)
 
     def ask(self, prompt: Prompt) -> Reply:
         """See `Chat.ask`."""

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cqm.index.contextual.chat import Reply
-from cqm.index.contextual.connection import Connection
+from cqm.index.contextual.chat import Reply, closed
 from cqm.index.contextual.prices import OPENAI_URL, endpoint_url, model_of
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions
+from cqm.index.remote.connection import Connection
+from cqm.index.remote.endpoint import CONTEXTS
 from cqm.index.remote.openai import OpenAIServer, connect_openai
 from cqm.index.remote.presets import PRESETS
-from cqm.index.remote.purposes import CONTEXTS
 from cqm.index.remote.variables import Variables
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class OpenAIChat:
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:
-        self._connection = Connection(lambda: _connect(options, variables))
+        self._connection = Connection(lambda: _connect(options, variables), closed)
 
     def ask(self, prompt: Prompt) -> Reply:
         """See `Chat.ask`."""

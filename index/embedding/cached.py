@@ -1,11 +1,13 @@
-"""An embedder asking the cache first, so each text is paid for once."""
+"""An embedder asking the cache first, so each text is paid for once, and keeping to a budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.cache.base import Cache
+from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.service.base import Embedder, stacked
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.progress import Usage
@@ -34,10 +36,12 @@ class CachedEmbedder:
     Parameters:
         embedder: embeds the missing texts.
         cache: may be shared; it stays open when the embedder is closed.
+        budget: for documents missing in the cache; None for no limit.
     """
 
-    def __init__(self, embedder: Embedder, cache: Cache) -> None:
+    def __init__(self, embedder: Embedder, cache: Cache, budget: DocumentBudget | None = None) -> None:
         self._embedder = embedder
+        self._budget = budget
         self._cache = cache
         self._lock = Lock()
         self._cached = 0
@@ -64,10 +68,14 @@ class CachedEmbedder:
         return self._embedder.usage(role)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """See `Embedder.embed_documents`."""
+        """See `Embedder.embed_documents`.
+
+        Raises:
+            BudgetError: these texts may cost more than the rest of the budget.
+        """
         space = self._cached_space() if texts else None
         if space is None:
-            return self._embedder.embed_documents(texts)
+            return self._paid(texts)
         distinct = list(dict.fromkeys(texts))
         found = self._find(_Keys(space, "document"), distinct)
         fresh = self._fresh([text for text in distinct if text not in found], space)
@@ -135,11 +143,15 @@ class CachedEmbedder:
     def _embedded(self, texts: Sequence[str]) -> Embeddings:
         """Embed documents; on a failure, cache the vectors received before it, since they are paid for."""
         try:
-            return self._embedder.embed_documents(texts)
+            return self._paid(texts)
         except EmbeddingError as error:
             if error.partial is not None:
                 self._keep(_Keys(error.partial.space, "document"), _entries(texts, error.partial))
             raise
+
+    def _paid(self, texts: Sequence[str]) -> Embeddings:
+        with self._budget.admitted(texts) if self._budget else nullcontext():
+            return self._embedder.embed_documents(texts)
 
     def _find(self, keys: "_Keys", texts: Iterable[str]) -> "dict[str, _Entry]":
         by_key = {keys.of(text): text for text in texts}

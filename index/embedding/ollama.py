@@ -13,8 +13,8 @@ from cqm.index.embedding.service.models import ModelFacts, settled
 from cqm.index.embedding.service.service import Answer, Limits, Role
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
+from cqm.index.remote.endpoint import EMBEDDING
 from cqm.index.remote.ollama import MissingModelError, OllamaServer, connect_ollama, context_of, ollama_client
-from cqm.index.remote.purposes import EMBEDDING
 from cqm.index.remote.rates import Clock
 from cqm.index.remote.retries import RetryPolicy, with_retries
 from cqm.index.remote.variables import Variables

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cqm.index.cache import Cache
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.budget import BudgetedEmbedder
+from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.embedding.service.base import Embedder
+from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.remote.breaker import Breaker
@@ -145,19 +146,19 @@ def _guarded(
     embedder = open_embedder(options, variables)
     if embedder is None:
         raise EmbeddingError(f"{options.provider!r} embeds nothing.")
-    cached = CachedEmbedder(_budgeted(embedder, options, routes.budget_usd, variables), cache)
+    cached = CachedEmbedder(embedder, cache, _budget(embedder, options, routes.budget_usd, variables))
     in_process = options.provider == _IN_PROCESS
     return GuardedModel(name, cached, Breaker(routes.retry_seconds), in_process=in_process)
 
 
-def _budgeted(embedder: Embedder, options: EmbeddingOptions, usd: float, variables: Variables) -> Embedder:
+def _budget(embedder: Embedder, options: EmbeddingOptions, usd: float, variables: Variables) -> DocumentBudget | None:
     price = known_facts(options, variables).usd_per_million_tokens
     if not usd or price == 0.0:
-        return embedder
+        return None
     if price is None:
         message = f"The price of {model_name(options)} is not known, so that no budget can hold."
         raise EmbeddingError(message, remedy="Set usd_per_million_tokens (0 for a model of your own).")
-    return BudgetedEmbedder(embedder, usd, price)
+    return DocumentBudget(usd, price, lambda: embedder.usage(Role.DOCUMENT).usd)
 
 
 def model_name(options: EmbeddingOptions) -> str:

@@ -1,9 +1,10 @@
-"""A service's address and key, printed without secrets."""
+"""A service's address and key, printed without secrets, and its use, for messages."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from cqm.index.model.errors import EmbeddingError
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import ContextError, EmbeddingError
 from cqm.index.remote.addresses import is_address, is_loopback
 
 _QUOTED = 300
@@ -63,3 +64,35 @@ class Endpoint:
 
     def _secrets(self) -> list[str]:
         return [secret for secret in (self.key, urlsplit(self.url).password) if secret]
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """A use of services.
+
+    Attributes:
+        section: of the settings.
+        error: raised if the user must correct something.
+        answer: the expected answer.
+        path: the use's path below an OpenAI-compatible base url.
+        smaller: the option reducing the size of requests.
+        shorter: the remedy for an overlong text; empty if handled automatically.
+    """
+
+    section: str
+    error: type[CqmError]
+    answer: str
+    path: str
+    smaller: str
+    shorter: str = ""
+
+
+EMBEDDING = Purpose("embedding", EmbeddingError, "vectors", "/embeddings", "embedding.batch_size")
+CONTEXTS = Purpose(
+    "context",
+    ContextError,
+    "a message",
+    "/chat/completions",
+    "context.window_tokens",
+    "Lower context.window_tokens.",
+)

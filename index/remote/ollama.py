@@ -10,11 +10,10 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
 from cqm.index.remote.addresses import OLLAMA_VARIABLE, ollama_url
-from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.endpoint import Endpoint, Purpose
 from cqm.index.remote.http import bounded, client_options, making
 from cqm.index.remote.keys import read_key, variable_for
 from cqm.index.remote.presets import OLLAMA_CLOUD, OLLAMA_KEY_VARIABLE
-from cqm.index.remote.purposes import Purpose
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
 from cqm.index.remote.variables import Variables
 

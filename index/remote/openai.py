@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
-from cqm.index.remote.endpoint import Endpoint
+from cqm.index.remote.endpoint import Endpoint, Purpose
 from cqm.index.remote.http import bounded, client_options, making
 from cqm.index.remote.keys import is_same_origin, read_key, variable_for
 from cqm.index.remote.presets import PRESETS, Preset
-from cqm.index.remote.purposes import Purpose
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, TimedOutError, TransientError
 from cqm.index.remote.variables import NO_VARIABLES, OPENAI_VARIABLES, Variables
 

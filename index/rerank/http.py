@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from cqm.index.model.errors import EmbeddingError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.remote.addresses import is_address
 from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.connection import Connection
 from cqm.index.remote.endpoint import Endpoint
 from cqm.index.remote.http import client_options, making
 from cqm.index.remote.keys import read_key
@@ -70,23 +70,22 @@ class HttpReranker:
     """
 
     def __init__(self, options: RerankOptions, shape: RerankShape, variables: Variables, breaker: Breaker) -> None:
-        self._options = options
-        self._shape = shape
-        self._variables = variables
+        self._endpoint = Endpoint(options.url)
         self._breaker = breaker
-        self._lock = Lock()
-        self._service: _Service | None = None
+        self._connection = Connection(lambda: _connect(options, shape, variables), _closed, reopens=True)
 
     def scores(self, question: str, texts: Sequence[str], deadline_seconds: float) -> tuple[float, ...]:
         """See `Reranker.scores`."""
         if not texts:
             return ()
-        source = _source(Endpoint(self._options.url))
+        source = _source(self._endpoint)
         if not self._breaker.admits():
             message = f"{source} is left alone for {RETRY_SECONDS:g} s since it failed: {self._breaker.reason}"
             raise RerankError(message, retryable=True)
         try:
-            service = self._found()  # Before the clock starts: the first use takes tenths of a second on this machine.
+            service = (
+                self._connection.server()
+            )  # Before the clock starts: the first use takes tenths of a second on this machine.
             scores = in_time(deadline_seconds, source, lambda it: service.scores(question, texts, it))
         except RerankError as error:
             self._breaker.failed(str(error))
@@ -96,16 +95,7 @@ class HttpReranker:
 
     def close(self) -> None:
         """See `Reranker.close`."""
-        with self._lock:
-            service, self._service = self._service, None
-        if service is not None:
-            service.client.close()
-
-    def _found(self) -> "_Service":
-        with self._lock:
-            if self._service is None:
-                self._service = _connect(self._options, self._shape, self._variables)
-            return self._service
+        self._connection.close()
 
 
 class _TooLongError(RerankError):
@@ -126,6 +116,9 @@ class _Service:
     @property
     def source(self) -> str:
         return _source(self.endpoint)
+
+    def close(self) -> None:
+        self.client.close()
 
     def scores(self, question: str, texts: Sequence[str], deadline: Deadline) -> tuple[float, ...]:
         """See `Reranker.scores`."""
@@ -192,6 +185,10 @@ class _Service:
 
     def _quoted(self, said: object) -> str:
         return self.endpoint.quoted(said) or type(said).__name__
+
+
+def _closed() -> RerankError:
+    return RerankError("The reranker was closed meanwhile.", retryable=True)
 
 
 def _source(endpoint: Endpoint) -> str:

@@ -9,15 +9,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 from pathlib import PurePath
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers.strategies.pooling import Tokens
 from cqm.index.embedding.late.pieces import offsets_of
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.spaces import Space
+from cqm.index.remote.connection import Connection
 from cqm.index.remote.endpoint import Endpoint
 from cqm.index.remote.http import client_options, making
 from cqm.index.remote.retries import ASKS_TO_WAIT, REFUSES_INPUT, RetryPolicy, TransientError, with_retries
@@ -62,12 +63,9 @@ class LlamaTokenEncoder:
         timeout_seconds: float = 60.0,
         retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
-        self._endpoint = Endpoint(url.rstrip("/"), api_key)
-        self._variables = variables
-        self._timeout = timeout_seconds
-        self._retries = retries
-        self._lock = Lock()
-        self._model: _ServedModel | None = None
+        endpoint = Endpoint(url.rstrip("/"), api_key)
+        meet = partial(_find, endpoint, timeout_seconds, variables, retries)
+        self._connection = Connection(meet, _closed, reopens=True)
 
     @property
     def name(self) -> str:
@@ -76,37 +74,28 @@ class LlamaTokenEncoder:
         Raises:
             EmbeddingError: the server doesn't answer, or returns no token embeddings; also raised by the other members.
         """
-        return self._found().space.name
+        return self._connection.server().space.name
 
     @property
     def window(self) -> int:
         """See `TokenEncoder.window`."""
-        return self._found().window
+        return self._connection.server().window
 
     def tokenize(self, text: str) -> Tokens:
         """See `TokenEncoder.tokenize`."""
         text = encodable(text)
-        ids, pieces = self._found().server.tokens_of(text)
+        ids, pieces = self._connection.server().server.tokens_of(text)
         return Tokens(ids, offsets_of(text, pieces))
 
     def encode(self, ids: Sequence[int]) -> "NDArray[np.float32]":
         """See `TokenEncoder.encode`."""
-        model = self._found()
+        model = self._connection.server()
         rows = model.server.embeddings_of([*model.before, *ids, *model.after])
         return rows[len(model.before) : len(model.before) + len(ids)]
 
     def close(self) -> None:
         """See `TokenEncoder.close`."""
-        with self._lock:
-            model, self._model = self._model, None
-        if model is not None:
-            model.server.client.close()
-
-    def _found(self) -> "_ServedModel":
-        with self._lock:
-            if self._model is None:
-                self._model = _find(self._endpoint, self._timeout, self._variables, self._retries)
-            return self._model
+        self._connection.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +107,9 @@ class _ServedModel:
     window: int
     before: Sequence[int]
     after: Sequence[int]
+
+    def close(self) -> None:
+        self.server.client.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +182,10 @@ class _Server:
         if status in ASKS_TO_WAIT or (status >= _SERVER_FAULT and status != _UNSUPPORTED):
             return TransientError(answer)
         return EmbeddingError(answer, remedy=_START)
+
+
+def _closed() -> EmbeddingError:
+    return EmbeddingError("The token encoder was closed meanwhile.", retryable=True)
 
 
 def _find(endpoint: Endpoint, timeout: float, variables: Variables, retries: RetryPolicy) -> _ServedModel:

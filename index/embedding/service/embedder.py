@@ -13,8 +13,7 @@ from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.pace import Pace
 from cqm.index.embedding.service.service import Role, Rows, Service
-from cqm.index.embedding.service.shared import SharedTraffic
-from cqm.index.embedding.service.traffic import Traffic
+from cqm.index.embedding.service.traffic import SharedTraffic, Traffic
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from threading import Lock
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.service.meter import Meter
@@ -71,3 +72,38 @@ class Traffic:
         self.rate.settle(estimated, tokens)
         self.meter.add(Usage(1, len(texts), tokens, 0, self.service.facts.usd(tokens), seconds), role)
         return answer
+
+
+class SharedTraffic:
+    """Counts the calls using a service. After `give_up`, only calls already inside may enter again.
+
+    Parameters:
+        traffic: the way to the service.
+    """
+
+    def __init__(self, traffic: Traffic) -> None:
+        self.traffic = traffic
+        self._lock = Lock()
+        self._users = 0
+        self._is_given_up = False
+
+    def enter(self) -> None:
+        """Begin a call."""
+        with self._lock:
+            self._users += 1
+
+    def leave(self) -> None:
+        """End a call."""
+        with self._lock:
+            self._users -= 1
+            is_last = self._is_given_up and not self._users
+        if is_last:
+            self.traffic.service.close()
+
+    def give_up(self) -> None:
+        """Let no further call enter. Calls inside keep the connections until they have left."""
+        with self._lock:
+            is_last = not self._is_given_up and not self._users
+            self._is_given_up = True
+        if is_last:
+            self.traffic.service.close()

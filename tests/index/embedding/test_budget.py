@@ -3,15 +3,19 @@
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cqm.index.cache import open_cache
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.budget import BudgetedEmbedder
+from cqm.index.embedding.budget import DocumentBudget
+from cqm.index.embedding.cached import CachedEmbedder
+from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import BudgetError
-from cqm.index.model.options import EmbeddingOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions
 
 if TYPE_CHECKING:
     from scripted_server import Request, ScriptedServer
@@ -20,19 +24,20 @@ PRICE = 1000.0
 TEXT = "x" * 400
 """0.4 dollars, by the server that counts a token a character."""
 
-Connect = Callable[[float], BudgetedEmbedder]
+Connect = Callable[[float], CachedEmbedder]
 
 
 @pytest.fixture
 def connect(server: "ScriptedServer") -> Iterator[Connect]:
     """Open embedders with a budget over the server, met already."""
-    opened: list[BudgetedEmbedder] = []
+    opened: list[CachedEmbedder] = []
 
-    def open_one(usd: float) -> BudgetedEmbedder:
+    def open_one(usd: float) -> CachedEmbedder:
         options = EmbeddingOptions("ollama", "tiny", server.url, concurrency=4, usd_per_million_tokens=PRICE)
         embedder = open_embedder(options, variables=os.environ)
         assert embedder is not None
-        opened.append(BudgetedEmbedder(embedder, usd, PRICE))
+        budget = DocumentBudget(usd, PRICE, lambda: embedder.usage(Role.DOCUMENT).usd)
+        opened.append(CachedEmbedder(embedder, open_cache(CacheOptions(enabled=False), Path("unused"), {}), budget))
         opened[-1].space()
         return opened[-1]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.budget import BudgetedEmbedder
+from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
@@ -286,8 +286,8 @@ def test_a_question_that_is_refused_after_an_outage_shows_that_the_service_works
 def test_a_budget_that_is_used_up_after_an_outage_does_not_keep_questions_out(
     server: "ScriptedServer", connect: Connect, kept: Kept, clock: Clock
 ) -> None:
-    embedder = BudgetedEmbedder(connect().embedder, 0.000001, 1.0)
-    model = GuardedModel("a model", CachedEmbedder(embedder, kept), Breaker(60.0, clock))
+    budget = DocumentBudget(0.000001, 1.0, lambda: 0.0)
+    model = GuardedModel("a model", CachedEmbedder(connect().embedder, kept, budget), Breaker(60.0, clock))
     name = model.space().vector_name
     model.breaker.failed("it was down")
     clock.now = 61

@@ -279,5 +279,5 @@ def test_a_reranker_that_is_closed_by_another_thread_fails_as_others_do(server: 
     """Once the client's RuntimeError got through."""
     reranker = opened(options_of(server))
     reranker.scores(QUESTION, TEXTS, PLENTY)
-    reranker._service.client.close()
+    reranker._connection.server().client.close()
     assert failure(reranker).retryable
