@@ -60,7 +60,7 @@ def test_a_closed_connection_stays_closed_unless_it_reopens() -> None:
 
 
 @pytest.mark.parametrize("reopens", [False, True])
-def test_a_server_met_while_the_connection_is_closed_is_closed_too(reopens: bool) -> None:  # noqa: FBT001
+def test_a_server_met_while_the_connection_is_closed_is_closed_too(reopens: bool) -> None:
     meeting = Meeting()
     meeting.meanwhile = connection = Connection(meeting, over, reopens=reopens)
     with pytest.raises(RerankError, match=r"It is over\."):
