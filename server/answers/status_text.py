@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from cqm.chunkers.extras import how_to_add
 from cqm.index.model.freshness import Freshness, FreshState
-from cqm.index.model.progress import Cost, Estimate, Improved, Progress, UpdateSummary, Usage
+from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
@@ -149,14 +149,6 @@ def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | Non
     yield from (f"  {problem.path}: {problem.reason}" for problem in listed[:most])
     if most is not None and len(listed) > most:
         yield f"  and {len(listed) - most:,} more; the status can list all"
-
-
-def improved_line(improved: Improved) -> str:
-    """Report chunks embedded anew after waiting for a model."""
-    rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
-    return (
-        f"{improved.embedded:,} chunks of {improved.files:,} files that waited for their model are embedded anew{rest}"
-    )
 
 
 def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | None) -> Iterator[str]:

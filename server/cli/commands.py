@@ -128,8 +128,11 @@ def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secre
 
 def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, and report each update."""
-    from cqm.server.watching.watcher import WatchReport
-    from cqm.server.workspace.open_watch import improver_of, watcher_of
+    from cqm.server.watching.reports import WatchReport  # start-up time
+
+    if root.is_file() or not settings.watch.enabled:
+        remedy = "Name a folder, and leave watch.enabled true."
+        raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
 
     def report(said: WatchReport) -> None:
         if as_json:
@@ -138,26 +141,11 @@ def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
             show(watch_lines(said.message, said.paths, said.summary))
 
     with open_index(root, settings, adopts=True) as opened:
-        improver = improver_of(opened, settings, report)
-        report(WatchReport(summary=improver.after(bring_up_to_date(opened))))
-        watcher = watcher_of(
-            opened,
-            settings,
-            report=report,
-            update=lambda paths, stop: improver.after(opened.update(paths, cancelled=stop)),
-        )
-        if watcher is None:
-            remedy = "Name a folder, and leave watch.enabled true."
-            raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
-        watcher.start()
-        opened.warm()
-        try:
-            while True:
-                # An endless wait couldn't be interrupted on Windows.
-                time.sleep(1)
-        finally:
-            improver.stop()
-            watcher.stop()
+        report(WatchReport(summary=bring_up_to_date(opened)))
+        opened.follow(settings.watch_options(), report)
+        while True:
+            # An endless wait couldn't be interrupted on Windows.
+            time.sleep(1)
 
 
 def _moment(changed_since: str | None) -> float | None:

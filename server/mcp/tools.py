@@ -191,7 +191,7 @@ async def usages(
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
-    backlog = place.opened.backlog()
+    backlog = await run_sync(place.opened.backlog)
     lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
     found = await run_sync(place.opened.index.usages, name, limit)
     return note + "".join(f"Note: {line}\n" for line in lacking) + "\n".join(usage_lines(found)) + "\n"
@@ -282,8 +282,7 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
     """
     if opened.is_in_step and not wait:
         return ""
-    if opened.watcher and wait and opened.is_told_of_changes:
-        await run_sync(opened.watcher.wait, wait, abandon_on_cancel=True)
+    if wait and await run_sync(opened.wait, wait, abandon_on_cancel=True):
         return ""
     root, complete = str(opened.index.root), opened.is_complete
     seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait

@@ -1,12 +1,14 @@
 """Use an index which another process has open, as if it were open here."""
 
+import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
@@ -15,6 +17,7 @@ from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.remote.variables import process_variables
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
 from cqm.server.owner.connect import connect
 from cqm.server.owner.environment import service_variables
@@ -24,6 +27,7 @@ from cqm.server.owner.messages import (
     METHODS,
     NOTICE,
     PROGRESS,
+    REPORT,
     RESULT,
     Build,
     Client,
@@ -37,6 +41,7 @@ from cqm.server.owner.messages import (
 )
 from cqm.server.owner.options_diff import absolute
 from cqm.server.owner.wire import Message, Wire
+from cqm.server.watching.reports import Backlog, WatchReport
 
 _GLANCE_SECONDS = 0.1
 """Time between a waiting call's looks at its cancellation."""
@@ -50,7 +55,7 @@ Noted = Callable[[str], None]
 
 
 class RemoteIndex:
-    """An index held open by its owner, with the methods of `cqm.index.engine.Index`; any thread may call them.
+    """An index held open by its owner, with the methods of `FollowedIndex`; any thread may call them.
 
     Each running call has a connection of its own, so none waits for another; connections are reused. When the owner
     dies, the call is repeated with the next owner: reads change nothing, and an update does only the rest.
@@ -68,7 +73,9 @@ class RemoteIndex:
         self._lock = Lock()
         self._idle: list[Wire] = []
         self._busy: set[Wire] = set()
-        self._is_closed = False
+        self._beginning = Lock()
+        self._listener: Thread | None = None
+        self._closed = Event()
 
     @classmethod
     def open(
@@ -128,7 +135,7 @@ class RemoteIndex:
     def close(self) -> None:
         """Leave the owner; harmless when done before. Running calls end with an error."""
         with self._lock:
-            self._is_closed = True
+            self._closed.set()
             idle, self._idle = self._idle, []
             for wire in self._busy:
                 wire.hang_up()
@@ -157,6 +164,34 @@ class RemoteIndex:
         """Embed and describe chunks an update left for later; see `Index.improve`."""
         improved: Improved = self._call("improve", report, cancelled)
         return improved
+
+    def follow(self, options: WatchOptions, report: Callable[[WatchReport], None] = lambda _: None) -> None:
+        """Have the owner follow the files until this index is closed; see `FollowedIndex.follow`.
+
+        When the owner dies, the next one compares the whole tree and follows on.
+
+        Parameters:
+            options: of the watch; those of the first client hold while any client follows.
+            report: called with each report of the watch, whichever client began it, from a thread of its own.
+        """
+        with self._beginning:
+            if self._listener:
+                return
+            wire = self._followed(options)
+            self._listener = Thread(
+                target=self._listen, args=(wire, options, report), name=f"reports {self.root.name}", daemon=True
+            )
+            self._listener.start()
+
+    def backlog(self) -> Backlog:
+        """Count known changes missing from the index; see `FollowedIndex.backlog`."""
+        backlog: Backlog = self._call("backlog")
+        return backlog
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all changes known now are in the index; see `FollowedIndex.wait`."""
+        is_done: bool = self._call("wait", seconds=seconds)
+        return is_done
 
     def retry_models(self) -> None:
         """Let the next update try failed models again; see `Index.retry_models`."""
@@ -203,6 +238,49 @@ class RemoteIndex:
     def _call(
         self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
     ) -> Any:  # noqa: ANN401 - what the method gives
+        wire, reply = self._asked(method, report, cancelled, **arguments)
+        self._give_back(wire)
+        return self._result(method, reply)
+
+    def _followed(self, options: WatchOptions) -> Wire:
+        """Ask the owner to follow the files; return the connection bringing the reports."""
+        wire, reply = self._asked("follow", options=options)
+        try:
+            self._result("follow", reply)
+        except CqmError:
+            self._give_back(wire)
+            raise
+        return wire
+
+    def _listen(self, wire: Wire, options: WatchOptions, report: Callable[[WatchReport], None]) -> None:
+        for each in self._reports(wire, options):
+            report(each)
+
+    def _reports(self, wire: Wire | None, options: WatchOptions) -> Iterator[WatchReport]:
+        """Yield the reports of the watch until this index is closed; follow through the next owner when one dies."""
+        told, deaths = "", 0
+        while not self._closed.is_set():
+            began = time.monotonic()
+            try:
+                wire = wire or self._followed(options)
+                told = ""
+                while True:
+                    yield read(WatchReport, wire.receive()[REPORT])
+            except (ConnectionError, CqmError) as error:
+                if wire:
+                    self._drop(wire)
+                if isinstance(error, CqmError) and str(error) != told and not self._closed.is_set():
+                    told = str(error)
+                    yield WatchReport(told, problem=True)
+            wire = None
+            # Owners which die at once are not started one after the other.
+            deaths = deaths + 1 if time.monotonic() - began < options.poll else 0
+            self._closed.wait(options.poll if deaths > 1 or told else 0)
+
+    def _asked(
+        self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
+    ) -> tuple[Wire, Message]:
+        """Call a method; return the reply, and the connection to be given back."""
         message = request(method, arguments)
         for _ in range(_MOST_DEATHS):
             wire = self._taken()
@@ -216,15 +294,17 @@ class RemoteIndex:
                 # Else the rest of this conversation would be taken for the next one.
                 self._lost(wire)
                 raise
-            self._give_back(wire)
-            if FAILURE in reply:
-                raise error_of(read(Failure, reply[FAILURE]))
-            self._note(reply.get(NOTICE, ""))
-            return read(METHODS[method].gives, reply[RESULT])
+            return wire, reply
         raise SharingError(
             f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
             remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
         )
+
+    def _result(self, method: str, reply: Message) -> Any:  # noqa: ANN401 - what the method gives
+        if FAILURE in reply:
+            raise error_of(read(Failure, reply[FAILURE]))
+        self._note(reply.get(NOTICE, ""))
+        return read(METHODS[method].gives, reply[RESULT])
 
     def _taken(self) -> Wire:
         """Take an idle connection, or make one."""
@@ -234,6 +314,8 @@ class RemoteIndex:
         wire = wire or self._connected()
         with self._lock:
             self._busy.add(wire)
+        if self._closed.is_set():
+            self._lost(wire)
         return wire
 
     def _connected(self) -> Wire:
@@ -251,22 +333,26 @@ class RemoteIndex:
     def _give_back(self, wire: Wire) -> None:
         with self._lock:
             self._busy.discard(wire)
-            if not self._is_closed:
+            if not self._closed.is_set():
                 self._idle.append(wire)
                 return
         wire.close()
 
     def _lost(self, wire: Wire) -> None:
+        """Drop a connection, and go on unless the index is closed."""
+        self._drop(wire)
+        self._check_open()
+
+    def _drop(self, wire: Wire) -> None:
         """Close a connection and all idle ones: their owner is gone, or about to go."""
         with self._lock:
             self._busy.discard(wire)
             lost, self._idle = [wire, *self._idle], []
         for each in lost:
             each.close()
-        self._check_open()
 
     def _check_open(self) -> None:
-        if self._is_closed:
+        if self._closed.is_set():
             raise ScanError(f"The index of {self.root} is closed.")
 
 

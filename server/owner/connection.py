@@ -3,13 +3,16 @@
 import logging
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
+from threading import Thread
 from typing import Any
 
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Improved, Progress, UpdateSummary
 from cqm.index.model.status import IndexStatus
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import Address
+from cqm.server.owner.followers import Reports
 from cqm.server.owner.messages import (
     ASKS,
     CANCEL,
@@ -19,6 +22,7 @@ from cqm.server.owner.messages import (
     METHODS,
     NOTICE,
     PROGRESS,
+    REPORT,
     RESULT,
     USERS,
     WELCOME,
@@ -35,6 +39,7 @@ from cqm.server.owner.messages import (
 from cqm.server.owner.session import LeavingError, Tenancy
 from cqm.server.owner.shared_runs import Opened
 from cqm.server.owner.wire import Message, Wire
+from cqm.server.watching.reports import WatchReport
 
 _log = logging.getLogger(__name__)
 
@@ -119,6 +124,9 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
         return
     method, arguments = read_request(message)
     try:
+        if method == "follow":
+            _follow(wire, tenancy, **arguments)
+            return
         result, options = _result(wire, tenancy, method, arguments)
     except (LeavingError, ConnectionError, SharingError):
         raise
@@ -126,6 +134,26 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
         _send_failure(wire, error)
     else:
         wire.send_encoded(encoded(RESULT, METHODS[method].gives, result, _noted(tenancy, greeting, options)))
+
+
+def _follow(wire: Wire, tenancy: Tenancy, options: WatchOptions) -> None:
+    """Follow the files for a client, and send it the reports of the watch, until it leaves."""
+    with tenancy.followers.joined(options) as reports:
+        wire.send({RESULT: None})
+        Thread(target=_send_reports, args=(wire, reports), name="reports", daemon=True).start()
+        try:
+            wire.wait()
+        finally:
+            reports.put(None)
+
+
+def _send_reports(wire: Wire, reports: Reports) -> None:
+    try:
+        while report := reports.get():
+            wire.send({REPORT: written(WatchReport, report)})
+    except ConnectionError:
+        # It stopped reading, or is gone.
+        wire.hang_up()
 
 
 def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
@@ -143,9 +171,7 @@ def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, A
 
 
 def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str, Any]) -> object:
-    paths = arguments.get("paths")
-    wish = None if paths is None else frozenset(paths)
-    result = opened.line(method, arguments).call(wish, caller.tell, caller.wants)
+    result = opened.line(method, arguments).call(caller.tell, caller.wants)
     return _GIVEN_UP[method](opened.index.status()) if result is None else result
 
 

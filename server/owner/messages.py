@@ -23,12 +23,15 @@ from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.server import errors as sharing_errors
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
+from cqm.server.watching.reports import Backlog
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
+REPORT = "report"
 """The one key of every message except greetings and requests."""
 NOTICE = "notice"
 """Key beside a welcome and a result: the index is open with other options than the client's."""
@@ -120,7 +123,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of `cqm.index.engine.Index` callable from another process.
+    """A method of `FollowedIndex` callable from another process.
 
     Attributes:
         gives: type of its result.
@@ -145,10 +148,13 @@ METHODS: Mapping[str, Method] = {
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),
     "estimate": Method(Estimate),
     "compact": Method(None),
+    "follow": Method(None, {"options": WatchOptions}),
+    "backlog": Method(Backlog, is_brief=True),
+    "wait": Method(bool, {"seconds": float}),
     "retry_models": Method(None, is_brief=True),
     "warm": Method(None, is_brief=True),
 }
-"""Methods clients may call, by name. A new one needs a row here and a method in `Index` and `RemoteIndex`."""
+"""Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`."""
 
 
 def request(method: str, arguments: Mapping[str, object]) -> Message:

@@ -13,11 +13,13 @@ from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.server.config.settings import Settings
+from cqm.server.config.watch_options import WatchOptions
 from cqm.server.console import say
+from cqm.server.watching.reports import Backlog, WatchReport
 
 
 class OpenedIndex(Protocol):
-    """Methods of `cqm.index.engine.Index`, wherever the index is held open."""
+    """Methods of an index following its files, wherever the index is held open."""
 
     root: Path
     options: IndexOptions
@@ -44,6 +46,15 @@ class OpenedIndex(Protocol):
 
     def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
         """Embed and describe chunks an update left for later."""
+
+    def follow(self, options: WatchOptions, report: Callable[[WatchReport], None] = ...) -> None:
+        """Take up changes of files as they happen, until it is closed."""
+
+    def backlog(self) -> Backlog:
+        """Count known changes missing from it."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all changes known now are in it."""
 
     def retry_models(self) -> None:
         """Let the next update try failed models again."""
@@ -93,7 +104,7 @@ def open_index(
         noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
 
     Raises:
-        CqmError: see `Index.open` and `RemoteIndex.open`.
+        CqmError: see `FollowedIndex.open` and `RemoteIndex.open`.
     """
     options = settings.index_options(root)
     if settings.index.shared:
@@ -104,8 +115,8 @@ def open_index(
     from cqm.index.workers.forking import source_for_first_index
 
     source = source_for_first_index(index_folder(root, options), root)
-    from cqm.index.engine import Index  # Imports the store and everything below it.
+    from cqm.server.watching.followed_index import FollowedIndex  # Imports the store and everything below it.
 
     # SQLite and Edge make files with the rights left by this mask, whatever the user's own mask is.
     os.umask(0o077)
-    return Index.open(root, options, source)
+    return FollowedIndex.open(root, options, source)

@@ -7,13 +7,14 @@ from pathlib import Path
 from threading import Condition, Lock
 from types import MappingProxyType
 
-from cqm.index.engine import Index
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
+from cqm.server.owner.followers import Followers
 from cqm.server.owner.messages import METHODS, Build, Client, Greeting
 from cqm.server.owner.options_diff import names, notice
 from cqm.server.owner.shared_runs import Opened
+from cqm.server.watching.followed_index import FollowedIndex
 
 _GRACE_SECONDS = 1.0
 """Longest wait of a client with other options for leaving clients."""
@@ -56,6 +57,7 @@ class Tenancy:
         self._variables: dict[str, str] = {}
         """Of the services of the open index, which reads them with each new connection."""
         self._is_leaving = self._is_ended = False
+        self.followers = Followers()
         self.idle_seconds = 60.0
 
     @property
@@ -216,6 +218,9 @@ class Tenancy:
             self._connections = +self._connections
             self._known &= self._connections.keys()
             self._changed.notify_all()
+            is_gone = client not in self._connections
+        if is_gone:
+            self.followers.left(client)
 
     def _is_new(self, client: Client) -> bool:
         """Whether a client has just come, rather than added a connection; it is known from now on."""
@@ -249,9 +254,9 @@ class Tenancy:
         """
         opened = self._opened
         try:
-            if opened:
-                opened.is_ending = True
-            if not (self._drained(_LONG, _STOP_SECONDS) and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
+            is_unwatched = opened is None or opened.stop(_STOP_SECONDS)
+            is_idle = is_unwatched and self._drained(_LONG, _STOP_SECONDS)
+            if not (is_idle and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
                 # Stopped runs begin again in this new `Opened`, which isn't ending.
                 if opened:
                     self._publish(opened.index)
@@ -284,26 +289,32 @@ class Tenancy:
                 before.close()
             variables = {**greeting.variables, **(self._variables if only_new else {})}
             source, self._source = self._source, None
-            index = Index.open(Path(greeting.root), greeting.options, source, MappingProxyType(variables))
+            index = FollowedIndex.open(Path(greeting.root), greeting.options, source, MappingProxyType(variables))
             self._variables = variables
-            self._publish(index)
+            self._publish(index, greeting.client)
         finally:
             if self._opened is None and before and not self._is_ended:
                 held = MappingProxyType(self._variables)
-                self._publish(Index.open(before.index.root, before.index.options, variables=held))
+                self._publish(FollowedIndex.open(before.index.root, before.index.options, variables=held))
 
-    def _publish(self, index: Index) -> None:
-        """Give an open index to calls; close it if the owner has ended, since nobody else would.
+    def _publish(self, index: FollowedIndex, client: Client | None = None) -> None:
+        """Give an open index to calls and followers; close it if the owner has ended, since nobody else would.
+
+        Parameters:
+            index: open.
+            client: opened it with its options; its update comes before the watch, which would do it unseen.
 
         Raises:
             LeavingError: the owner has ended; the index is closed.
         """
         with self._changed:
-            if not self._is_ended:
-                self._opened = Opened(index, self._counted)
-                return
-        index.close()
-        raise LeavingError
+            is_ended = self._is_ended
+            if not is_ended:
+                opened = self._opened = Opened(index, self._counted)
+        if is_ended:
+            index.close()
+            raise LeavingError
+        self.followers.opened(opened, client)
 
     def _require_not_ended(self) -> None:
         if self._is_ended:

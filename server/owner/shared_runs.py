@@ -8,8 +8,10 @@ from functools import partial
 from threading import Condition, Lock, Thread
 from typing import Any, Generic, TypeVar
 
-from cqm.index.engine import Index
-from cqm.index.model.progress import Progress
+from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.followed_index import FollowedIndex
+from cqm.server.watching.reports import WatchReport
 
 _log = logging.getLogger(__name__)
 
@@ -17,11 +19,9 @@ _GLANCE_SECONDS = 0.1
 """Time between a waiting call's looks whether its client still wants it."""
 
 Result = TypeVar("Result")
-Wish = frozenset[str] | None
-"""Paths a run brings up to date; None for everything."""
 Report = Callable[[Progress], None]
-Work = Callable[[Wish, Report, Callable[[], bool]], Result]
-"""Does a run: takes a wish, a function reporting progress, and one telling whether to stop."""
+Work = Callable[[Report, Callable[[], bool]], Result]
+"""Does a run: takes a function reporting progress, and one telling whether to stop."""
 
 
 @dataclass(eq=False, slots=True)
@@ -35,7 +35,6 @@ class _Call:
 class _Run(Generic[Result]):
     """A run and the calls wanting it; once it has begun, no call joins it."""
 
-    wish: Wish
     calls: set[_Call] = field(default_factory=set)
     result: Result | None = None
     error: BaseException | None = None
@@ -70,11 +69,10 @@ class Line(Generic[Result]):
         self._running: _Run[Result] | None = None
         self._next: _Run[Result] | None = None
 
-    def call(self, wish: Wish, tell: Report, is_wanted: Callable[[], bool]) -> Result | None:
+    def call(self, tell: Report, is_wanted: Callable[[], bool]) -> Result | None:
         """Take part in a run until it ends.
 
         Parameters:
-            wish: for the run.
             tell: called with progress, also of the run before; in this thread, so it may take its time.
             is_wanted: asked now and then. A call raising in it or in `tell` isn't wanted any more either.
 
@@ -85,7 +83,7 @@ class Line(Generic[Result]):
             The error of the run.
         """
         call = _Call()
-        run = self._join(wish, call)
+        run = self._join(call)
         try:
             while not self._waited(run, call, tell):
                 if not is_wanted() and self._may_go(run, call):
@@ -94,13 +92,9 @@ class Line(Generic[Result]):
             self._drop(run, call)
         return run.outcome()
 
-    def _join(self, wish: Wish, call: _Call) -> _Run[Result]:
+    def _join(self, call: _Call) -> _Run[Result]:
         with self._changed:
-            if self._next is None:
-                self._next = _Run(wish)
-            elif self._next.wish is not None:
-                self._next.wish = None if wish is None else self._next.wish | wish
-            run = self._next
+            run = self._next = self._next or _Run()
             run.calls.add(call)
             if self._running is None:
                 self._begin()
@@ -117,7 +111,7 @@ class Line(Generic[Result]):
 
     def _go(self, run: _Run[Result], counted: ExitStack) -> None:
         try:
-            run.result = self._work(run.wish, lambda progress: self._note(run, progress), lambda: not run.calls)
+            run.result = self._work(lambda progress: self._note(run, progress), lambda: not run.calls)
         except BaseException as error:  # noqa: BLE001 - this thread's boundary: each call raises it in its own thread
             run.error = error
         with self._changed:
@@ -162,7 +156,7 @@ class Opened:
         counted: counts a run of a method while its context lasts.
     """
 
-    def __init__(self, index: Index, counted: Callable[[str], AbstractContextManager[None]]) -> None:
+    def __init__(self, index: FollowedIndex, counted: Callable[[str], AbstractContextManager[None]]) -> None:
         self.index = index
         self._counted = counted
         self.is_ending = False
@@ -170,25 +164,45 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """Return the runs a call shares: those of the same method and arguments, but for the paths.
-
-        Updates of the whole tree have runs of their own: they may take long and must not delay updates of a few paths.
+        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none.
 
         Parameters:
             method: of the index.
             arguments: by name.
         """
-        others = tuple(sorted((name, value) for name, value in arguments.items() if name != "paths"))
-        takes_paths, is_whole = "paths" in arguments, arguments.get("paths") is None
+        call = partial(getattr(self.index, method), **arguments)
 
-        def work(wish: Wish, report: Report, cancelled: Callable[[], bool]) -> object:
-            given = dict(others) | ({"paths": wish} if takes_paths else {})
-            return getattr(self.index, method)(**given, report=report, cancelled=lambda: self.is_ending or cancelled())
+        def work(report: Report, cancelled: Callable[[], bool]) -> object:
+            return call(report=report, cancelled=lambda: self.is_ending or cancelled())
 
+        line: Line[Any] = Line(work, method, partial(self._counted, method))
+        if arguments.get("paths") is not None:
+            return line
         with self._lock:
-            return self._lines.setdefault(
-                (method, is_whole, others), Line(work, method, partial(self._counted, method))
-            )
+            return self._lines.setdefault((method, *sorted(arguments.items())), line)
+
+    def follow(self, options: WatchOptions, report: Callable[[WatchReport], None]) -> None:
+        """Follow the files; see `FollowedIndex.follow`. Clients share the comparisons of the whole tree."""
+        if not self.is_ending:
+            self.index.follow(options, report, self._update)
+
+    def _update(self, paths: frozenset[str] | None, cancelled: Callable[[], bool]) -> UpdateSummary:
+        if paths is not None:
+            return self.index.update(paths, cancelled=cancelled)
+        compared: Line[UpdateSummary] = self.line("update", {"paths": None, "anew": False})
+        return compared.call(lambda _: None, lambda: not cancelled()) or UpdateSummary(cancelled=True)
+
+    def stop(self, seconds: float) -> bool:
+        """Stop running work and the watch at the next file.
+
+        Parameters:
+            seconds: longest wait for the end of the watch.
+
+        Returns:
+            Whether the watch has ended; running work is counted.
+        """
+        self.is_ending = True
+        return self.index.unfollow(seconds)
 
     def close(self) -> None:
         """Stop running work at the next file, and close the index."""

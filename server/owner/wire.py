@@ -1,6 +1,7 @@
 """Messages over a socket: four bytes of length, then JSON. Never pickle: reading JSON runs no code."""
 
 import json
+import selectors
 import socket
 import struct
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ Message = dict[str, Any]
 
 
 class Wire:
-    """One end of a connection. One thread at a time uses it, but any may `hang_up`.
+    """One end of a connection. One thread at a time uses it, but any may `wait` or `hang_up`.
 
     Parameters:
         connection: connected.
@@ -83,6 +84,12 @@ class Wire:
         except OSError:
             return True
         return True
+
+    def wait(self) -> None:
+        """Wait until a message begins or the other side is gone; another thread may send meanwhile."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._connection, selectors.EVENT_READ)
+            selector.select()
 
     def hang_up(self) -> None:
         """End the connection; readers on either side get ConnectionError."""

@@ -1,3 +1,3 @@
-"""Turn changes on disk into batches of paths to update."""
+"""Keep an index in step with its files: watch them, index changes, and backfill."""
 
-__all__ = ["change_queue", "events", "watcher"]
+__all__ = ["events", "followed_index", "reports"]

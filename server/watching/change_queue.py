@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from threading import Condition
 
 from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.reports import Backlog
 
 _LEAST_WAIT = 0.005
 """Seconds; shortest pause between looks while due changes are held up."""
@@ -18,19 +19,6 @@ class Batch:
     """Paths to bring up to date, relative to the root, with "/" between parts; None for the whole tree."""
 
     paths: frozenset[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """Known changes not taken up yet.
-
-    Attributes:
-        count: number of paths; None when anything may have changed.
-        since: when the oldest was seen, in seconds since the epoch; 0 for never.
-    """
-
-    count: int | None
-    since: float = 0.0
 
 
 class PendingChanges:

@@ -6,7 +6,6 @@ few minutes, and whenever events may have been lost.
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
@@ -14,9 +13,10 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.files import checkout
 from cqm.index.model.progress import UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
-from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges
+from cqm.server.watching.change_queue import Batch, PendingChanges
 from cqm.server.watching.events import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
 from cqm.server.watching.network_mounts import remote_type
+from cqm.server.watching.reports import Backlog, WatchReport
 
 _log = logging.getLogger(__name__)
 
@@ -28,23 +28,6 @@ Update = Callable[[frozenset[str] | None, Callable[[], bool]], UpdateSummary]
 
 It stops early when the given function returns True.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class WatchReport:
-    """A report of a watcher.
-
-    Attributes:
-        message: a sentence for people; empty when the summary says all.
-        paths: the updated paths; empty for the whole tree.
-        summary: of the update; None when there was none.
-        problem: whether something is wrong.
-    """
-
-    message: str = ""
-    paths: tuple[str, ...] = ()
-    summary: UpdateSummary | None = None
-    problem: bool = False
 
 
 class Watcher:
@@ -77,28 +60,36 @@ class Watcher:
         )
         self._source: ChangeSource | None = None
         self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
-        self._problem = ""
+        self._standing: WatchReport | None = None
 
     def start(self) -> None:
         """Begin to watch, then compare the whole tree once: one of the two sees a change in between."""
         self._pending.add_whole()
         self._thread.start()
 
-    def stop(self) -> None:
-        """End; a running update stops at the next file."""
+    def stop(self, seconds: float | None = None) -> bool:
+        """End; a running update stops at the next file.
+
+        Parameters:
+            seconds: longest wait for that; None for any time.
+
+        Returns:
+            Whether it has ended.
+        """
         self._pending.close()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     @property
-    def problem(self) -> str:
-        """Reason why changes aren't taken up at once, with the remedy; empty when they are."""
-        return self._problem
+    def standing(self) -> WatchReport | None:
+        """The report of the present problem; None while changes are taken up at once."""
+        return self._standing
 
     def backlog(self) -> Backlog:
         """Count known changes missing from the index; unknown while changes aren't watched."""
-        backlog = self._pending.backlog()
-        return backlog if backlog.count or not self._problem else Backlog(None, backlog.since)
+        known, standing = self._pending.backlog(), self._standing
+        return Backlog(known.count or None, known.since, standing.message) if standing else known
 
     def wait(self, seconds: float) -> bool:
         """Wait until all changes known now are in the index; whether they are."""
@@ -137,8 +128,8 @@ class Watcher:
         kind = remote_type(self._root) if self._options.mode == "auto" else ""
         if kind:
             self._compare_often(f"{self._root} is on {kind}, which does not report changes by other machines.")
-        elif self._problem:
-            self._problem = ""
+        elif self._standing:
+            self._standing = None
             self._pending.compare_every(self._options.reconcile)
             self._report(WatchReport(f"{self._root} is watched again."))
 
@@ -199,6 +190,6 @@ class Watcher:
         self._report(WatchReport(why, paths=tuple(sorted(batch.paths or ())), problem=True))
 
     def _say_problem(self, message: str, *, is_problem: bool = True) -> None:
-        if message != self._problem:
-            self._problem = message
-            self._report(WatchReport(message, problem=is_problem))
+        if self._standing is None or message != self._standing.message:
+            self._standing = WatchReport(message, problem=is_problem)
+            self._report(self._standing)

@@ -1,3 +1,3 @@
-"""Open indexes of a server, each with its job, watch and backfill."""
+"""Open indexes of a server, each with its indexing job."""
 
-__all__ = ["jobs", "open_watch", "workspace"]
+__all__ = ["jobs", "workspace"]

@@ -14,16 +14,14 @@ from cqm.index.status.status import read_status
 from cqm.server.config.project_root import is_project
 from cqm.server.config.settings import Settings
 from cqm.server.owner.open import OpenedIndex, open_index
-from cqm.server.watching.change_queue import Backlog
-from cqm.server.watching.watcher import WatchReport
+from cqm.server.watching.reports import Backlog, WatchReport
 from cqm.server.workspace.jobs import Cancelled, Job, Report
-from cqm.server.workspace.open_watch import improver_of, watcher_of
 
 _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """An open index with its indexing job and its watcher. The watcher starts when a job has compared all files.
+    """An open index with its indexing job. It follows its files from when a job has compared all of them.
 
     Parameters:
         index: opened; closed by `close`.
@@ -33,8 +31,7 @@ class OpenIndex:
     def __init__(self, index: OpenedIndex, settings: Settings) -> None:
         self.index = index
         self.settings = settings
-        self.watcher = watcher_of(index, settings, update=self._follow, report=_log_report)
-        self._improver = improver_of(index, settings, _log_report)
+        self.can_follow = settings.watch.enabled and not index.root.is_file()
         self._lock = Lock()
         self._job: Job | None = None
         self._anew = self._retries = False
@@ -43,8 +40,8 @@ class OpenIndex:
 
     @property
     def is_in_step(self) -> bool:
-        """Whether this process has compared all files with the index since it opened it, and watches them since."""
-        return self._compared and (self.watcher is not None or not self.settings.watch.enabled)
+        """Whether this process has compared all files with the index since it opened it, and follows them since."""
+        return self._compared and (self.can_follow or not self.settings.watch.enabled)
 
     @property
     def is_complete(self) -> bool:
@@ -53,20 +50,24 @@ class OpenIndex:
 
     def watch_state(self) -> str:
         """Describe in a few words how the files are watched."""
-        if self.watcher is None:
+        if not self.can_follow:
             return "off"
-        return self.watcher.problem or ("changes are indexed as they happen" if self._compared else "not yet")
+        if not self._compared:
+            return "not yet"
+        return self.backlog().problem or "changes are indexed as they happen"
 
-    @property
-    def is_told_of_changes(self) -> bool:
-        """Whether every change is known as soon as it is made."""
-        return self._compared and self.watcher is not None and not self.watcher.problem
+    def wait(self, seconds: float) -> bool:
+        """Wait for known changes to be indexed; False at once unless every change is known as soon as it is made."""
+        if not (self._compared and self.can_follow) or self.backlog().problem:
+            return False
+        self.index.wait(seconds)
+        return True
 
     def backlog(self) -> Backlog:
         """Known changes missing from the index. Taken before a search, they hold for its answer."""
-        if self.watcher is None or not self._compared:
+        if not (self._compared and self.can_follow):
             return Backlog(None)
-        return self.watcher.backlog()
+        return self.index.backlog()
 
     def running_job(self) -> Job | None:
         """The running job."""
@@ -95,35 +96,21 @@ class OpenIndex:
             self._closing = True
         if job := self.running_job():
             job.end()
-        self._improver.stop()
-        if self.watcher:
-            self.watcher.stop()
         self.index.close()
 
     def _compare(self, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
         summary = self.index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
         for note in summary.notes:
             _log.warning("%s", note)
-        with self._lock:
-            if not (summary.cancelled or self._compared or self._closing):
-                self._compared = True
-                if self.watcher:
-                    self.watcher.start()
-                    self.index.warm()
-        return self._improver.after(summary)
+        if not (summary.cancelled or self._compared or self._closing):
+            if self.can_follow:
+                self.index.follow(self.settings.watch_options(), _log_report)
+            self._compared = True
+        return summary
 
     def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
         failed = [problem.path for problem in self.index.status().failed]
-        summary = self.index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
-        return self._improver.after(summary)
-
-    def _follow(self, paths: frozenset[str] | None, cancelled: Cancelled) -> UpdateSummary:
-        if paths is not None:
-            return self._improver.after(self.index.update(paths, cancelled=cancelled))
-        # A running job may have passed a file changed before the watch began.
-        if job := self.running_job():
-            job.end()
-        return self.start_or_join().result()
+        return self.index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
 
 
 class Workspace:

@@ -13,11 +13,10 @@ from threading import Condition
 
 import pytest
 
-from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.server.config.settings import load_settings
-from cqm.server.watching.watcher import WatchReport
-from cqm.server.workspace.open_watch import watcher_of
+from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.followed_index import FollowedIndex
+from cqm.server.watching.reports import WatchReport
 
 PATIENCE_SECONDS = 60.0
 
@@ -30,13 +29,10 @@ class Followed:
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root
         self.home = home
-        self.index = Index.open(root, options(home / "followed"))
+        self.index = FollowedIndex.open(root, options(home / "followed"))
         self.reports: list[WatchReport] = []
         self._reported = Condition()
-        watcher = watcher_of(self.index, load_settings(environment={}, user=home / "none.yml"), report=self._take)
-        assert watcher
-        self.watcher = watcher
-        watcher.start()
+        self.index.follow(WatchOptions(), report=self._take)
         with self._reported:
             assert self._reported.wait_for(lambda: self.reports, PATIENCE_SECONDS)
 
@@ -53,13 +49,12 @@ class Followed:
         """Wait until the commit that is checked out is the one that was indexed, and nothing is known to differ."""
 
         def is_there() -> bool:
-            return not self.index.status().freshness.is_moved and self.watcher.backlog().count == 0
+            return not self.index.status().freshness.is_moved and self.index.backlog().count == 0
 
         with self._reported:
-            assert self._reported.wait_for(is_there, PATIENCE_SECONDS), (self.index.status(), self.watcher.backlog())
+            assert self._reported.wait_for(is_there, PATIENCE_SECONDS), (self.index.status(), self.index.backlog())
 
     def close(self) -> None:
-        self.watcher.stop()
         self.index.close()
 
     def _take(self, report: WatchReport) -> None:
@@ -69,7 +64,7 @@ class Followed:
 
     def _fresh(self) -> set[tuple[str, str]]:
         shutil.rmtree(self.home / "fresh", ignore_errors=True)
-        with Index.open(self.root, options(self.home / "fresh")) as index:
+        with FollowedIndex.open(self.root, options(self.home / "fresh")) as index:
             index.update()
             return stored(index)
 
@@ -78,7 +73,7 @@ def options(home: Path) -> IndexOptions:
     return IndexOptions(home=home, embedding=EmbeddingOptions(provider="none"))
 
 
-def stored(index: Index) -> set[tuple[str, str]]:
+def stored(index: FollowedIndex) -> set[tuple[str, str]]:
     """Every point in the store, and the path of every file in the manifest."""
     opened = index._lineage.serving
     return {("point", name) for name in opened.store.ids()} | {("file", path) for path in opened.manifest.paths()}

@@ -1,4 +1,4 @@
-"""An index that another process has open offers what `Index` offers, all of it, and everything passes unharmed."""
+"""An index that another process has open offers what it offers there, all of it, and everything passes unharmed."""
 
 import inspect
 import json
@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cqm.index.engine import Index
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress
@@ -20,18 +19,24 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.client import RemoteIndex
 from cqm.server.owner.messages import METHODS, error_of, failure_of, read, read_request, request, written
 from cqm.server.owner.open import OpenedIndex
+from cqm.server.watching.followed_index import FollowedIndex
+from cqm.server.watching.reports import WatchReport
 
 if TYPE_CHECKING:
     from conftest import Place
 
 HOOKS = {"report", "cancelled"}
 """Parameters that are functions of the client."""
+OWN = {"__init__", "unfollow"}
+"""Methods for the process alone that has the index open."""
+OWN_PARAMETERS = {"update"}
+"""Parameters for that process alone."""
 
 
 def offered(kind: type) -> dict[str, dict[str, tuple[object, ...]]]:
     """The public methods of a class with their signatures, but for how it is opened."""
     methods = inspect.getmembers(kind, inspect.isfunction)
-    return {name: signature(method) for name, method in methods if name != "__init__" and is_public(name)}
+    return {name: signature(method) for name, method in methods if name not in OWN and is_public(name)}
 
 
 def is_public(name: str) -> bool:
@@ -44,16 +49,17 @@ def signature(method: Callable[..., Any]) -> dict[str, tuple[object, ...]]:
     parameters = {
         name: (it.kind, it.annotation, "function" if inspect.isfunction(it.default) else it.default)
         for name, it in told.parameters.items()
+        if name not in OWN_PARAMETERS
     }
     return parameters | {"return": (told.return_annotation,)}
 
 
 def test_a_shared_index_has_every_method_of_an_index_with_the_same_signature() -> None:
-    assert offered(RemoteIndex) == offered(Index)
+    assert offered(RemoteIndex) == offered(FollowedIndex)
 
 
 def test_what_the_server_takes_for_an_index_has_every_method_too() -> None:
-    declared, there = offered(OpenedIndex), offered(Index)
+    declared, there = offered(OpenedIndex), offered(FollowedIndex)
     assert declared.keys() == there.keys()
     for name, parameters in there.items():
         # A protocol's defaults are "...".
@@ -63,7 +69,7 @@ def test_what_the_server_takes_for_an_index_has_every_method_too() -> None:
 
 
 def test_a_shared_index_is_opened_as_an_index_is() -> None:
-    alone, shared = signature(Index.open), signature(RemoteIndex.open)
+    alone, shared = signature(FollowedIndex.open), signature(RemoteIndex.open)
     # What was started already belongs to the process that started it.
     del alone["source"]
     assert {name: shared[name] for name in alone} == alone
@@ -71,7 +77,7 @@ def test_a_shared_index_is_opened_as_an_index_is() -> None:
 
 
 def test_every_method_that_is_called_over_the_socket_takes_and_gives_what_that_of_an_index_does() -> None:
-    there = offered(Index)
+    there = offered(FollowedIndex)
     assert METHODS.keys() == there.keys() - {"close", "__enter__", "__exit__"}
     for name, method in METHODS.items():
         parameters = there[name].keys() - {"self", "return"}
@@ -85,7 +91,7 @@ def test_an_open_index_has_the_same_public_attributes(place: "Place") -> None:
     with place.open(idle_seconds=0) as shared:
         attributes = {name: value for name, value in vars(shared).items() if not name.startswith("_")}
     place.wait_for_end()
-    with Index.open(place.root, place.options) as alone:
+    with FollowedIndex.open(place.root, place.options) as alone:
         assert attributes == {name: value for name, value in vars(alone).items() if not name.startswith("_")}
 
 
@@ -97,7 +103,8 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
     int: st.integers(),
     float: st.floats(allow_nan=False),
 }
-KINDS = [*(method.gives for method in METHODS.values()), METHODS["search"].takes["query"], IndexOptions, Progress]
+SAID = [IndexOptions, Progress, WatchReport, METHODS["search"].takes["query"]]
+KINDS = [*(method.gives for method in METHODS.values()), *SAID]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", str(kind)))

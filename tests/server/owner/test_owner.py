@@ -55,7 +55,7 @@ def test_an_owner_loads_nothing_that_parses(place: "Place") -> None:
         "import sys; from pathlib import Path; from cqm.server.owner import connection, process, session\n"
         "from cqm.index import EmbeddingOptions, IndexOptions, Query\n"
         "options = IndexOptions(home=Path(sys.argv[2]), workers=1, embedding=EmbeddingOptions(provider='none'))\n"
-        "with session.Index.open(Path(sys.argv[1]), options) as index:\n"
+        "with session.FollowedIndex.open(Path(sys.argv[1]), options) as index:\n"
         "    index.update(); assert index.search(Query('compute')).hits; index.usages('compute_1')\n"
         "print(*{'cqm.chunkers.chunking', 'cqm.chunkers.registry', 'tree_sitter'} & {*sys.modules})"
     )

@@ -14,7 +14,8 @@ from cqm.index.model.errors import StoreError
 from cqm.index.model.progress import UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.events import NativeTreeWatch
-from cqm.server.watching.watcher import Watcher, WatchReport
+from cqm.server.watching.reports import WatchReport
+from cqm.server.watching.watcher import Watcher
 
 PATIENCE_SECONDS = 20.0
 
@@ -226,13 +227,13 @@ def test_a_root_that_goes_is_told_and_followed_again_when_it_is_back(scene: Scen
     seen = scene.watch(WatchOptions(quiet=0.02, poll=0.1))
     shutil.rmtree(scene.root)
     seen.wait_for_message("is gone")
-    assert "is gone" in scene.watchers[0].problem
+    assert "is gone" in scene.watchers[0].backlog().problem
     scene.root.mkdir()
     seen.wait_for_message("is watched again")
     seen.wait_for_whole(2)
     (scene.root / "app.py").write_text("one\n")
     seen.wait_for_path("app.py")
-    assert scene.watchers[0].problem == ""
+    assert scene.watchers[0].backlog().problem == ""
 
 
 def test_a_root_replaced_by_another_folder_is_followed_there(scene: Scene, tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_where_watches_run_out_it_says_so_with_the_remedy_and_compares(scene: Sc
     seen = scene.watch(WatchOptions(poll=0.05))
     seen.wait_for_message(remedy)
     seen.wait_for_whole(4)
-    assert remedy in scene.watchers[0].problem
+    assert remedy in scene.watchers[0].backlog().problem
     assert len([report for report in seen.reports if report.problem]) == 1
     scene.folder_error = None
     seen.wait_for_message("is watched again")
@@ -268,7 +269,7 @@ def test_a_folder_that_is_to_be_polled_is_compared_and_not_watched(scene: Scene)
     seen = scene.watch(WatchOptions(poll=0.05, mode="poll"))
     seen.wait_for_whole(4)
     assert inotify_watches() == before
-    assert "watch.mode is poll" in scene.watchers[0].problem
+    assert "watch.mode is poll" in scene.watchers[0].backlog().problem
     assert scene.watchers[0].backlog().count is None
     assert not any(report.problem for report in seen.reports)
 

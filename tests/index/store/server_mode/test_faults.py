@@ -15,7 +15,8 @@ from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.query import Query
 from cqm.server.config.watch_options import WatchOptions
-from cqm.server.watching.watcher import Watcher, WatchReport
+from cqm.server.watching.reports import WatchReport
+from cqm.server.watching.watcher import Watcher
 
 pytestmark = pytest.mark.processes
 

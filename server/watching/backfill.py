@@ -13,6 +13,14 @@ Improve = Callable[[Callable[[], bool]], Improved]
 """Goes over waiting chunks; stops early when the given function returns True."""
 
 
+def improved_line(improved: Improved) -> str:
+    """Report chunks embedded anew after waiting for a model."""
+    rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
+    return (
+        f"{improved.embedded:,} chunks of {improved.files:,} files that waited for their model are embedded anew{rest}"
+    )
+
+
 class Improver:
     """Improve an index after updates which left chunks waiting, until `stop`.
 

@@ -9,7 +9,7 @@ import pytest
 
 from cqm.index.model.errors import StoreError
 from cqm.index.model.progress import Improved, UpdateSummary
-from cqm.server.workspace.backfill import Improver
+from cqm.server.watching.backfill import Improver
 
 WAITING, SETTLED = UpdateSummary(lacking=3), UpdateSummary()
 

@@ -1,0 +1,114 @@
+"""An index in step with its files: a watcher and a backfill beside it, in the process which has it open."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from threading import Lock
+
+from cqm.index.engine import Index
+from cqm.index.files.listing import folders
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.remote.variables import Variables
+from cqm.index.workers.forking import Source
+from cqm.server.config.watch_options import WatchOptions
+from cqm.server.watching.backfill import Improver, improved_line
+from cqm.server.watching.reports import Backlog, WatchReport
+from cqm.server.watching.watcher import Update, Watcher
+
+_NOT_FOLLOWED = Backlog(None, problem="Changes are not followed yet.")
+
+
+class FollowedIndex(Index):
+    """An index which follows its files from `follow` until `unfollow` or `close`."""
+
+    def __init__(
+        self, root: Path, options: IndexOptions, folder: Path, source: Source | None, variables: Variables
+    ) -> None:
+        super().__init__(root, options, folder, source, variables)
+        self._beginning = Lock()
+        self._watcher: Watcher | None = None
+        self._improver: Improver | None = None
+        self._may_follow = True
+
+    def follow(
+        self,
+        options: WatchOptions,
+        report: Callable[[WatchReport], None] = lambda _: None,
+        update: Update | None = None,
+    ) -> None:
+        """Compare the whole tree, take up changes as they happen, and backfill; harmless when done already.
+
+        Parameters:
+            options: of the watch.
+            report: called with each update and each problem, from threads of the watch.
+            update: brings the index up to date; its own `update` by default.
+        """
+        with self._beginning:
+            if self._watcher or not self._may_follow:
+                return
+            self._improver = Improver(
+                lambda cancelled: self.improve(cancelled=cancelled),
+                self.options.routes.retry_seconds,
+                name=f"improve {self.root.name}",
+                report=lambda improved: report(WatchReport(improved_line(improved))),
+            )
+            self._watcher = Watcher(
+                self.root,
+                update=update or (lambda paths, cancelled: self.update(paths, cancelled=cancelled)),
+                folders=lambda top: folders(self.root, self.options.scan, top),
+                report=report,
+                options=options,
+            )
+            self._watcher.start()
+        self.warm()
+
+    def unfollow(self, seconds: float | None = None) -> bool:
+        """Stop following; a running update stops at the next file.
+
+        Parameters:
+            seconds: longest wait for its end; None for any time.
+
+        Returns:
+            Whether it has ended.
+        """
+        with self._beginning:
+            watcher, improver = self._watcher, self._improver
+            self._watcher = self._improver = None
+        if improver:
+            improver.stop()
+        return watcher is None or watcher.stop(seconds)
+
+    @property
+    def standing_problem(self) -> WatchReport | None:
+        """The report of the present problem of the watch, for those who come later."""
+        watcher = self._watcher
+        return watcher.standing if watcher else None
+
+    def backlog(self) -> Backlog:
+        """Count known changes missing from the index; unknown while its files aren't followed."""
+        watcher = self._watcher
+        return watcher.backlog() if watcher else _NOT_FOLLOWED
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all changes known now are in the index; whether they are. False when nobody follows its files."""
+        watcher = self._watcher
+        return watcher is not None and watcher.wait(seconds)
+
+    def update(
+        self,
+        paths: Iterable[str | Path] | None = None,
+        *,
+        anew: bool = False,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> UpdateSummary:
+        """Bring the index up to date; see `Index.update`. The backfill takes up what it leaves waiting."""
+        summary = super().update(paths, anew=anew, report=report, cancelled=cancelled)
+        improver = self._improver
+        return improver.after(summary) if improver else summary
+
+    def close(self) -> None:
+        """Stop following, and close the index; see `Index.close`."""
+        self._may_follow = False
+        self.unfollow()
+        super().close()

@@ -1,0 +1,56 @@
+"""An open index of a server follows its files, unless the settings say otherwise."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cqm.server.config.settings import load_settings
+from cqm.server.workspace.workspace import OpenIndex, Workspace
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture(params=[True, False], ids=["shared", "alone"])
+def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Workspace]:
+    overrides = {
+        "index.home": str(tmp_path / "indexes"),
+        "index.shared": str(request.param).lower(),
+        "embedding.provider": "none",
+    }
+    made = Workspace(load_settings(overrides=overrides, environment={}, user=tmp_path / "none.yml"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    (root / "app.py").write_text("def begin():\n    return 1\n")
+    return root
+
+
+def compared(workspace: Workspace, root: Path) -> OpenIndex:
+    opened = workspace.open(root)
+    assert opened.watch_state() in {"not yet", "off"}
+    assert not opened.is_in_step
+    opened.start_or_join().result()
+    assert opened.is_in_step
+    return opened
+
+
+def test_an_index_is_followed_once_its_files_were_compared(workspace: Workspace, root: Path) -> None:
+    opened = compared(workspace, root)
+    assert opened.watch_state() == "changes are indexed as they happen"
+    assert opened.wait(60)
+    assert opened.backlog().count == 0
+
+
+def test_an_index_whose_watch_is_off_begins_none(workspace: Workspace, root: Path) -> None:
+    (root / "cqm.yml").write_text("watch:\n  enabled: false\n")
+    opened = compared(workspace, root)
+    assert opened.watch_state() == "off"
+    assert not opened.wait(60)
+    assert opened.backlog().count is None
+    assert "not followed" in opened.index.backlog().problem
