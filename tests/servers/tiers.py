@@ -4,6 +4,7 @@
 fixture or by its mark; a test of the quick tier that starts a process fails in every run.
 """
 
+import platform
 import sys
 from collections.abc import Generator
 
@@ -28,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A client of OpenAI's tells the processor, which Python asks `uname` for, once.
+    platform.processor()
     config.pluginmanager.register(_Guard())
 
 

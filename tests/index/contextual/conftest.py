@@ -111,7 +111,7 @@ def connect(request: pytest.FixtureRequest, clock: Clock, server: ChatServer) ->
     def open_one(cache: Cache | None = None, **settings: Any) -> ContextWriter:
         provider = settings.pop("provider", "openai")
         address = settings.pop("base_url", server.url + ("/v1" if provider == "openai" else ""))
-        settings = {"model": "tiny", "timeout_seconds": 20.0, **settings}
+        settings = {"model": "tiny", "timeout_seconds": 60.0, **settings}
         writer = open_writer(ContextOptions(provider, base_url=address, **settings), cache, os.environ, QUICK, clock)
         assert writer is not None
         request.addfinalizer(writer.close)

@@ -61,7 +61,7 @@ def test_an_address_among_the_options_gets_no_key_that_the_options_do_not_name(
     server: "ScriptedServer", provider: str
 ) -> None:
     path = "" if provider == "ollama" else "/v1"
-    ask(EmbeddingOptions(provider, "tiny", f"{server.url}{path}", timeout_seconds=20.0))
+    ask(EmbeddingOptions(provider, "tiny", f"{server.url}{path}", timeout_seconds=60.0))
     assert "secret" not in sent(server)
 
 

@@ -27,7 +27,7 @@ def connect(request: pytest.FixtureRequest) -> Connect:
     """Open embedders that end with the test."""
 
     def open_one(url: str, model: str = "tiny", **options: object) -> Embedder:
-        given = EmbeddingOptions("ollama", model, url, timeout_seconds=20.0, long_texts="cut")
+        given = EmbeddingOptions("ollama", model, url, timeout_seconds=60.0, long_texts="cut")
         embedder = ollama_embedder(replace(given, **options), os.environ, QUICK)
         request.addfinalizer(embedder.close)
         return embedder

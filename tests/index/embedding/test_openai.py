@@ -32,7 +32,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
         monkeypatch.delenv(variable, raising=False)
 
     def open_one(url: str, retries: RetryPolicy = QUICK, **options: object) -> Embedder:
-        given = EmbeddingOptions("openai", "tiny", f"{url}/v1" if url else "", timeout_seconds=20.0, long_texts="cut")
+        given = EmbeddingOptions("openai", "tiny", f"{url}/v1" if url else "", timeout_seconds=60.0, long_texts="cut")
         embedder = openai_embedder(replace(given, **options), os.environ, retries)
         request.addfinalizer(embedder.close)
         return embedder

@@ -28,7 +28,7 @@ def connect(server: "ScriptedServer", monkeypatch: pytest.MonkeyPatch, request: 
         monkeypatch.delenv(preset.key_variable, raising=False)
 
     def open_one(provider: str, model: str = "tiny", **options: object) -> Embedder:
-        given = EmbeddingOptions(provider, model, f"{server.url}/v1", timeout_seconds=20.0)
+        given = EmbeddingOptions(provider, model, f"{server.url}/v1", timeout_seconds=60.0)
         embedder = openai_embedder(replace(given, **options), os.environ, QUICK)
         request.addfinalizer(embedder.close)
         return embedder

@@ -178,7 +178,7 @@ def test_requests_stay_within_the_limits(texts: list[str], limits: Limits) -> No
 def test_requests_are_under_way_together_as_many_as_allowed() -> None:
     from threading import Barrier
 
-    together = Barrier(3, timeout=30)
+    together = Barrier(3, timeout=60)
     model = Model(Limits(1, 1000, width=3), before=lambda _texts, _truncate: void(together.wait()))
     texts = [f"text {number}" for number in range(6)]
     assert_right(model.embedder().embed_documents(texts), texts)

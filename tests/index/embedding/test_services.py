@@ -40,7 +40,7 @@ def connect(provider: str, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 
     def open_one(url: str, retries: RetryPolicy = QUICK, **options: object) -> Embedder:
         suffix = "/v1" if provider == "openai" else ""
-        given = replace(EmbeddingOptions(provider, "tiny", url + suffix, timeout_seconds=20.0), **options)
+        given = replace(EmbeddingOptions(provider, "tiny", url + suffix, timeout_seconds=60.0), **options)
         embedder = OPEN[provider](given, os.environ, retries)
         request.addfinalizer(embedder.close)
         return embedder
@@ -198,7 +198,7 @@ def test_a_model_that_changes_its_dimensions_is_an_error(server: "ScriptedServer
 def test_a_service_that_hangs_is_given_up_with_the_way_to_wait_longer(
     server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
 ) -> None:
-    embedder = connect(server.url, replace(QUICK, attempts=1), timeout_seconds=0.3)
+    embedder = connect(server.url, replace(QUICK, attempts=1), timeout_seconds=2.0)
     embedder.space()
     server.replies = [reply(hangs=True)]
     with pytest.raises(EmbeddingError, match=r"did not answer in time\. Raise embedding\.timeout_seconds") as caught:
@@ -281,7 +281,7 @@ def test_a_password_in_the_address_is_not_shown(connect: Connect) -> None:
 def test_texts_that_hang_together_are_sent_apart(
     server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
 ) -> None:
-    embedder = connect(server.url, timeout_seconds=0.5)
+    embedder = connect(server.url, timeout_seconds=2.0)
     embedder.space()
     server.rule = lambda request: reply(hangs=True) if len(request.texts) > 3 else None
     texts = [f"text {number}" for number in range(10)]
@@ -292,7 +292,7 @@ def test_texts_that_hang_together_are_sent_apart(
 def test_an_answer_that_trickles_without_end_is_given_up(
     server: "ScriptedServer", connect: Connect, reply: "type[Reply]"
 ) -> None:
-    embedder = connect(server.url, replace(QUICK, attempts=1), timeout_seconds=0.5)
+    embedder = connect(server.url, replace(QUICK, attempts=1), timeout_seconds=2.0)
     embedder.space()
     server.replies = [reply(body=" " * 1200, trickles=True)]
     with pytest.raises(EmbeddingError, match="did not answer in time"):

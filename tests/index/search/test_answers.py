@@ -119,7 +119,7 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
 ) -> None:
     url, answers, _ = judge("delta")
     answers.set()
-    chosen = RerankOptions("http", url, deadline_seconds=20.0, weight=1.0)
+    chosen = RerankOptions("http", url, deadline_seconds=60.0, weight=1.0)
     for weight, first in ((1.0, "delta.py"), (0.0, "alpha.py")):
         with Index.open(tree, replace(options, rerank=replace(chosen, weight=weight))) as index:
             index.update()
@@ -134,7 +134,7 @@ def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
 ) -> None:
     url, answers, _ = judge("delta")
     answers.set()
-    chosen = RerankOptions("http", url, deadline_seconds=20.0, weight=1.0, depth=1)
+    chosen = RerankOptions("http", url, deadline_seconds=60.0, weight=1.0, depth=1)
     with Index.open(tree, replace(options, rerank=chosen)) as index:
         index.update()
         assert index.search(Query("weigh alpha")).hits[0].path == "alpha.py"
@@ -160,17 +160,17 @@ def test_a_search_that_waits_for_a_reranker_keeps_no_other_waiting(
     tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:
     url, answers, is_asked = judge("delta")
-    chosen = RerankOptions("http", url, deadline_seconds=30.0)
+    chosen = RerankOptions("http", url, deadline_seconds=60.0)
     with Index.open(tree, replace(options, rerank=chosen)) as index, ThreadPoolExecutor(2) as pool:
         index.update()
         waiting = pool.submit(index.search, Query("weigh alpha"))
-        assert is_asked.wait(20.0)
+        assert is_asked.wait(60.0)
         # Nothing is found, so that there is nothing to rerank.
         other = pool.submit(index.search, Query("zzzqqq", mode=SearchMode.LEXICAL))
-        assert not other.result(20.0).hits
+        assert not other.result(60.0).hits
         assert not waiting.done()
         answers.set()
-        assert not waiting.result(20.0).degraded
+        assert not waiting.result(60.0).degraded
 
 
 def test_a_definition_that_is_asked_for_by_name_is_first_whatever_a_reranker_prefers(
