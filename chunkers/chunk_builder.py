@@ -112,6 +112,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             piece.content,
             metadata_of(document, outline.language, piece),
             piece.symbols,
+            piece.definitions,
         )
         # The next chunk may begin further above, but not before this one and its repeated part.
         position, byte, line = piece.end, byte + size, line + breaks

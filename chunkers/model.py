@@ -162,6 +162,25 @@ class SymbolFacts:
 _NO_FACTS: Mapping[str, Fact] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol of a program, and where it is defined.
+
+    Attributes:
+        name: qualified, parts joined by ".".
+        kind: as in `Piece.kind`.
+        first_line: of the declaration, without comments, decorators and attributes above it; 1-based, as all three.
+        line: with the declared name.
+        end_line: last line of the symbol, inclusive.
+    """
+
+    name: str
+    kind: str
+    first_line: int
+    line: int
+    end_line: int
+
+
 class Piece(NamedTuple):
     """A span of the text with its facts, as a chunker cuts it; later completed to a `Chunk`.
 
@@ -177,6 +196,7 @@ class Piece(NamedTuple):
         headings: titles of the sections around it, outermost first.
         facts: see `Metadata.facts`.
         symbols: see `Chunk.symbols`.
+        definitions: see `Chunk.definitions`.
     """
 
     start: int
@@ -191,6 +211,7 @@ class Piece(NamedTuple):
     headings: tuple[str, ...] = ()
     facts: Mapping[str, Fact] = _NO_FACTS
     symbols: tuple[SymbolFacts, ...] = ()
+    definitions: tuple[Definition, ...] = ()
 
 
 Cut = tuple[list[Piece], list[str]]
@@ -254,6 +275,7 @@ class Chunk:
         content: see `Piece`.
         metadata: see `Metadata`.
         symbols: facts of the symbols beginning in it, in order; only with `ChunkOptions.details`.
+        definitions: of a program's symbols beginning in it, in order.
     """
 
     id: str
@@ -282,6 +304,7 @@ class Chunk:
     content: str = ""
     metadata: Metadata = field(default_factory=Metadata)
     symbols: tuple[SymbolFacts, ...] = ()
+    definitions: tuple[Definition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

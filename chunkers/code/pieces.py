@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+from cqm.chunkers.code.definitions import definitions_of
 from cqm.chunkers.code.outline import Place
 from cqm.chunkers.code.packages import Packages, packages_of
 from cqm.chunkers.code.packing import Draft, Scope, without_tiny
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     FactsOf = Callable[[Node, list[Mark], Language, Source], Iterable[tuple[int, SymbolFacts]]]
     """Returns the facts of symbols, each with its first character, in order, from a tree and its outline."""
+
+Located = TypeVar("Located")
 
 
 def pieces_of_code(
@@ -46,8 +49,15 @@ def pieces_of_code(
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
-    if facts_of:
-        pieces = _with_symbols(pieces, facts_of(root, marks, row, source))
+    starts = [piece.start for piece in pieces]
+    defined = _by_piece(starts, definitions_of(marks, source))
+    told = _by_piece(starts, facts_of(root, marks, row, source) if facts_of else ())
+    pieces = [
+        piece._replace(definitions=tuple(defined[place]), symbols=tuple(told[place]))
+        if place in defined or place in told
+        else piece
+        for place, piece in enumerate(pieces)
+    ]
     return pieces, _warnings(root, source)
 
 
@@ -67,13 +77,9 @@ def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
     return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context, facts=facts)
 
 
-def _with_symbols(pieces: list[Piece], located: Iterable[tuple[int, SymbolFacts]]) -> list[Piece]:
-    """Give each symbol to the last piece beginning before it, so none is lost or repeated."""
-    starts = [piece.start for piece in pieces]
-    symbols: defaultdict[int, list[SymbolFacts]] = defaultdict(list)
-    for start, facts in located:
-        symbols[max(bisect_right(starts, start) - 1, 0)].append(facts)
-    return [
-        piece._replace(symbols=tuple(symbols[index])) if index in symbols else piece
-        for index, piece in enumerate(pieces)
-    ]
+def _by_piece(starts: Sequence[int], located: Iterable[tuple[int, Located]]) -> defaultdict[int, list[Located]]:
+    """Group what begins at some characters by the last piece beginning there or before, so none is lost or repeated."""
+    found: defaultdict[int, list[Located]] = defaultdict(list)
+    for start, it in located:
+        found[max(bisect_right(starts, start) - 1, 0)].append(it)
+    return found

@@ -79,11 +79,14 @@ class Hit:
     """One chunk of an answer.
 
     Attributes:
-        path, start_line, end_line, symbol, kind, language, text, content: as in `Chunk`.
+        path, start_line, end_line, language, text, content: as in `Chunk`.
+        symbol, kind: of the definition in it that fits the question best; without one, as in `Chunk`.
         score: the sum of the named parts.
         context: the enclosing declarations as written in the file, a line each.
         position: of the chunk among those of its file; -1 when unknown.
         metadata: by the names of `Metadata` and of its facts; nothing empty.
+        line: with the name of that definition, 1-based; None if no definition is known.
+        signature: the declaration of that definition, at most 300 characters; may be empty.
     """
 
     path: str
@@ -99,6 +102,8 @@ class Hit:
     metadata: Mapping[str, Fact] = field(default_factory=dict)
     context: str = ""
     position: int = -1
+    line: int | None = None
+    signature: str = ""
 
     @property
     def shown(self) -> str:

@@ -91,6 +91,22 @@ def _is_same(defined: str, asked: str, folders: set[str]) -> bool:
     return outer != asked and folders.issuperset(outer.split(".")[-2:])
 
 
+def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
+    """Return the places of the names a symbol may mean, as written, or if none is, in any spelling.
+
+    Parameters:
+        names: qualified.
+        symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
+        path: of the file that defines them.
+    """
+    for spelled in (str, _plain) if symbol else ():
+        folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
+        found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(symbol), folders)]
+        if found:
+            return found
+    return []
+
+
 def _plain(name: str) -> str:
     """A name without case, underscores and marks."""
     return _NOT_SPELLED.sub("", name).lower()

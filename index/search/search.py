@@ -17,6 +17,7 @@ from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
+from cqm.index.search.matched import named_after_matches
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 
@@ -28,7 +29,7 @@ _ATTEMPTS = 3
 """Attempts of a search if updates end in the middle of it."""
 _DEPTHS = (1, 4, 20)
 """Depths of a search one after the other, as multiples of the usual one."""
-SHOWN = ("text", "content", "context", "metadata")
+SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
 
@@ -108,12 +109,14 @@ def find(searching: Searching, query: Query) -> Page:
                     break
             page = results[first:end]
             payloads = generation.store.payloads([entry.candidate.id for entry in page], SHOWN)
-            hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in page if entry.candidate.id in payloads)
+            shown = [entry for entry in page if entry.candidate.id in payloads]
+            hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in shown)
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
             if (found.is_whole and len(hits) == len(page)) or generation.manifest.commits == commits:
                 break
         cursor = str(end) if end < len(results) else ""
-        return Page(hits, cursor, mode, why, place.label if place else "", parents_of(generation, hits))
+        named = named_after_matches(generation, question, hits, [payloads[entry.candidate.id] for entry in shown])
+        return Page(named, cursor, mode, why, place.label if place else "", parents_of(generation, hits))
 
 
 def _check(query: Query) -> None:

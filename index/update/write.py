@@ -15,7 +15,7 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.query import FileState
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.text.terms import SparseTerms
-from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
+from cqm.index.update.prepare import PreparedChunk, PreparedFile, definitions_payload, with_notes
 from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred
 
 _NO_TERMS = SparseTerms((), ())
@@ -35,6 +35,8 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
         payload["content"] = part.content
     if part.context:
         payload["context"] = part.context
+    if part.definitions:
+        payload["definitions"] = definitions_payload(part.definitions)
     payload["source_type"] = part.metadata.get("source_type", "")
     # The store knows lists alone.
     known = {**part.metadata, **_told(part, vector)}

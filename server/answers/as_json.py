@@ -62,6 +62,8 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
         "score": hit.score,
         "symbol": hit.symbol,
         "kind": hit.kind,
+        "line": hit.line,
+        "signature": hit.signature,
         "language": hit.language,
         "text": hit.text,
     }

@@ -1,0 +1,67 @@
+"""Tell where each symbol of an outline is defined."""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
+from cqm.chunkers.model import Definition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cqm.chunkers.code.outline import Mark
+    from cqm.chunkers.code.source import Source
+
+_NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement"})
+_ABOVE = frozenset(
+    {
+        *("annotation", "attribute", "attribute_item", "attribute_list", "attributes", "comment", "decorator"),
+        *("line_comment", "block_comment", "marker_annotation", "modifiers", "template_parameter_list"),
+    }
+)
+"""Types of a declaration's first children, which may fill rows above its name, and may say the name."""
+_SEARCHED_ROWS = 12
+"""Rows of a declaration to look for its name in: a return type or receiver may stand above it."""
+
+
+def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple[int, Definition]]":
+    """Yield the definition of each symbol with the first character of its node, in order.
+
+    Parameters:
+        marks: the outline of a document.
+        source: the text.
+    """
+    waiting = [*marks][::-1]
+    while waiting:
+        mark = waiting.pop()
+        if mark.name and mark.kind not in _NO_DEFINITIONS:
+            first = _declared_row(mark)
+            line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
+            yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)
+        if mark.members:
+            waiting += mark.members[::-1]
+
+
+def _declared_row(mark: "Mark") -> int:
+    """Find the row a declaration begins in, below its decorators, attributes and comments."""
+    node = mark.node.child_by_field_name("definition") or mark.node
+    for child in node.children:
+        if child.type not in _ABOVE:
+            return max(mark.first, int(child.start_point[0]))
+    return mark.first
+
+
+def _row_of_name(name: str, first: int, last: int, source: "Source") -> int:
+    """Find the first row with the name as a whole word; the first row if none has it."""
+    for row in range(first, min(last, first + _SEARCHED_ROWS) + 1):
+        line = source.lines[row]
+        place = line.find(name)
+        while place >= 0:
+            end = place + len(name)
+            if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):
+                return row
+            place = line.find(name, place + 1)
+    return first
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character in {"_", "$"}

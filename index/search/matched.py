@@ -1,0 +1,115 @@
+"""Name each hit after the definition in it that fits the question, and tell the line of that definition."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from cqm.index.generations.generation import Generation
+from cqm.index.model.query import Hit
+from cqm.index.ranking.exact import fitting
+from cqm.index.ranking.question import Question, last_part
+from cqm.index.text.terms import terms_of
+
+_NAME_WEIGHT = 2
+"""A word of the question counts as so many in a definition's name."""
+_MOST_SIGNATURE = 300
+_MOST_LINES = 12
+_BODY = re.compile(r"\s*(?:\{|=>|:|=|\bdo\b|\bthen\b)?\s*$")
+_OPENING, _CLOSING = re.compile(r"[(\[]"), re.compile(r"[)\]]")
+
+
+class _Defined(NamedTuple):
+    """A definition as the store keeps it; lines count from the first of its chunk, which is 0."""
+
+    name: str
+    kind: str
+    first: int
+    line: int
+    last: int
+
+
+def named_after_matches(
+    generation: Generation, question: Question, hits: Sequence[Hit], payloads: Sequence[Mapping[str, Any]]
+) -> tuple[Hit, ...]:
+    """Return the hits with symbol, kind, line and signature of the definition each was found for.
+
+    A hit in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
+
+    Parameters:
+        generation: of the hits.
+        question: names a symbol, or has words that a definition's name and lines have too.
+        hits: of a page.
+        payloads: of the hits, with their definitions.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    wanted = frozenset(question.terms.indices)
+    return tuple(
+        _named(generation, question, wanted, hit, [_Defined(*it) for it in payload.get("definitions", ())])
+        for hit, payload in zip(hits, payloads, strict=True)
+    )
+
+
+def _named(
+    generation: Generation, question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[_Defined]
+) -> Hit:
+    lines = hit.text.split("\n")
+    if found := _best(question, wanted, hit, defined, lines):
+        return _of(hit, found, hit.start_line, lines)
+    return _declared_before(generation, hit) if hit.symbol else hit
+
+
+def _best(
+    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[_Defined], lines: Sequence[str]
+) -> _Defined | None:
+    """Return the definition a hit was found for; None if nothing tells it."""
+    if asked := fitting([it.name for it in defined], question.symbol, hit.path):
+        # A type and its constructor may have one name: the question names the outer.
+        return defined[asked[0]]
+    if len(defined) == 1:
+        return defined[0]
+    scores = [_fit(it, defined, wanted, lines) for it in defined]
+    if scores and max(scores) > 0:
+        best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
+        return defined[best]
+    return next((it for it in defined if it.name == hit.symbol), None)
+
+
+def _fit(it: _Defined, all_of_them: Sequence[_Defined], wanted: frozenset[int], lines: Sequence[str]) -> int:
+    """Count the words of the question in a definition: in its name, its lines, and the comment above it."""
+    ends = [end for other in all_of_them for end in (other.line, other.last) if end < it.first]
+    text = "\n".join(lines[max(ends, default=-1) + 1 : it.last + 1])
+    in_name = len(wanted.intersection(terms_of(last_part(it.name))))
+    return _NAME_WEIGHT * in_name + len(wanted.intersection(terms_of(text)))
+
+
+def _of(hit: Hit, it: _Defined, start: int, lines: Sequence[str]) -> Hit:
+    return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
+
+
+def _declared_before(generation: Generation, hit: Hit) -> Hit:
+    """Name a part of a symbol after the declaration in an earlier chunk of the file."""
+    rows = generation.manifest.chunks_of(hit.path)
+    before = [row for row in rows if hit.symbol in row.defines and row.start_line <= hit.start_line]
+    if not before:
+        return hit
+    row = before[-1]
+    payload = generation.store.payloads([row.id], ["text", "definitions"]).get(row.id, {})
+    found = [it for it in (_Defined(*each) for each in payload.get("definitions", ())) if it.name == hit.symbol]
+    return _of(hit, found[-1], row.start_line, str(payload.get("text", "")).split("\n")) if found else hit
+
+
+def _signature(lines: Sequence[str], it: _Defined) -> str:
+    """Return a declaration up to its body: the lines until its brackets are closed."""
+    shown, depth = list[str](), 0
+    for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
+        shown.append(line)
+        depth += len(_OPENING.findall(line)) - len(_CLOSING.findall(line))
+        if depth <= 0 and number >= it.line:
+            break
+    text = "\n".join(shown).strip()
+    if it.last > it.line or "{" in shown[-1]:
+        text = _BODY.sub("", text.partition("{")[0] if "(" in text.partition("{")[0] else text)
+    return text[:_MOST_SIGNATURE].rstrip()
