@@ -4,7 +4,7 @@ A vector knows little about a word no model has learned, such as an identifier o
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
@@ -61,11 +61,24 @@ def exact_first(
 
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
     """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
-    for spelled in (str, _plain) if symbol else ():
-        grades = {entry.candidate.id: _grade(entry.candidate, symbol, spelled) for entry in ranked}
-        if any(grades.values()):
-            return grades
+    for asked in _readings(symbol):
+        for spelled in (str, _plain):
+            grades = {entry.candidate.id: _grade(entry.candidate, asked, spelled) for entry in ranked}
+            if any(grades.values()):
+                return grades
     return {}
+
+
+def _readings(symbol: str) -> Iterator[str]:
+    """Yield a qualified name, then without outer parts that may be a package, a module or the repository.
+
+    "gin.Context.Bind" may be "Context.Bind", "cobra.ExactArgs" may be "ExactArgs". "Client.get" is not just any "get".
+    """
+    while symbol:
+        yield symbol
+        outer, _, symbol = symbol.partition(".")
+        if "." not in symbol and outer != outer.lower():
+            return
 
 
 def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
@@ -99,11 +112,12 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
         path: of the file that defines them.
     """
-    for spelled in (str, _plain) if symbol else ():
-        folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
-        found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(symbol), folders)]
-        if found:
-            return found
+    for asked in _readings(symbol):
+        for spelled in (str, _plain):
+            folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
+            found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
+            if found:
+                return found
     return []
 
 

@@ -11,8 +11,16 @@ from cqm.index.text.terms import SparseTerms, content_words, label_term, name_te
 _NO_TERMS = SparseTerms((), ())
 _NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
 _BETWEEN = r"\.|::|#|->|/|\\|:"
-# "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client".
-_SYMBOL = re.compile(rf"`?((?:{_NAME_PART}(?:{_BETWEEN}))*{_NAME_PART})(?:\(\))?`?")
+# "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client", "\App\Client", "Client.get(url, 3)".
+_SYMBOL = re.compile(rf"(?:{_BETWEEN})?((?:{_NAME_PART}(?:{_BETWEEN}))*{_NAME_PART})(?:\([^()]{{0,200}}\))?[;:]?")
+# "(*Context).Bind", "(c *Context) Bind": a receiver in Go.
+_RECEIVER = re.compile(rf"\(\s*(?:\w+\s+)?[*&]?({_NAME_PART}(?:\[[\w, ]*\])?)\s*\)\s*\.?\s*(?={_NAME_PART})")
+# "func Bind", "struct Foo", "fn parse_args".
+_KEYWORD = re.compile(
+    r"(?:(?:pub|async|static|export) )*(?:def|fun|func|fn|struct|trait|impl|interface|namespace) +(?=\S)"
+)
+_ARGUMENTS = re.compile(r"(?:::)?<[^<>()]{0,100}>|(?<=\w)\[[\w, .]{0,100}\]")
+"""Arguments of a generic type: "Vec::<T>::push", "Stack[T].Push"."""
 _BETWEEN_PARTS = re.compile(_BETWEEN)
 _WORD = re.compile(r"`?(\w+)`?")
 _PLACE = re.compile(r"\s*(?P<path>\S(?:.*\S)?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*")
@@ -75,7 +83,9 @@ def read_question(text: str) -> Question:
 
 
 def _symbol(text: str) -> str:
-    found = _SYMBOL.fullmatch(text.strip())
+    text = _KEYWORD.sub("", text.strip().strip("`").strip(), count=1)
+    plain = _ARGUMENTS.sub("", _RECEIVER.sub(r"\1.", text, count=1))
+    found = _SYMBOL.fullmatch(_ARGUMENTS.sub("", plain))
     has_letter = found is not None and _NOT_IN_KEY.sub("", found[1])
     return dotted(found[1]) if found and has_letter else ""
 
