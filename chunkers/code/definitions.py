@@ -33,7 +33,7 @@ def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple
     waiting = [*marks][::-1]
     while waiting:
         mark = waiting.pop()
-        if mark.name and mark.kind not in _NO_DEFINITIONS:
+        if mark.name and mark.kind not in _NO_DEFINITIONS and mark.node.type not in mark.nodes.additions:
             first = _declared_row(mark)
             line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
             yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)

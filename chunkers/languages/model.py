@@ -61,6 +61,7 @@ class NodeTypes:
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
         enum_values: values of an enumeration, which are no fields.
+        additions: add members to a type under its name, and define no type.
     """
 
     packages: frozenset[str] = frozenset()
@@ -70,6 +71,7 @@ class NodeTypes:
     clauses: frozenset[str] = frozenset()
     overloads: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
+    additions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

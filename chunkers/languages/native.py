@@ -129,6 +129,7 @@ RUST = Language(
         bodies=frozenset({"block"}),
         bodiless=frozenset({"field_declaration", "function_signature_item"}),
         loose=frozenset({"field_declaration", "function_signature_item"}),
+        additions=frozenset({"impl_item"}),
     ),
 )
 

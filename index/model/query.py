@@ -48,9 +48,9 @@ class Query:
     """A question to the index.
 
     Attributes:
-        text: a question, a symbol's name, an error message or a path. A place in an indexed file, such as
-            `src/app.py:40-61`, asks for similar chunks.
-        like: such a place, which must be in the index; then there is no text.
+        text: a question, a symbol's name, an error message, a trace, a path, or a place such as `src/app.py:40-61`.
+            Files at places and paths come first; the end of a path is enough.
+        like: a place in the index, to find similar chunks; then there is no text.
         limit: results a page, 1 to 100.
         cursor: `Answer.next_cursor` of the page before; empty for the first page.
         mode: the evidence to use.

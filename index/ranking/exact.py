@@ -59,6 +59,20 @@ def exact_first(
     return [entries[number] for number in sorted(range(len(entries)), key=lambda number: -places[number])]
 
 
+def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
+    """Put some chunks first, in the given order; each has a part that lifts it above what follows it.
+
+    Parameters:
+        ranked: best first, with these chunks.
+        pinned: their ids.
+    """
+    entries = {entry.candidate.id: entry for entry in ranked}
+    first = [entries.pop(name) for name in pinned if name in entries]
+    top = max((entry.score for entry in entries.values()), default=0.0)
+    lifted = [_lifted(it, top + number - it.score) for number, it in zip(range(len(first), 0, -1), first, strict=True)]
+    return [*lifted, *entries.values()]
+
+
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
     """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
     for asked in _readings(symbol):

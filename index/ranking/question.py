@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from cqm.index.ranking.file_roles import ROLES
 from cqm.index.ranking.question_form import sentence_likeness
+from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems
 
 _NO_TERMS = SparseTerms((), ())
@@ -49,6 +50,7 @@ class Question:
         definitions: the term of all chunks that define `symbol`; empty without one.
         mentions: the term of all chunks containing the one word it consists of; empty for more words.
         lines: the lines it consists of; None for others.
+        places: in files, which it names anywhere, innermost call first: those of a trace or a message.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
@@ -60,6 +62,7 @@ class Question:
     definitions: SparseTerms
     mentions: SparseTerms
     lines: Lines | None
+    places: tuple[NamedPlace, ...]
     sentence: float
 
 
@@ -78,6 +81,7 @@ def read_question(text: str) -> Question:
         definitions=label_term(key) if key else _NO_TERMS,
         mentions=_mentions(text),
         lines=_lines(text),
+        places=tuple(places_in(text)),
         sentence=sentence_likeness(text),
     )
 

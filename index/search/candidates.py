@@ -1,6 +1,6 @@
 """Candidates for an answer: run the store's searches for a question or a place in a file, and collect the evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -64,13 +64,14 @@ class Found(NamedTuple):
     is_whole: bool
 
 
-def for_question(generation: Generation, wanted: Wanted, times: int) -> Found:
+def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Iterable[str] = ()) -> Found:
     """Find candidates by words, vectors and names.
 
     Parameters:
         generation: to search.
         wanted: the question.
         times: depth of each search, as a multiple of the usual one.
+        pinned: ids of chunks that are candidates whatever their evidence.
     """
     keep, depth = wanted.keep, times * CHUNK_DEPTH
     is_semantic = wanted.mode is SearchMode.SEMANTIC
@@ -102,7 +103,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int) -> Found:
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few = mentioning if len(mentioning) <= FEW else {}
     # Chunks found only by name have no evidence; they count as 0.
-    chunks = dict.fromkeys(chain(defining, few), 0.0) | chunks
+    chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
 

@@ -30,7 +30,11 @@ class _Defined(NamedTuple):
 
 
 def named_after_matches(
-    generation: Generation, question: Question, hits: Sequence[Hit], payloads: Sequence[Mapping[str, Any]]
+    generation: Generation,
+    question: Question,
+    hits: Sequence[Hit],
+    payloads: Sequence[Mapping[str, Any]],
+    lines: Sequence[int | None],
 ) -> tuple[Hit, ...]:
     """Return the hits with symbol, kind, line and signature of the definition each was found for.
 
@@ -41,24 +45,28 @@ def named_after_matches(
         question: names a symbol, or has words that a definition's name and lines have too.
         hits: of a page.
         payloads: of the hits, with their definitions.
+        lines: of each hit the line that the question names in it, if it does.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
     wanted = frozenset(question.terms.indices)
-    return tuple(
-        _named(generation, question, wanted, hit, [_Defined(*it) for it in payload.get("definitions", ())])
-        for hit, payload in zip(hits, payloads, strict=True)
-    )
+    named = []
+    for hit, payload, asked in zip(hits, payloads, lines, strict=True):
+        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        text = hit.text.split("\n")
+        at = _around(defined, asked - hit.start_line) if asked else _best(question, wanted, hit, defined, text)
+        if at:
+            named.append(_of(hit, at, hit.start_line, text))
+        else:
+            named.append(_declared_before(generation, hit) if hit.symbol else hit)
+    return tuple(named)
 
 
-def _named(
-    generation: Generation, question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[_Defined]
-) -> Hit:
-    lines = hit.text.split("\n")
-    if found := _best(question, wanted, hit, defined, lines):
-        return _of(hit, found, hit.start_line, lines)
-    return _declared_before(generation, hit) if hit.symbol else hit
+def _around(defined: Sequence[_Defined], line: int) -> _Defined | None:
+    """Return the innermost definition with a line."""
+    around = [it for it in defined if it.first <= line <= it.last]
+    return min(around, key=lambda it: it.last - it.first, default=None)
 
 
 def _best(
@@ -66,7 +74,6 @@ def _best(
 ) -> _Defined | None:
     """Return the definition a hit was found for; None if nothing tells it."""
     if asked := fitting([it.name for it in defined], question.symbol, hit.path):
-        # A type and its constructor may have one name: the question names the outer.
         return defined[asked[0]]
     if len(defined) == 1:
         return defined[0]

@@ -10,7 +10,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Hit, Parent, Query, SearchMode
-from cqm.index.ranking.exact import exact_first
+from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, rank, weights_for
 from cqm.index.rerank import Reranker
@@ -18,6 +18,7 @@ from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.matched import named_after_matches
+from cqm.index.search.named_places import NOTHING, pinned_by
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 
@@ -90,20 +91,24 @@ def find(searching: Searching, query: Query) -> Page:
     weights = ALIKE if place else by_meaning(question) if mode is SearchMode.SEMANTIC else weights_for(question)
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
+        is_pinning = not place and query.mode is not SearchMode.SEMANTIC
+        pinned = pinned_by(generation, question, wanted.keep) if is_pinning else NOTHING
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
             results: list[Ranked] = []
             why = degraded
             for times in _DEPTHS:
                 found = (
-                    for_place(generation, wanted, place, times) if place else for_question(generation, wanted, times)
+                    for_place(generation, wanted, place, times)
+                    if place
+                    else for_question(generation, wanted, times, pinned.ids)
                 )
                 ranked: Sequence[Ranked] = rank(question, found.evidence, weights)
                 if times == 1 and not place:
                     ranked, late = _reranked(searching, query.text, ranked)
                     why = " ".join(filter(None, (degraded, late)))
                 if query.mode is not SearchMode.SEMANTIC and not place:
-                    ranked = exact_first(question, ranked, found.evidence.mentioning)
+                    ranked = pinned_first(exact_first(question, ranked, found.evidence.mentioning), pinned.ids)
                 results += _new(ranked, results)
                 if len(results) > end or not found.is_cut:
                     break
@@ -115,7 +120,9 @@ def find(searching: Searching, query: Query) -> Page:
             if (found.is_whole and len(hits) == len(page)) or generation.manifest.commits == commits:
                 break
         cursor = str(end) if end < len(results) else ""
-        named = named_after_matches(generation, question, hits, [payloads[entry.candidate.id] for entry in shown])
+        found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
+        of_hits = [payloads[entry.candidate.id] for entry in shown]
+        named = named_after_matches(generation, question, hits, of_hits, found_at)
         return Page(named, cursor, mode, why, place.label if place else "", parents_of(generation, hits))
 
 

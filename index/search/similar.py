@@ -39,20 +39,18 @@ class Place:
 
 
 def find_place(generation: Generation, query: Query, question: Question) -> Place | None:
-    """Find the place a query names in `Query.like`, or as its whole text if there is such a file; else None.
+    """Find the place a query names in `Query.like`; None for a query without.
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
         StoreError, ManifestError: the index cannot be read.
     """
+    if not query.like:
+        return None
     lines = question.lines
     if not lines:
-        if query.like:
-            raise QueryError(f"`like {query.like}`: expected path:line or path:first-last.", remedy=_FORM)
-        return None
+        raise QueryError(f"`like {query.like}`: expected path:line or path:first-last.", remedy=_FORM)
     rows = generation.manifest.chunks_of(lines.path)
-    if not rows and not query.like:
-        return None
     if not rows:
         raise _unknown(generation, lines)
     return _place(generation, _rows_at(rows, lines))

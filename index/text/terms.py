@@ -26,7 +26,7 @@ _LONGEST_IDENTIFIER = 64
 _JOINED_WEIGHT = 0.5
 _SHORTEST_STEM = 3
 
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -37,8 +37,8 @@ _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED_OF_ITSELF = "lsz"
 
 # Phrasing words of questions. They are rare enough in code to outweigh the words the question is about.
-_QUESTION_WORDS = frozenset(
-    _WORD.findall(
+_QUESTIONWORDS = frozenset(
+    WORD.findall(
         """
         a an the of to in on at by for from with and or is are was be been being it its this that these those as into
         over how does do did what where which when why who whose can could should would will i we you my our me there
@@ -70,7 +70,7 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
     """
     content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
-    for first, second in pairwise(_WORD.findall(text)):
+    for first, second in pairwise(WORD.findall(text)):
         if first in content and second in content and (joined := first + second).isalpha():
             term = _hash(stem(joined.lower()))
             weights[term] = weights.get(term, 0.0) + _JOINED_WEIGHT
@@ -80,7 +80,7 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
 
 def name_term(name: str) -> SparseTerms:
     """Return the one term of a whole identifier, whatever its parts; ignores marks around the word."""
-    word = _WORD.findall(name)[-1]
+    word = WORD.findall(name)[-1]
     return SparseTerms((_hashes(word)[-1],), (1.0,))
 
 
@@ -102,8 +102,8 @@ def with_labels(terms: SparseTerms, labels: Iterable[str]) -> SparseTerms:
 
 def content_words(text: str) -> list[str]:
     """Return the words of a question as written, without phrasing words; if it has no others, they stay."""
-    words = _WORD.findall(text)
-    return [word for word in words if word.lower() not in _QUESTION_WORDS] or words
+    words = WORD.findall(text)
+    return [word for word in words if word.lower() not in _QUESTIONWORDS] or words
 
 
 def count_terms(text: str) -> Counter[int]:
@@ -113,7 +113,7 @@ def count_terms(text: str) -> Counter[int]:
 
 def terms_of(text: str) -> list[int]:
     """Return the hashes of a text's terms, in order; a repeated term is there each time."""
-    return list(chain.from_iterable(map(_hashes, _WORD.findall(text))))
+    return list(chain.from_iterable(map(_hashes, WORD.findall(text))))
 
 
 def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:
@@ -134,7 +134,7 @@ def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:
 
 def stems(text: str) -> list[str]:
     """Return the stemmed words of a text in order, with identifiers split. Used to compare names."""
-    return [part for word in _WORD.findall(text) for part in _parts(word)]
+    return [part for word in WORD.findall(text) for part in _parts(word)]
 
 
 @lru_cache(maxsize=1 << 14)

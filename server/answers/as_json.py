@@ -5,6 +5,7 @@ from dataclasses import fields
 from cqm.index.model.query import Answer, FileProblem, Hit, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.text.terms import WORD, query_terms, terms_of
 
 JsonObject = dict[str, object]
 
@@ -13,7 +14,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
     """Convert an answer: the query, its results, and the facts about the index they depend on."""
     return {
         "query": query.text or query.like,
-        "results": [hit_object(hit, explain=explain) for hit in answer.hits],
+        "results": [hit_object(hit, query.text, explain=explain) for hit in answer.hits],
         "mode": answer.mode,
         "degraded": answer.degraded,
         "files": answer.files,
@@ -48,11 +49,12 @@ _FACTS = (
 )
 
 
-def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
+def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
     """Convert one result, with its content where its text differs, and its enclosing declarations.
 
     Parameters:
         hit: to convert.
+        question: whose words are highlighted; empty for none.
         explain: add the named parts of its score.
     """
     found: JsonObject = {
@@ -64,6 +66,7 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
         "kind": hit.kind,
         "line": hit.line,
         "signature": hit.signature,
+        "highlights": highlights(hit, question) if question else [],
         "language": hit.language,
         "text": hit.text,
     }
@@ -74,6 +77,23 @@ def hit_object(hit: Hit, *, explain: bool = False) -> JsonObject:
     if hit.metadata:
         found["metadata"] = dict(hit.metadata)
     return found | {"parts": dict(hit.parts)} if explain else found
+
+
+def highlights(hit: Hit, question: str) -> list[tuple[int, int, int]]:
+    """Find the words of a question in a result: line, first character and the one after the last, counted from 0.
+
+    An identifier counts as a whole if one of its parts is in the question. A result whose text encodes its content has
+    none.
+    """
+    wanted = frozenset(query_terms(question).indices)
+    if hit.content or not wanted:
+        return []
+    return [
+        (number, *word.span())
+        for number, line in enumerate(hit.text.split("\n"), hit.start_line)
+        for word in WORD.finditer(line)
+        if not wanted.isdisjoint(terms_of(word[0]))
+    ]
 
 
 def status_object(status: IndexStatus, **listed: tuple[FileProblem, ...] | tuple[RedactedFile, ...]) -> JsonObject:

@@ -36,7 +36,7 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
             bad += 1
             say(f"line {number}: {error}")
             continue
-        emit({"id": question.id, "results": [hit_object(hit, explain=explain) for hit in answer.hits]})
+        emit({"id": question.id, "results": [hit_object(hit, question.text, explain=explain) for hit in answer.hits]})
     return bad
 
 

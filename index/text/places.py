@@ -1,0 +1,107 @@
+"""Find the places in files that a text names: traces, messages of compilers and linters, addresses with line anchors.
+
+A place is a path with a line, in any of the forms that tools print. Which places come first depends on the form: Python
+prints the innermost call last, everybody else first.
+"""
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_MOST_CHARACTERS = 100_000
+"""Characters of a text that are looked at: a log may have megabytes."""
+_MOST_PLACES = 400
+_LONGEST_PATH = 400
+
+
+class NamedPlace(NamedTuple):
+    """A place as a text names it: a path with "/", as complete as it is written; `last` is `first` for one line."""
+
+    path: str
+    first: int
+    last: int
+
+
+# A file's name with an ending. Spaces count only where quotes or brackets end the path.
+_PATH = r"(?P<path>(?:[A-Za-z]:[\\/])?[\w.@~+$%\[\]{}=,/\\-]*[\w)\]]\.[A-Za-z]\w{0,9})"
+_LINE = r"(?P<first>\d{1,7})"
+_ANY_PATH = rf"[^\"\n]{{1,{_LONGEST_PATH}}}"
+_FORMS = (
+    # Python, and others like it; the function may follow.
+    rf'File "(?P<path>{_ANY_PATH})", line {_LINE}',
+    # A forge: .../blob/main/src/app.py#L10-L20, .../src/main/app.py#lines-10:20
+    (
+        r"https?://[^\s#]+?/(?:-/)?(?:blob|blame|raw|src|tree)/[^/\s#]+/(?P<path>[^\s#?]+)(?:\?[^\s#]*)?"
+        rf"#(?:L|lines-|l)?{_LINE}(?:C\d+)?(?:[-:]L?(?P<last>\d{{1,7}}))?"
+    ),
+    # The JVM: at app//com.example.Client.send(Client.java:12)
+    rf"\bat (?P<scope>[\w.$/<>@-]+)\((?P<path>[\w$-]+\.\w{{1,7}}):{_LINE}\)",
+    # .NET: in /src/Client.cs:line 12
+    rf"\bin (?P<path>[^\n]{{1,{_LONGEST_PATH}}}?):line {_LINE}",
+    # PHP's frames, messages of TypeScript; then PHP's messages: in /src/Client.php on line 12
+    rf"{_PATH}\({_LINE}(?:,\d+(?:,\d+,\d+)?)?\)",
+    rf"{_PATH},?:? (?:on |at )?line:? {_LINE}",
+    # Everybody else: src/app.py:10-20, src/app.py:12:5
+    rf"{_PATH}#L{_LINE}(?:-L?(?P<last>\d{{1,7}}))?",
+    rf"{_PATH}(?:\?[\w=&.-]*)?:{_LINE}(?:-(?P<last>\d{{1,7}})|:\d+)?",
+)
+_PATTERNS = tuple(re.compile(form) for form in _FORMS)
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_BEFORE_PATH = re.compile(
+    r"^(?:[a-z][a-z0-9+.-]*:/{2,3}(?:[\w.-]*(?::\d+)?/)?(?:\./)?|package:|webpack-internal:/+|\(\w+\)/|\./)+"
+)
+_QUERY = re.compile(r"\?.*$")
+_CAUSE = re.compile(r"^\s*Caused by: ", re.MULTILINE)
+_LAST_CALL_LAST = re.compile(r"most recent call last|File \"")
+_IS_PATH = re.compile(rf"(?=.*[/.])[^\n\0]{{1,{_LONGEST_PATH}}}")
+_ANY_LINE = re.compile(r"[:(#] ?(?:L|l|lines?[ -])?\d|line:? \d")
+
+
+def places_in(text: str) -> list[NamedPlace]:
+    """Return the places a text names, innermost call first; each once.
+
+    Parameters:
+        text: a question, a message or a log.
+    """
+    text = text[:_MOST_CHARACTERS]
+    if not _ANY_LINE.search(text):
+        return []
+    text = _ESCAPES.sub("", text)
+    causes = [found.start() for found in _CAUSE.finditer(text)]
+    # The last cause is the innermost.
+    parts = [text[start:end] for start, end in zip([0, *causes], [*causes, len(text)], strict=True)][::-1]
+    places = [place for part in parts for place in _in_order(part)]
+    return [*dict.fromkeys(places)][:_MOST_PLACES]
+
+
+def _in_order(text: str) -> list[NamedPlace]:
+    found: dict[int, tuple[int, NamedPlace]] = {}
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            # Forms overlap: what an earlier one has read is read.
+            if not any(start < match.end() and match.start() < end for start, (end, _) in found.items()):
+                found[match.start()] = match.end(), _place(match)
+    places = [place for _, (_, place) in sorted(found.items()) if place.path]
+    return places[::-1] if _LAST_CALL_LAST.search(text) else places
+
+
+def _place(match: re.Match[str]) -> NamedPlace:
+    groups = match.groupdict()
+    path = _plain(groups["path"])
+    if scope := groups.get("scope"):
+        # "com.example.Client.send" is in the folders com/example.
+        package = scope.rpartition("/")[2].split(".")[:-2]
+        path = "/".join([*package, path])
+    first = int(groups["first"])
+    return NamedPlace(path, first, max(first, int(groups.get("last") or first)))
+
+
+def _plain(path: str) -> str:
+    path = unquote(path.strip().replace("\\", "/"))
+    return _QUERY.sub("", _BEFORE_PATH.sub("", path)).lstrip("(")
+
+
+def path_in(text: str) -> str:
+    """Return the path of a file that a text consists of, with "/"; empty if it can be none."""
+    plain = text.strip().strip("`'\"").replace("\\", "/").removeprefix("./")
+    return plain if _IS_PATH.fullmatch(plain) else ""

@@ -1,0 +1,146 @@
+"""Results are named after the definition they were found for, with its line; places and paths come first."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Hit, Query
+
+pytestmark = pytest.mark.processes
+
+CLIENT = '''"""A client."""
+
+from errors import TooManyRetriesError
+
+
+@register(
+    "retry",
+)
+def limit_retries(request):
+    """Stop after five attempts."""
+    if request.attempts > 5:
+        raise TooManyRetriesError
+
+
+def close_connections(pool):
+    """Give all sockets back."""
+    for socket in pool:
+        socket.close()
+
+
+class Client:
+    def get(self, url):
+        return self.send("GET", url)
+
+    def post(self, url, body):
+        return self.send("POST", url, body)
+'''
+LONG = "def render_page(rows):\n" + "".join(f"    draw_cell(rows[{n}], {n})\n" for n in range(400)) + "    finish()\n"
+TRACE = """2026-01-01T00:00:00Z worker-3 ERROR Traceback (most recent call last):
+  File "/usr/lib/python3.11/site-packages/requests/client.py", line 3, in get
+  File "/srv/app/shop/pages.py", line 300, in render_page
+  File "/srv/app/lib/client.py", line 22, in get
+    return self.send("GET", url)
+ConnectionError: no route to host
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("matched")
+    tree = folder / "tree"
+    for path, text in {
+        "lib/client.py": CLIENT,
+        "shop/pages.py": LONG,
+        "shop/client.py": "def other():\n    return 1\n",
+        "docs/a.md": "# Client\n\nThe client of `get`.\n",
+    }.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    with Index.open(tree, IndexOptions(home=folder / "home", workers=1)) as opened:
+        opened.update()
+        yield opened
+
+
+def first(index: Index, question: str) -> Hit:
+    return index.search(Query(question)).hits[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "symbol", "line"),
+    [
+        ("limit_retries", "limit_retries", 9),
+        ("limitRetries", "limit_retries", 9),
+        ("close_connections()", "close_connections", 15),
+        ("Client.post", "Client.post", 25),
+        ("shop.lib.client.Client.post", "Client.post", 25),
+        ("(*Client).get", "Client.get", 22),
+        ("def get(self, url):", "Client.get", 22),
+    ],
+)
+def test_a_symbol_asked_for_is_the_one_named_with_the_line_of_its_name(
+    index: Index, question: str, symbol: str, line: int
+) -> None:
+    found = first(index, question)
+    assert (found.path, found.symbol, found.line) == ("lib/client.py", symbol, line)
+
+
+def test_a_question_names_the_member_whose_words_it_has(index: Index) -> None:
+    assert first(index, "where are sockets given back to the pool").symbol == "close_connections"
+    assert first(index, "stop after too many attempts").symbol == "limit_retries"
+
+
+def test_a_signature_ends_where_the_body_begins(index: Index) -> None:
+    assert first(index, "Client.post").signature == "def post(self, url, body)"
+    assert first(index, "limit_retries").signature == "def limit_retries(request)"
+
+
+def test_a_part_of_a_long_symbol_has_the_line_of_its_declaration(index: Index) -> None:
+    parts = [hit for hit in index.search(Query("draw_cell rows", limit=20)).hits if hit.path == "shop/pages.py"]
+    assert len(parts) > 1
+    assert {(hit.symbol, hit.line) for hit in parts} == {("render_page", 1)}
+
+
+def test_prose_has_no_line_of_a_definition(index: Index) -> None:
+    [heading] = [hit for hit in index.search(Query("Client")).hits if hit.path == "docs/a.md"]
+    assert (heading.symbol, heading.line, heading.signature) == ("Client", None, "")
+
+
+@pytest.mark.parametrize("question", ["lib/client.py:17", "./lib/client.py:16-17", "see lib/client.py#L17 please"])
+def test_a_place_answers_with_that_place(index: Index, question: str) -> None:
+    found = first(index, question)
+    assert (found.path, found.symbol) == ("lib/client.py", "close_connections")
+    assert found.start_line <= 17 <= found.end_line
+
+
+def test_a_trace_answers_with_the_frames_of_the_project_innermost_first(index: Index) -> None:
+    found = index.search(Query(TRACE)).hits
+    assert [(hit.path, hit.symbol) for hit in found[:2]] == [
+        ("lib/client.py", "Client.get"),
+        ("shop/pages.py", "render_page"),
+    ]
+    assert found[1].start_line <= 300 <= found[1].end_line
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_a_frame_of_a_package_is_no_file_of_the_project(index: Index) -> None:
+    found = index.search(Query('File "/x/site-packages/requests/client.py", line 1')).hits
+    assert not any("exact" in hit.parts for hit in found)
+
+
+@pytest.mark.parametrize("question", ["lib/client.py", "shop/pages.py", "`pages.py`", "/srv/app/shop/client.py"])
+def test_a_path_answers_with_that_file(index: Index, question: str) -> None:
+    assert first(index, question).path.endswith(question.strip("`").removeprefix("/srv/app/"))
+
+
+def test_filters_hold_for_places_too(index: Index) -> None:
+    found = index.search(Query(TRACE, include=("shop/**",))).hits
+    assert {hit.path for hit in found} <= {"shop/pages.py", "shop/client.py"}
+    assert found[0].path == "shop/pages.py"
+
+
+def test_parts_of_the_score_of_a_place_add_up(index: Index) -> None:
+    for hit in index.search(Query(TRACE)).hits:
+        assert sum(hit.parts.values()) == pytest.approx(hit.score)

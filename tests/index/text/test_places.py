@@ -1,0 +1,99 @@
+"""Places in files that pasted texts name, innermost call first."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cqm.index.text.places import path_in, places_in
+
+TEXTS = {
+    "python": (
+        (
+            'Traceback (most recent call last):\n  File "/usr/lib/python3.11/runpy.py", line 9, in run\n'
+            '  File "/app/my src/client.py", line 99, in _request\n    x()\nValueError: bad'
+        ),
+        [("/app/my src/client.py", 99), ("/usr/lib/python3.11/runpy.py", 9)],
+    ),
+    "node": (
+        (
+            "TypeError: x is not a function\n    at run (/app/lib/index.js:12:5)\n    at async file:///app/src/a.mjs:3:1\n"
+            "    at webpack:///./src/foo.tsx?ab12:7:3\n    at node:internal/main:1:2"
+        ),
+        [("/app/lib/index.js", 12), ("src/a.mjs", 3), ("src/foo.tsx", 7)],
+    ),
+    "jvm": (
+        (
+            "java.lang.IllegalStateException: x\n\tat app//com.example.Gson.toJson(Gson.java:745)\n"
+            "Caused by: java.io.IOException\n\tat com.example.internal.Streams.parse(Streams.java:60)\n\t... 3 more"
+        ),
+        [("com/example/internal/Streams.java", 60), ("com/example/Gson.java", 745)],
+    ),
+    "go": (
+        "goroutine 1 [running]:\nexample.com/gin.(*Context).Bind(0xc0)\n\t/root/gin/context.go:757 +0x1d",
+        [("/root/gin/context.go", 757)],
+    ),
+    "rust": (
+        "thread 'main' panicked at src/main.rs:4:5:\n   1: app::run\n             at ./src/run.rs:33:9",
+        [("src/main.rs", 4), ("src/run.rs", 33)],
+    ),
+    "dotnet": ("   at N.Foo.Bar(Int32 a) in C:\\src\\N\\Foo.cs:line 12", [("C:/src/N/Foo.cs", 12)]),
+    "ruby": ("lib/base.rb:63:in `call!': boom\n\tfrom lib/app.rb:5:in 'x'", [("lib/base.rb", 63), ("lib/app.rb", 5)]),
+    "php": (
+        "PHP Fatal error: x in /app/Logger.php:12\n#0 /app/A.php(33): Foo->bar()\n  thrown in /app/B.php on line 2",
+        [("/app/Logger.php", 12), ("/app/A.php", 33), ("/app/B.php", 2)],
+    ),
+    "c": (
+        "#0 0x5 in foo /build/lib/url.c:123:5\n#1  0x0 in bar () at src/b.c:12",
+        [("/build/lib/url.c", 123), ("src/b.c", 12)],
+    ),
+    "browser": ("foo@http://localhost:3000/static/app.js:12:5", [("3000/static/app.js", 12)]),
+    "colours": ("\x1b[31merror\x1b[0m src/\x1b[1ma.ts\x1b[0m(12,5): x", [("src/a.ts", 12)]),
+    "rustc": ("error[E0308]\n --> src/main.rs:2:5", [("src/main.rs", 2)]),
+    "elixir": ("(app 1.7.0) lib/router.ex:12: App.Router.call/2", [("lib/router.ex", 12)]),
+}
+
+
+@pytest.mark.parametrize("tool", TEXTS)
+def test_a_trace_names_its_places_innermost_first(tool: str) -> None:
+    text, wanted = TEXTS[tool]
+    assert [(it.path, it.first) for it in places_in(text)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("context.go:752", ("context.go", 752, 752)),
+        ("src/app.py:40-61", ("src/app.py", 40, 61)),
+        ("src/app.py#L10-L20", ("src/app.py", 10, 20)),
+        ("see https://github.com/o/r/blob/v1.9/a/b.go#L10-L20 there", ("a/b.go", 10, 20)),
+        ("https://gitlab.com/o/r/-/blob/main/a.go?ref=x#L7", ("a.go", 7, 7)),
+    ],
+)
+def test_a_place_may_have_several_lines(text: str, wanted: tuple[str, int, int]) -> None:
+    assert [tuple(it) for it in places_in(text)] == [wanted]
+
+
+@pytest.mark.parametrize("text", ["", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c"])
+def test_a_question_without_places_has_none(text: str) -> None:
+    assert places_in(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("./src/app.py", "src/app.py"),
+        ("`src\\app.py`", "src/app.py"),
+        ("app.py", "app.py"),
+        ("how so", ""),
+        ("a\nb.c", ""),
+    ],
+)
+def test_a_question_may_be_a_path(text: str, path: str) -> None:
+    assert path_in(text) == path
+
+
+@given(st.text(alphabet='aB1.:/\\()#L-" \nlinetF', max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    for place in places_in(text):
+        assert place.path
+        assert place.first <= place.last
