@@ -307,6 +307,7 @@ class Index:
             updated_at=float(manifest.fact(UPDATED_FACT) or 0),
             like=page.like,
             parents=page.parents,
+            confidence=page.confidence,
         )
 
     def usages(self, name: str, limit: int = 20) -> SymbolUses:

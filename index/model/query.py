@@ -43,6 +43,14 @@ class SearchMode(StrEnum):
     LEXICAL = "lexical"
 
 
+class Confidence(StrEnum):
+    """Whether an answer has what was asked: probably, perhaps, or probably not."""
+
+    HIGH = "high"
+    LOW = "low"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question to the index.
@@ -144,6 +152,7 @@ class Answer:
         freshness: of the index, as far as known here.
         like: the place to which the hits are similar, and its names; empty for an ordinary question.
         parents: types and sections with enough parts among the hits to be shown whole; the outermost only.
+        confidence: whether the hits have what was asked; there are hits in any case.
     """
 
     hits: tuple[Hit, ...]
@@ -158,6 +167,7 @@ class Answer:
     freshness: Freshness = NOT_KNOWN
     like: str = ""
     parents: tuple[Parent, ...] = ()
+    confidence: Confidence = Confidence.HIGH
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Hit, Parent, Query, SearchMode
-from cqm.index.ranking.exact import exact_first, pinned_first
+from cqm.index.model.query import Confidence, Hit, Parent, Query, SearchMode
+from cqm.index.ranking.confidence import confidence_of, signs_of
+from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, rank, weights_for
 from cqm.index.rerank import Reranker
@@ -40,7 +41,7 @@ class Page:
     """The part of an answer a search gives; the index adds its own state.
 
     Attributes:
-        hits, next_cursor, mode, degraded, like, parents: as in `Answer`.
+        hits, next_cursor, mode, degraded, like, parents, confidence: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
@@ -49,6 +50,7 @@ class Page:
     degraded: str
     like: str = ""
     parents: tuple[Parent, ...] = ()
+    confidence: Confidence = Confidence.HIGH
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,10 @@ def find(searching: Searching, query: Query) -> Page:
         found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
         of_hits = [payloads[entry.candidate.id] for entry in shown]
         named = named_after_matches(generation, question, hits, of_hits, found_at)
-        return Page(named, cursor, mode, why, place.label if place else "", parents_of(generation, hits))
+        label = place.label if place else ""
+        signs = signs_of(question, found.evidence, [_said(hit) for hit in hits])
+        confidence = confidence_of(signs, is_exact=bool(place) or any(PART in hit.parts for hit in hits[:1]))
+        return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
 
 def _check(query: Query) -> None:
@@ -194,6 +199,10 @@ def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
 
 def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
+
+
+def _said(hit: Hit) -> str:
+    return f"{hit.path}\n{hit.symbol}\n{hit.context}\n{hit.shown}"
 
 
 def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:

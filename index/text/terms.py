@@ -167,9 +167,20 @@ def _singular(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _hashes(word: str) -> tuple[int, ...]:
+    if word.isascii() and len(word) <= _LONGEST_IDENTIFIER:
+        found = _PART.findall(word)
+        if len(found) < 2:  # noqa: PLR2004 - a word that is its only part
+            return tuple(map(_part_hash, found))
+        return (*map(_part_hash, found), _hash(stem(word.replace("_", "").lower())))
     parts = _parts(word)
     whole = stem(word.replace("_", "").lower())
     return tuple(_hash(term) for term in (parts if len(parts) == 1 else [*parts, whole]) if term)
+
+
+@lru_cache(maxsize=1 << 15)
+def _part_hash(part: str) -> int:
+    # The same few thousand parts make most identifiers.
+    return _hash(stem(part.lower()))
 
 
 def _hash(term: str) -> int:

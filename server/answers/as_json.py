@@ -15,6 +15,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
     return {
         "query": query.text or query.like,
         "results": [hit_object(hit, query.text, explain=explain) for hit in answer.hits],
+        "confidence": answer.confidence,
         "mode": answer.mode,
         "degraded": answer.degraded,
         "files": answer.files,
@@ -30,6 +31,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
 def answer_facts(answer: Answer) -> JsonObject:
     """Facts telling a program how far to rely on an answer; it shows the answer's text to a model."""
     return {
+        "confidence": answer.confidence,
         "freshness": answer.freshness,
         "complete": answer.complete,
         "failed_files": answer.failed_files,

@@ -7,11 +7,12 @@ can end its line.
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
-from cqm.index.model.query import Answer, Hit, Query, SearchMode
+from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.times import ago
@@ -23,6 +24,12 @@ _TAIL_TOKENS = 52
 _MOST_NAMES = 4
 _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
+_FEW = 3
+"""Hits shown of an answer that may not be one."""
+_DOUBT = {
+    Confidence.LOW: "Note: few words of the question stand together anywhere; this may not answer it.",
+    Confidence.NONE: "Note: nothing in the index seems to answer this. The nearest names follow.",
+}
 _COLUMNS = re.compile("(?<= ) |^ | $")
 
 
@@ -42,8 +49,12 @@ def render_answer(
     """
     if not answer.hits:
         return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
+    answer = trusted_part(query, answer)
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
     header = _marked_header(query, answer, root, mark)
+    if is_no_answer(query, answer):
+        names = "\n".join([place_line(hit) for hit in answer.hits])
+        return f"{header}\n\n{mark} The nearest names:\n{names}\n"
     room = token_budget - estimate(header) - _TAIL_TOKENS
     passages = _passages(query, answer, room, explain=explain)
     blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
@@ -56,9 +67,24 @@ def render_answer(
 
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
+    answer = trusted_part(query, answer)
+    if is_no_answer(query, answer):
+        return []
     header = _marked_header(query, answer, root, SAMPLE_MARK)
     passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
     return [span for passage in passages for span in _spans(passage)]
+
+
+def is_no_answer(query: Query, answer: Answer) -> bool:
+    """Whether the hits are only the nearest, so that their names are enough."""
+    return answer.confidence is Confidence.NONE and not query.cursor
+
+
+def trusted_part(query: Query, answer: Answer) -> Answer:
+    """Return an answer with as many hits as it deserves; later pages were asked for, and stay whole."""
+    if answer.confidence is Confidence.HIGH or query.cursor:
+        return answer
+    return replace(answer, hits=answer.hits[:_FEW], parents=())
 
 
 def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
@@ -84,6 +110,8 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
     asked = f"like {answer.like}, without itself" if answer.like else f"for {_quoted(query.text)}"
     yield f"{count} {asked} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    if answer.hits and answer.confidence is not Confidence.HIGH and not query.cursor:
+        yield _DOUBT[answer.confidence]
     if answer.degraded:
         what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."

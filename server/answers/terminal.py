@@ -13,10 +13,13 @@ from cqm.server.answers.render import (
     advice_lines,
     explanation_lines,
     header_lines,
+    is_no_answer,
     left_out,
     passage_names,
     passage_place,
     place,
+    place_line,
+    trusted_part,
 )
 from cqm.server.console import visible
 
@@ -34,6 +37,11 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> No
         console.print(Text(line, style="dim"))
     if not answer.hits:
         console.print(Text("\n".join(advice_lines(query, answer))))
+    answer = trusted_part(query, answer)
+    if is_no_answer(query, answer):
+        for hit in answer.hits:
+            console.print(Text(place_line(hit)))
+        return
     room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
     for passage in assemble(query.text, answer, [0] * len(answer.hits), room):
         console.print()

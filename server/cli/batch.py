@@ -36,7 +36,8 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
             bad += 1
             say(f"line {number}: {error}")
             continue
-        emit({"id": question.id, "results": [hit_object(hit, question.text, explain=explain) for hit in answer.hits]})
+        results = [hit_object(hit, question.text, explain=explain) for hit in answer.hits]
+        emit({"id": question.id, "results": results, "confidence": answer.confidence})
     return bad
 
 

@@ -25,7 +25,7 @@ from cqm.server.cli.options import (
     settings_of,
 )
 from cqm.server.config.project_root import project_root
-from cqm.server.console import emit, prepare_streams, say, show
+from cqm.server.console import collect_seldom, emit, prepare_streams, say, show
 from cqm.server.errors import SettingsError, WhenError
 
 PARTIAL, USAGE, INTERRUPTED = 1, 2, 130
@@ -75,6 +75,7 @@ def _error_lines(error: CqmError) -> Iterator[str]:
 def main() -> None:
     """Run the command line."""
     _leave_working_folder_out()
+    collect_seldom()
     prepare_streams()
     # It warns of every repeated request, without naming it.
     logging.getLogger("stamina").setLevel(logging.ERROR)

@@ -17,6 +17,8 @@ if __name__ == "__main__":
     folder, root = sys.argv[1:]
     # Error messages about a used index name this process so.
     sys.argv = ["cqm owner", folder]
+    from cqm.server.console import collect_seldom
     from cqm.server.owner.process import own
 
+    collect_seldom()
     own(Path(folder), Path(root))

@@ -1,0 +1,83 @@
+"""Confidence: the chance that an answer has what was asked.
+
+A search always finds something nearest. Two signs tell whether that is near: how many of the question's words the best
+results have, and how similar the nearest chunk is. Both are weighed by a logistic regression, learned from questions
+asked of their own repository and of others; see docs/evaluation.md.
+"""
+
+from collections.abc import Sequence
+from math import exp
+from typing import NamedTuple
+
+from cqm.index.model.query import Confidence
+from cqm.index.ranking.evidence import Evidence
+from cqm.index.ranking.question import Question
+from cqm.index.text.terms import name_term, terms_of
+
+
+class Signs(NamedTuple):
+    """Signs of an answer, each 0 to 1.
+
+    Attributes:
+        best: share of the question's words in one of the first three results.
+        page: share of the question's words in all results of the page.
+        cosine: of the nearest chunk and the question; 0 without vectors.
+        words: 1 for one word, less for more: a long question is seldom met in all of its words.
+        unknown: 1 for a name that no result says.
+    """
+
+    best: float
+    page: float
+    cosine: float
+    words: float
+    unknown: float = 0.0
+
+
+def signs_of(question: Question, evidence: Evidence, texts: Sequence[str]) -> Signs:
+    """Return the signs of an answer.
+
+    Parameters:
+        question: asked.
+        evidence: found for it.
+        texts: of the results, best first, with their paths and symbols.
+    """
+    # Two words of a question in one, such as "websocket", may be a word of the code or not.
+    pairs = zip(question.terms.indices, question.terms.values, strict=True)
+    wanted = frozenset(term for term, weight in pairs if weight >= 1)
+    if not wanted or not texts:
+        return Signs(0.0, 0.0, 0.0, 0.0)
+    terms = [frozenset(terms_of(text)) for text in texts]
+    said = frozenset[int]().union(*terms)
+    found = [wanted & it for it in terms]
+    nearest = max((max(scores.values()) for scores in evidence.dense), default=0.0)
+    return Signs(
+        max(map(len, found[:3])) / len(wanted),
+        len(wanted & said) / len(wanted),
+        nearest,
+        1 / len(wanted),
+        float(bool(question.symbol) and said.isdisjoint(name_term(question.symbol).indices)),
+    )
+
+
+_WEIGHTS = Signs(best=4.0, page=2.0, cosine=6.0, words=1.0, unknown=-1.0)
+_CONSTANT = -6.0
+_HIGH, _NONE = 0.6, 0.2
+
+
+def chance(signs: Signs) -> float:
+    """Return the chance that an answer has what was asked, 0 to 1."""
+    total = _CONSTANT + sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
+    return 1 / (1 + exp(-total))
+
+
+def confidence_of(signs: Signs, *, is_exact: bool) -> Confidence:
+    """Tell how far to rely on an answer.
+
+    Parameters:
+        signs: of it.
+        is_exact: whether it begins with a definition, a place or a file that the question names.
+    """
+    if is_exact:
+        return Confidence.HIGH
+    likely = chance(signs)
+    return Confidence.HIGH if likely >= _HIGH else Confidence.NONE if likely < _NONE else Confidence.LOW
