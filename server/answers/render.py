@@ -24,6 +24,8 @@ _TAIL_TOKENS = 52
 _MOST_NAMES = 4
 _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
+_LONG = 150
+"""Characters of a question that is more than a sentence."""
 _FEW = 3
 """Hits shown of an answer that may not be one."""
 _DOUBT = {
@@ -81,8 +83,12 @@ def is_no_answer(query: Query, answer: Answer) -> bool:
 
 
 def trusted_part(query: Query, answer: Answer) -> Answer:
-    """Return an answer with as many hits as it deserves; later pages were asked for, and stay whole."""
-    if answer.confidence is Confidence.HIGH or query.cursor:
+    """Return an answer with as many hits as it deserves.
+
+    Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
+    """
+    is_long = len(query.text) > _LONG and answer.confidence is Confidence.LOW
+    if answer.confidence is Confidence.HIGH or query.cursor or is_long:
         return answer
     return replace(answer, hits=answer.hits[:_FEW], parents=())
 
