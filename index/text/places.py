@@ -5,11 +5,12 @@ prints the innermost call last, everybody else first.
 """
 
 import re
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_MOST_CHARACTERS = 100_000
-"""Characters of a text that are looked at: a log may have megabytes."""
+_MOST_CHARACTERS = 20_000
+"""Characters of a text that are looked at, at its beginning and its end: a log may have megabytes."""
 _MOST_PLACES = 400
 _LONGEST_PATH = 400
 
@@ -23,7 +24,9 @@ class NamedPlace(NamedTuple):
 
 
 # A file's name with an ending. Spaces count only where quotes or brackets end the path.
-_PATH = r"(?P<path>(?:[A-Za-z]:[\\/])?[\w.@~+$%\[\]{}=,/\\-]*[\w)\]]\.[A-Za-z]\w{0,9})"
+# Every form is bounded: a text may be made to take long.
+_START = r"(?<![\w.@~+$%\[\]{}=,/\\-])"
+_PATH = _START + r"(?P<path>(?:[A-Za-z]:[\\/])?[\w.@~+$%\[\]{}=,/\\-]{0,400}[\w)\]]\.[A-Za-z]\w{0,9})"
 _LINE = r"(?P<first>\d{1,7})"
 _ANY_PATH = rf"[^\"\n]{{1,{_LONGEST_PATH}}}"
 _FORMS = (
@@ -31,11 +34,11 @@ _FORMS = (
     rf'File "(?P<path>{_ANY_PATH})", line {_LINE}',
     # A forge: .../blob/main/src/app.py#L10-L20, .../src/main/app.py#lines-10:20
     (
-        r"https?://[^\s#]+?/(?:-/)?(?:blob|blame|raw|src|tree)/[^/\s#]+/(?P<path>[^\s#?]+)(?:\?[^\s#]*)?"
+        r"https?://[^\s#]{1,100}?/(?:-/)?(?:blob|blame|raw|src|tree)/[^/\s#]+/(?P<path>[^\s#?]{1,400})(?:\?[^\s#]{0,400})?"
         rf"#(?:L|lines-|l)?{_LINE}(?:C\d+)?(?:[-:]L?(?P<last>\d{{1,7}}))?"
     ),
     # The JVM: at app//com.example.Client.send(Client.java:12)
-    rf"\bat (?P<scope>[\w.$/<>@-]+)\((?P<path>[\w$-]+\.\w{{1,7}}):{_LINE}\)",
+    rf"\bat (?P<scope>[\w.$/<>@-]{{1,400}})\((?P<path>[\w$-]+\.\w{{1,7}}):{_LINE}\)",
     # .NET: in /src/Client.cs:line 12
     rf"\bin (?P<path>[^\n]{{1,{_LONGEST_PATH}}}?):line {_LINE}",
     # PHP's frames, messages of TypeScript; then PHP's messages: in /src/Client.php on line 12
@@ -43,15 +46,16 @@ _FORMS = (
     rf"{_PATH},?:? (?:on |at )?line:? {_LINE}",
     # Everybody else: src/app.py:10-20, src/app.py:12:5
     rf"{_PATH}#L{_LINE}(?:-L?(?P<last>\d{{1,7}}))?",
-    rf"{_PATH}(?:\?[\w=&.-]*)?:{_LINE}(?:-(?P<last>\d{{1,7}})|:\d+)?",
+    rf"{_PATH}(?:\?[\w=&.-]{{0,400}})?:{_LINE}(?:-(?P<last>\d{{1,7}})|:\d+)?",
 )
 _PATTERNS = tuple(re.compile(form) for form in _FORMS)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BEFORE_PATH = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*:/{2,3}(?:[\w.-]*(?::\d+)?/)?(?:\./)?|package:|webpack-internal:/+|\(\w+\)/|\./)+"
 )
+_SLASHES = re.compile(r"/(?:\.?/)+")
 _QUERY = re.compile(r"\?.*$")
-_CAUSE = re.compile(r"^\s*Caused by: ", re.MULTILINE)
+_CAUSE = re.compile(r"^[ \t]*Caused by: ", re.MULTILINE)
 _LAST_CALL_LAST = re.compile(r"most recent call last|File \"")
 _IS_PATH = re.compile(rf"(?=.*[/.])[^\n\0]{{1,{_LONGEST_PATH}}}")
 _ANY_LINE = re.compile(r"[:(#] ?(?:L|l|lines?[ -])?\d|line:? \d")
@@ -63,7 +67,9 @@ def places_in(text: str) -> list[NamedPlace]:
     Parameters:
         text: a question, a message or a log.
     """
-    text = text[:_MOST_CHARACTERS]
+    if len(text) > _MOST_CHARACTERS:
+        half = _MOST_CHARACTERS // 2
+        text = f"{text[:half]}\n{text[-half:]}"
     if not _ANY_LINE.search(text):
         return []
     text = _ESCAPES.sub("", text)
@@ -77,7 +83,7 @@ def places_in(text: str) -> list[NamedPlace]:
 def _in_order(text: str) -> list[NamedPlace]:
     found: dict[int, tuple[int, NamedPlace]] = {}
     for pattern in _PATTERNS:
-        for match in pattern.finditer(text):
+        for match in islice(pattern.finditer(text), _MOST_PLACES):
             # Forms overlap: what an earlier one has read is read.
             if not any(start < match.end() and match.start() < end for start, (end, _) in found.items()):
                 found[match.start()] = match.end(), _place(match)
@@ -98,7 +104,7 @@ def _place(match: re.Match[str]) -> NamedPlace:
 
 def _plain(path: str) -> str:
     path = unquote(path.strip().replace("\\", "/"))
-    return _QUERY.sub("", _BEFORE_PATH.sub("", path)).lstrip("(")
+    return _SLASHES.sub("/", _QUERY.sub("", _BEFORE_PATH.sub("", path)).lstrip("("))
 
 
 def path_in(text: str) -> str:

@@ -19,7 +19,7 @@ TEXTS = {
             "TypeError: x is not a function\n    at run (/app/lib/index.js:12:5)\n    at async file:///app/src/a.mjs:3:1\n"
             "    at webpack:///./src/foo.tsx?ab12:7:3\n    at node:internal/main:1:2"
         ),
-        [("/app/lib/index.js", 12), ("src/a.mjs", 3), ("src/foo.tsx", 7)],
+        [("/app/lib/index.js", 12), ("/app/src/a.mjs", 3), ("/src/foo.tsx", 7)],
     ),
     "jvm": (
         (
@@ -90,6 +90,29 @@ def test_a_question_without_places_has_none(text: str) -> None:
 )
 def test_a_question_may_be_a_path(text: str, path: str) -> None:
     assert path_in(text) == path
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "a",
+        "a.",
+        "a/",
+        "http://",
+        "http://a/blob/",
+        "\n",
+        " ",
+        "at a",
+        "at a.b(",
+        "in ",
+        'File "',
+        "a.b:1 ",
+        "[",
+        "a.b(1",
+    ],
+)
+def test_a_text_made_to_take_long_takes_no_longer(part: str) -> None:
+    assert len(places_in(f"{part * (100_000 // len(part))} x:1 line 1")) <= 400
 
 
 @given(st.text(alphabet='aB1.:/\\()#L-" \nlinetF', max_size=400))
