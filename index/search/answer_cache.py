@@ -9,7 +9,7 @@ from cqm.index.cache import Cache
 from cqm.index.generations.generation import Generation
 from cqm.index.model.freshness import NOT_KNOWN
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import Answer, Hit, Parent, Query, SearchMode
+from cqm.index.model.query import Answer, Confidence, Hit, Parent, Query, SearchMode
 from cqm.index.status.status import Statistics, count
 
 Value = TypeVar("Value")
@@ -79,8 +79,8 @@ def _answer(values: Mapping[str, Any]) -> Answer:
     hits = tuple(map(_hit, values["hits"]))
     parents = tuple(Parent(**{**it, "others": tuple(map(_hit, it["others"]))}) for it in values["parents"])
     # Its freshness is no longer known.
-    kept = {**values, "hits": hits, "parents": parents, "mode": SearchMode(values["mode"])}
-    return Answer(**{**kept, "freshness": NOT_KNOWN})
+    told = {"mode": SearchMode(values["mode"]), "confidence": Confidence(values["confidence"])}
+    return Answer(**{**values, **told, "hits": hits, "parents": parents, "freshness": NOT_KNOWN})
 
 
 def _hit(values: Mapping[str, Any]) -> Hit:
