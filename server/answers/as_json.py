@@ -66,11 +66,11 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
         "score": hit.score,
         "symbol": hit.symbol,
         "kind": hit.kind,
+        "language": hit.language,
+        "text": hit.text,
         "line": hit.line,
         "signature": hit.signature,
         "highlights": highlights(hit, question) if question else [],
-        "language": hit.language,
-        "text": hit.text,
     }
     if hit.content:
         found["content"] = hit.content

@@ -19,7 +19,7 @@ from cqm.server.answers.times import ago
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
 
-_TAIL_TOKENS = 52
+_TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""
 _MOST_NAMES = 4
 _LONGEST_NAME = 160

@@ -19,6 +19,8 @@ def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
     best = found["results"][0]
     assert list(best)[:8] == ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "text"]
     assert best["metadata"]["source_type"] == "code"
+    assert best["signature"] in best["text"]
+    assert any(line == best["line"] for line, _, _ in best["highlights"])
     assert (best["path"], best["language"]) == ("src/parser.py", "python")
     lines = cqm.text("src/parser.py").split("\n")[best["start_line"] - 1 : best["end_line"]]
     assert best["text"].rstrip("\n") == "\n".join(lines).rstrip("\n")
@@ -26,6 +28,7 @@ def test_the_first_search_makes_the_index_and_answers(cqm: "Cqm") -> None:
         name: found[name] for name in found if name not in {"query", "results", "degraded", "updated_at", "freshness"}
     }
     assert facts == {
+        "confidence": "high",
         "mode": "lexical",
         "files": 3,
         "chunks": facts["chunks"],
@@ -169,7 +172,8 @@ def test_a_batch_answers_each_line_in_order(cqm: "Cqm") -> None:
         ["src/parser.py"],
         [],
     ]
-    assert all(list(answer) == ["id", "results"] for answer in answers)
+    assert all(list(answer) == ["id", "results", "confidence"] for answer in answers)
+    assert [answer["confidence"] for answer in answers][1:] == ["high", "none"]
 
 
 def test_bad_lines_of_a_batch_are_named_and_the_others_are_answered(cqm: "Cqm") -> None:
