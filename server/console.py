@@ -43,7 +43,7 @@ class LineFormatter(logging.Formatter):
 
 
 def collect_seldom() -> None:
-    """Look for cycles of garbage once for 50,000 new objects, not for 700: that took about 4 % of a first index."""
+    """Look for cycles of garbage once for 50,000 new objects, not for 700: an index makes many, and hardly a cycle."""
     gc.set_threshold(50_000)
 
 

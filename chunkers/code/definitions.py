@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from cqm.chunkers.code.source import Source
 
 _NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement"})
-_ABOVE = frozenset(
-    {
-        *("annotation", "attribute", "attribute_item", "attribute_list", "attributes", "comment", "decorator"),
-        *("line_comment", "block_comment", "marker_annotation", "modifiers", "template_parameter_list"),
-    }
-)
-"""Types of a declaration's first children, which may fill rows above its name, and may say the name."""
 _SEARCHED_ROWS = 12
 """Rows of a declaration to look for its name in: a return type or receiver may stand above it."""
 
@@ -45,7 +38,7 @@ def _declared_row(mark: "Mark") -> int:
     """Find the row a declaration begins in, below its decorators, attributes and comments."""
     node = mark.node.child_by_field_name("definition") or mark.node
     for child in node.children:
-        if child.type not in _ABOVE:
+        if child.type not in mark.nodes.above:
             return max(mark.first, int(child.start_point[0]))
     return mark.first
 

@@ -49,6 +49,15 @@ Naming = Callable[["Node", bytes], str]
 """Returns the name of a symbol's node of a source; empty without one."""
 
 
+_ABOVE = frozenset(
+    {
+        *("annotation", "attribute", "attribute_item", "attribute_list", "attributes", "comment", "decorator"),
+        *("line_comment", "block_comment", "marker_annotation", "modifiers", "template_parameter_list"),
+    }
+)
+"""As most grammars call them."""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeTypes:
     """Types of a grammar's nodes, by the part they play beside `Language.rules`.
@@ -62,6 +71,7 @@ class NodeTypes:
         overloads: go with what follows them under the same name.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type.
+        above: first children of a declaration which may fill rows above its name, and may say the name.
     """
 
     packages: frozenset[str] = frozenset()
@@ -72,6 +82,7 @@ class NodeTypes:
     overloads: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
+    above: frozenset[str] = _ABOVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,17 @@ results have, and how similar the nearest chunk is. Both are weighed by a logist
 asked of their own repository and of others; see docs/evaluation.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 from operator import mul
 from typing import NamedTuple
 
 from cqm.index.model.query import Confidence
-from cqm.index.ranking.evidence import Evidence
 from cqm.index.ranking.question import Question
 from cqm.index.text.terms import name_term, terms_of
+
+_KNOWN_SPACE = "embedded-code-256-"
+"""Beginning of `Space.vector_name` of the model whose cosines were learned from."""
 
 
 class Signs(NamedTuple):
@@ -34,12 +36,13 @@ class Signs(NamedTuple):
     unknown: float = 0.0
 
 
-def signs_of(question: Question, evidence: Evidence, texts: Sequence[str]) -> Signs:
+def signs_of(question: Question, cosines: Mapping[str, Mapping[str, float]], texts: Sequence[str]) -> Signs:
     """Return the signs of an answer.
 
     Parameters:
         question: asked.
-        evidence: found for it.
+        cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
+            is not the embedded model's, words alone tell.
         texts: of the results, best first, with their paths and symbols.
     """
     # Two words of a question in one, such as "websocket", may be a word of the code or not.
@@ -50,7 +53,8 @@ def signs_of(question: Question, evidence: Evidence, texts: Sequence[str]) -> Si
     terms = [frozenset(terms_of(text)) for text in texts]
     said = frozenset[int]().union(*terms)
     found = [wanted & it for it in terms]
-    nearest = max((max(scores.values()) for scores in evidence.dense), default=0.0)
+    is_known = all(space.startswith(_KNOWN_SPACE) for space in cosines)
+    nearest = max((max(scores.values(), default=0.0) for scores in cosines.values()), default=0.0) if is_known else 0.0
     return Signs(
         max(map(len, found[:3])) / len(wanted),
         len(wanted & said) / len(wanted),
@@ -80,7 +84,7 @@ def confidence_of(signs: Signs, *, is_exact: bool) -> Confidence:
 
     Parameters:
         signs: of it.
-        is_exact: whether it begins with a definition, a place or a file that the question names.
+        is_exact: whether it begins with a definition, place, file or rare word that the question is or names.
     """
     if is_exact:
         return Confidence.HIGH

@@ -75,21 +75,21 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
     """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
-    for asked in _readings(symbol):
-        for spelled in (str, _plain):
-            grades = {entry.candidate.id: _grade(entry.candidate, asked, spelled) for entry in ranked}
-            if any(grades.values()):
-                return grades
+    for asked, spelled in _readings(symbol):
+        grades = {entry.candidate.id: _grade(entry.candidate, asked, spelled) for entry in ranked}
+        if any(grades.values()):
+            return grades
     return {}
 
 
-def _readings(symbol: str) -> Iterator[str]:
-    """Yield a qualified name, then without outer parts that may be a package, a module or the repository.
+def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """Yield a qualified name as written and in any spelling, then so without outer parts that may be a package.
 
     "gin.Context.Bind" may be "Context.Bind", "cobra.ExactArgs" may be "ExactArgs". "Client.get" is not just any "get".
     """
     while symbol:
-        yield symbol
+        yield symbol, str
+        yield symbol, _plain
         outer, _, symbol = symbol.partition(".")
         if "." not in symbol and outer != outer.lower():
             return
@@ -126,12 +126,11 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
         path: of the file that defines them.
     """
-    for asked in _readings(symbol):
-        for spelled in (str, _plain):
-            folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
-            found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
-            if found:
-                return found
+    for asked, spelled in _readings(symbol):
+        folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
+        found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
+        if found:
+            return found
     return []
 
 

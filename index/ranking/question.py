@@ -88,6 +88,7 @@ def read_question(text: str) -> Question:
 
 def _symbol(text: str) -> str:
     text = _KEYWORD.sub("", text.strip().strip("`").strip(), count=1)
+    # Twice, since arguments may have arguments.
     plain = _ARGUMENTS.sub("", _RECEIVER.sub(r"\1.", text, count=1))
     found = _SYMBOL.fullmatch(_ARGUMENTS.sub("", plain))
     has_letter = found is not None and _NOT_IN_KEY.sub("", found[1])

@@ -83,9 +83,8 @@ class HttpReranker:
             message = f"{source} is left alone for {RETRY_SECONDS:g} s since it failed: {self._breaker.reason}"
             raise RerankError(message, retryable=True)
         try:
-            service = (
-                self._connection.server()
-            )  # Before the clock starts: the first use takes tenths of a second on this machine.
+            # Before the clock starts: the first use takes tenths of a second on this machine.
+            service = self._connection.server()
             scores = in_time(deadline_seconds, source, lambda it: service.scores(question, texts, it))
         except RerankError as error:
             self._breaker.failed(str(error))

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import takewhile
 
 from cqm.index.generations.generation import Generation
@@ -57,15 +56,13 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
     """
     if not (question.places or path_in(question.text)) or (keep and keep.sources):
         return NOTHING
-    files = _by_name(tuple(generation.manifest.paths()))
+    files = _by_name(generation.manifest.file_paths())
     if question.places:
         return _at_places(generation, files, question.places, keep)
-    found = _files_of(files, path_in(question.text))
-    # A word with a dot, such as a qualified name, may end like several paths.
-    if len(found) != 1:
-        return NOTHING
-    rows = [row for row in generation.manifest.chunks_of(found[0]) if _counts(row, keep)]
-    return Pinned(tuple(row.id for row in rows[:_MOST_CHUNKS]), {})
+    found = [rows for path in _files_of(files, path_in(question.text)) if (rows := generation.manifest.chunks_of(path))]
+    # Of several files with such a path, the ranking chooses.
+    rows = found[0] if len(found) == 1 else ()
+    return Pinned(tuple(row.id for row in rows if _counts(row, keep))[:_MOST_CHUNKS], {})
 
 
 def _at_places(
@@ -101,8 +98,7 @@ def _rows_at(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
     return at or [row for row in rows if row.start_line > place.first][:1]
 
 
-@lru_cache(maxsize=8)
-def _by_name(paths: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+def _by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
     """Group paths by the name of the file, in lower case."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths:

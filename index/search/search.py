@@ -126,8 +126,10 @@ def find(searching: Searching, query: Query) -> Page:
         of_hits = [payloads[entry.candidate.id] for entry in shown]
         named = named_after_matches(generation, question, hits, of_hits, found_at)
         label = place.label if place else ""
-        signs = signs_of(question, found.evidence, [_said(hit) for hit in hits])
-        confidence = confidence_of(signs, is_exact=bool(place) or any(PART in hit.parts for hit in hits[:1]))
+        # Evidence has no mapping for a space without results.
+        cosines = dict(zip(vectors, found.evidence.dense, strict=False))
+        signs = signs_of(question, cosines, [_said(hit) for hit in hits])
+        confidence = confidence_of(signs, is_exact=bool(place) or any(PART in it.parts for it in results[:1]))
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
 

@@ -9,6 +9,8 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from cqm.chunkers.detect import TEXT, language_of
+
 _MOST_CHARACTERS = 20_000
 """Characters of a text that are looked at, at its beginning and its end: a log may have megabytes."""
 _MOST_PLACES = 400
@@ -57,7 +59,7 @@ _SLASHES = re.compile(r"/(?:\.?/)+")
 _QUERY = re.compile(r"\?.*$")
 _CAUSE = re.compile(r"^[ \t]*Caused by: ", re.MULTILINE)
 _LAST_CALL_LAST = re.compile(r"most recent call last|File \"")
-_IS_PATH = re.compile(rf"(?=.*[/.])[^\n\0]{{1,{_LONGEST_PATH}}}")
+_IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
 _ANY_LINE = re.compile(r"[:(#] ?(?:L|l|lines?[ -])?\d|line:? \d")
 
 
@@ -108,6 +110,10 @@ def _plain(path: str) -> str:
 
 
 def path_in(text: str) -> str:
-    """Return the path of a file that a text consists of, with "/"; empty if it can be none."""
+    """Return the path of a file that a text consists of, with "/"; empty if it is none.
+
+    "src/app", "app.py" and "Makefile" are paths. "Client.get", and any text with a blank, are none.
+    """
     plain = text.strip().strip("`'\"").replace("\\", "/").removeprefix("./")
-    return plain if _IS_PATH.fullmatch(plain) else ""
+    is_known = "/" in plain or plain.endswith(".txt") or language_of(plain) != TEXT
+    return plain if is_known and _IS_PATH.fullmatch(plain) else ""

@@ -79,8 +79,8 @@ def main() -> None:
     readable: list[str] = json.loads(folders)
     for name in _LOADED:
         importlib.import_module(name)
-    # A collection in a worker would write to every object that it shares. Chunking makes many objects, hardly a cycle:
-    # to look for cycles every 700 objects took a tenth of its time.
+    # A collection in a worker would write to every object that it shares. Chunking makes many objects, hardly a cycle,
+    # so they are seldom looked for.
     gc.collect()
     gc.freeze()
     gc.set_threshold(_OBJECTS)

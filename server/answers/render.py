@@ -55,8 +55,8 @@ def render_answer(
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
     header = _marked_header(query, answer, root, mark)
     if is_no_answer(query, answer):
-        names = "\n".join([place_line(hit) for hit in answer.hits])
-        return f"{header}\n\n{mark} The nearest names:\n{names}\n"
+        names = _within(list(map(place_line, answer.hits)), token_budget - estimate(header) - _TAIL_TOKENS, least=1)
+        return "\n".join([header, "", f"{mark} The nearest names:", *names, ""])
     room = token_budget - estimate(header) - _TAIL_TOKENS
     passages = _passages(query, answer, room, explain=explain)
     blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
@@ -90,7 +90,10 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     is_long = len(query.text) > _LONG and answer.confidence is Confidence.LOW
     if answer.confidence is Confidence.HIGH or query.cursor or is_long:
         return answer
-    return replace(answer, hits=answer.hits[:_FEW], parents=())
+    if len(answer.hits) <= _FEW:
+        return answer
+    # The next page goes on after what is shown.
+    return replace(answer, hits=answer.hits[:_FEW], parents=(), next_cursor=str(_FEW))
 
 
 def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:

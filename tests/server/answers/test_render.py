@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.model.freshness import Freshness, FreshState
-from cqm.index.model.query import Answer, Hit, Query, SearchMode
+from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.server import console
 from cqm.server.answers import terminal
 from cqm.server.answers.render import render_answer
@@ -146,10 +146,14 @@ def test_hits_that_cannot_even_be_named_are_counted() -> None:
     sizes=st.lists(st.integers(1, 300), max_size=40),
     width=st.integers(0, 200),
     cursor=st.sampled_from(["", "40"]),
+    confidence=st.sampled_from(Confidence),
 )
-def test_no_answer_exceeds_its_budget(budget: int, sizes: list[int], width: int, cursor: str) -> None:
+def test_no_answer_exceeds_its_budget(
+    budget: int, sizes: list[int], width: int, cursor: str, confidence: Confidence
+) -> None:
     found = tuple(replace(HIT, text="\n".join(["x" * width] * lines)) for lines in sizes)
     answer = replace(ANSWER, hits=found, next_cursor=cursor, degraded="There is no embedder.", complete=False)
+    answer = replace(answer, confidence=confidence)
     assert estimate(render_answer(QUERY, answer, budget)) <= budget
 
 
