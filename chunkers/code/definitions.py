@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.code.outline import Mark
     from cqm.chunkers.code.source import Source
+    from cqm.chunkers.languages.model import Part
 
 _NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement"})
 _SEARCHED_ROWS = 12
@@ -26,12 +27,29 @@ def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple
     waiting = [*marks][::-1]
     while waiting:
         mark = waiting.pop()
-        if mark.name and mark.kind not in _NO_DEFINITIONS and mark.node.type not in mark.nodes.additions:
+        if mark.name and mark.kind not in _NO_DEFINITIONS and not _is_addition(mark):
             first = _declared_row(mark)
             line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
             yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)
+            if rule := mark.nodes.parts.get(mark.node.type):
+                yield from _parts_of(mark, rule(mark.node, source.data), source)
         if mark.members:
             waiting += mark.members[::-1]
+
+
+def _is_addition(mark: "Mark") -> bool:
+    additions = mark.nodes.additions
+    keyword = mark.node.child_by_field_name("declaration_kind") if additions else None
+    return mark.node.type in additions or (keyword is not None and keyword.type in additions)
+
+
+def _parts_of(mark: "Mark", parts: "Iterable[Part]", source: "Source") -> "Iterator[tuple[int, Definition]]":
+    outer = mark.name.rpartition(".")[0]
+    for kind, name, node, name_node, is_beside in parts:
+        around = outer if is_beside else mark.name
+        first, line, last = node.start_point[0], name_node.start_point[0], node.end_point[0]
+        qualified = f"{around}.{name}" if around else name
+        yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 
 
 def _declared_row(mark: "Mark") -> int:

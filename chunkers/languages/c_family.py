@@ -22,6 +22,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.scripting import variable_kind
 
 if TYPE_CHECKING:
@@ -227,6 +228,14 @@ def _without_macros(source: bytes) -> bytes:
     return _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
 
 
+_PARTS = {
+    **dict.fromkeys(
+        ("enum_specifier", "type_definition"),
+        inside({"enumerator": "constant"}, "enum_specifier", "enumerator_list"),
+    ),
+    "field_declaration": further_names("declarator", "field_identifier"),
+}
+
 C = Language(
     name="c",
     grammar=("tree_sitter_c", "language"),
@@ -236,7 +245,9 @@ C = Language(
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
     removed=(_without_macros,),
     nodes=NodeTypes(
-        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+        bodiless=frozenset({"declaration", "field_declaration"}),
+        loose=frozenset({"declaration", "field_declaration"}),
+        parts=_PARTS,
     ),
 )
 CPP = Language(
@@ -247,7 +258,9 @@ CPP = Language(
     rules=_CPP_RULES,
     removed=(_without_macros,),
     nodes=NodeTypes(
-        bodiless=frozenset({"declaration", "field_declaration"}), loose=frozenset({"declaration", "field_declaration"})
+        bodiless=frozenset({"declaration", "field_declaration"}),
+        loose=frozenset({"declaration", "field_declaration"}),
+        parts=_PARTS,
     ),
 )
 OBJC = Language(
@@ -260,6 +273,7 @@ OBJC = Language(
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
+        parts=_PARTS,
     ),
 )
 

@@ -18,6 +18,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.parts import inside, promoted
 from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
@@ -335,6 +336,13 @@ JAVASCRIPT = Language(
     ),
 )
 
+_TYPESCRIPT_PARTS = {
+    "type_alias_declaration": inside(
+        {"property_signature": "property", "method_signature": "method"}, "object_type", "intersection_type"
+    ),
+    "method_definition": promoted("required_parameter", "optional_parameter", marked_by="accessibility_modifier"),
+}
+
 TYPESCRIPT = Language(
     name="typescript",
     grammar=("tree_sitter_typescript", "language_typescript"),
@@ -348,6 +356,7 @@ TYPESCRIPT = Language(
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
         enum_values=frozenset({"enum_assignment", "property_identifier"}),
+        parts=_TYPESCRIPT_PARTS,
     ),
 )
 
@@ -364,6 +373,7 @@ TSX = Language(
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
         enum_values=frozenset({"enum_assignment", "property_identifier"}),
+        parts=_TYPESCRIPT_PARTS,
     ),
 )
 

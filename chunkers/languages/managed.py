@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import TESTS, title_of
 
@@ -70,6 +71,7 @@ JAVA = Language(
         bodiless=frozenset({"annotation_type_element_declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_constant"}),
+        parts={"record_declaration": inside({"formal_parameter": "property"}, "formal_parameters")},
     ),
 )
 
@@ -137,6 +139,13 @@ KOTLIN = Language(
         bodies=frozenset({"block", "class_body", "enum_class_body", "function_body", "lambda_literal"}),
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"enum_entry"}),
+        parts={
+            "class_declaration": inside(
+                {"class_parameter": "property"},
+                *("primary_constructor", "class_parameters"),
+                marked_by=frozenset({"val", "var"}),
+            )
+        },
     ),
 )
 
@@ -198,7 +207,16 @@ SCALA = Language(
     line_comment="//",
     joins_packages=True,
     nodes=NodeTypes(
-        packages=frozenset({"package_clause"}), bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})
+        packages=frozenset({"package_clause"}),
+        bodies=frozenset({"block"}),
+        clauses=frozenset({"function_declaration"}),
+        parts={
+            "class_definition": inside({"class_parameter": "property"}, "class_parameters"),
+            "enum_definition": inside(
+                dict.fromkeys(("simple_enum_case", "full_enum_case"), "constant"),
+                *("enum_body", "enum_case_definitions"),
+            ),
+        },
     ),
 )
 
@@ -252,6 +270,7 @@ CSHARP = Language(
         bodiless=frozenset({"field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_member_declaration"}),
+        parts={"record_declaration": inside({"parameter": "property"}, "parameter_list")},
     ),
 )
 
@@ -312,6 +331,8 @@ SWIFT = Language(
         loose=frozenset({"protocol_function_declaration"}),
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"enum_entry"}),
+        additions=frozenset({"extension"}),
+        parts=dict.fromkeys(("enum_entry", "property_declaration"), further_names()),
     ),
 )
 

@@ -45,6 +45,28 @@ class Found(NamedTuple):
 Rule = Callable[["Node", bytes], Found | None]
 """Classifies a node of a source; None for a plain statement."""
 
+
+class Part(NamedTuple):
+    """A name declared inside a symbol without a piece of its own.
+
+    Attributes:
+        kind: for people; empty for the symbol's.
+        name: within the symbol.
+        node: which declares it.
+        name_node: its name.
+        is_beside: whether it stands beside the symbol, in what encloses both.
+    """
+
+    kind: str
+    name: str
+    node: "Node"
+    name_node: "Node"
+    is_beside: bool = False
+
+
+PartRule = Callable[["Node", bytes], Iterable[Part]]
+"""Yields the parts of a symbol's node of a source."""
+
 Naming = Callable[["Node", bytes], str]
 """Returns the name of a symbol's node of a source; empty without one."""
 
@@ -70,8 +92,9 @@ class NodeTypes:
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
         enum_values: values of an enumeration, which are no fields.
-        additions: add members to a type under its name, and define no type.
+        additions: add members to a type under its name, and define no type; the node itself or its keyword.
         above: first children of a declaration which may fill rows above its name, and may say the name.
+        parts: rules for names without a piece, by the type of the symbol that declares them.
     """
 
     packages: frozenset[str] = frozenset()
@@ -83,6 +106,7 @@ class NodeTypes:
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
     above: frozenset[str] = _ABOVE
+    parts: Mapping[str, PartRule] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

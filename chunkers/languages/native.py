@@ -20,6 +20,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.parts import further_names, inside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -70,6 +71,13 @@ GO = Language(
         bodiless=frozenset({"field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         clauses=frozenset({"function_declaration"}),
+        parts={
+            "type_spec": inside(
+                {"field_declaration": "property", "method_elem": "method"},
+                *("struct_type", "interface_type", "field_declaration_list"),
+            ),
+            **dict.fromkeys(("const_spec", "var_spec"), further_names()),
+        },
     ),
 )
 
@@ -130,6 +138,13 @@ RUST = Language(
         bodiless=frozenset({"field_declaration", "function_signature_item"}),
         loose=frozenset({"field_declaration", "function_signature_item"}),
         additions=frozenset({"impl_item"}),
+        parts=dict.fromkeys(
+            ("struct_item", "enum_item", "union_item"),
+            inside(
+                {"enum_variant": "constant", "field_declaration": "property"},
+                *("enum_variant_list", "enum_variant", "field_declaration_list"),
+            ),
+        ),
     ),
 )
 

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.parts import attributes_of_self, declared_by_calls, further_names, promoted
 from cqm.chunkers.languages.testing import TESTS, title_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,11 @@ PYTHON = Language(
     },
     line_comment="#",
     constructors=frozenset({"__init__", "__new__"}),
-    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"call"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        clauses=frozenset({"call"}),
+        parts={"function_definition": attributes_of_self},
+    ),
 )
 
 
@@ -119,7 +124,11 @@ RUBY = Language(
     },
     line_comment="#",
     constructors=frozenset({"initialize"}),
-    nodes=NodeTypes(bodies=frozenset({"block", "do_block"}), clauses=frozenset({"call"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block", "do_block"}),
+        clauses=frozenset({"call"}),
+        parts=dict.fromkeys(("class", "module"), declared_by_calls),
+    ),
 )
 
 
@@ -187,6 +196,11 @@ PHP = Language(
         packages=frozenset({"namespace_definition"}),
         bodiless=frozenset({"method_declaration"}),
         enum_values=frozenset({"enum_case"}),
+        parts={
+            "const_declaration": further_names("", "const_element"),
+            "property_declaration": further_names("", "property_element"),
+            "method_declaration": promoted("property_promotion_parameter"),
+        },
     ),
 )
 

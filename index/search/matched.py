@@ -3,18 +3,42 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Hit
-from cqm.index.ranking.exact import fitting
+from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question, last_part
+from cqm.index.ranking.rank import Ranked
 from cqm.index.text.terms import terms_of
 
 _NAME_WEIGHT = 2
 """A word of the question counts as so many in a definition's name."""
+_MOST_TIED = 30
+"""Definitions of one name to compare; more are of many types."""
 _MOST_SIGNATURE = 300
 _MOST_LINES = 12
+_BRACED = frozenset(
+    {
+        "c",
+        "cpp",
+        "objc",
+        "go",
+        "rust",
+        "java",
+        "kotlin",
+        "scala",
+        "csharp",
+        "swift",
+        "php",
+        "javascript",
+        "typescript",
+        "tsx",
+    }
+)
+"""Languages whose functions have braces or "=" before their body."""
+_ARGUMENTS = re.compile(r"\([^()]*\)")
 _BODY = re.compile(r"\s*(?:\{|=>|:|=|\bdo\b|\bthen\b)?\s*$")
 _OPENING, _CLOSING = re.compile(r"[(\[]"), re.compile(r"[)\]]")
 
@@ -27,6 +51,45 @@ class _Defined(NamedTuple):
     first: int
     line: int
     last: int
+
+
+def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Put definitions of a symbol before its declarations, and these before additions to it, where all else is equal.
+
+    A prototype in a header declares, an extension in Swift adds.
+
+    Parameters:
+        generation: of the results.
+        question: names a symbol.
+        ranked: best first, after `exact_first`.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    grade = ranked[0].parts.get(PART, 0.0) if ranked else 0.0
+    tied = list(takewhile(lambda entry: grade and entry.parts.get(PART) == grade, ranked[:_MOST_TIED]))
+    if len(tied) < 2:  # noqa: PLR2004 - one is not tied
+        return ranked
+    payloads = generation.store.payloads([entry.candidate.id for entry in tied], ["text", "definitions"])
+
+    def standing(entry: Ranked) -> int:
+        payload = payloads.get(entry.candidate.id, {})
+        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        lines = str(payload.get("text", "")).split("\n")
+        asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
+        # A class comes before its constructor of the same name.
+        whole = [it for it in asked if it.kind != "constructor" and not _is_bare(it, lines, entry.candidate.language)]
+        return 0 if whole else 1 if asked else 2
+
+    return [*sorted(tied, key=standing), *ranked[len(tied) :]]
+
+
+def _is_bare(it: _Defined, lines: Sequence[str], language: str) -> bool:
+    """Whether a definition only declares: a prototype, a method of an interface, an external variable."""
+    if it.kind not in {"function", "method"} and language not in {"c", "cpp", "objc"}:
+        return False
+    text = _ARGUMENTS.sub("", "\n".join(lines[it.first : it.last + 1]))
+    return language in _BRACED and "{" not in text and "=" not in text
 
 
 def named_after_matches(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cqm.index.embedding.routes import Routes
@@ -18,7 +19,7 @@ from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
-from cqm.index.search.matched import named_after_matches
+from cqm.index.search.matched import definitions_first, named_after_matches
 from cqm.index.search.named_places import NOTHING, pinned_by
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
@@ -34,6 +35,8 @@ _DEPTHS = (1, 4, 20)
 SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
+_JUDGED = 10
+"""Results that tell how far to rely on an answer, whatever page of it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,15 @@ def find(searching: Searching, query: Query) -> Page:
                     ranked, late = _reranked(searching, query.text, ranked)
                     why = " ".join(filter(None, (degraded, late)))
                 if query.mode is not SearchMode.SEMANTIC and not place:
-                    ranked = pinned_first(exact_first(question, ranked, found.evidence.mentioning), pinned.ids)
+                    exact = exact_first(question, ranked, found.evidence.mentioning)
+                    exact = definitions_first(generation, question, exact) if question.symbol else exact
+                    ranked = pinned_first(exact, pinned.ids)
                 results += _new(ranked, results)
                 if len(results) > end or not found.is_cut:
                     break
             page = results[first:end]
-            payloads = generation.store.payloads([entry.candidate.id for entry in page], SHOWN)
+            judged = results[:_JUDGED]
+            payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, judged)}], SHOWN)
             shown = [entry for entry in page if entry.candidate.id in payloads]
             hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in shown)
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
@@ -128,7 +134,8 @@ def find(searching: Searching, query: Query) -> Page:
         label = place.label if place else ""
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        signs = signs_of(question, cosines, [_said(hit) for hit in hits])
+        best = [_said(_hit(it, payloads[it.candidate.id])) for it in judged if it.candidate.id in payloads]
+        signs = signs_of(question, cosines, best)
         confidence = confidence_of(signs, is_exact=bool(place) or any(PART in it.parts for it in results[:1]))
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 

@@ -185,7 +185,9 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
     known = metadata_fields(chunk)
     definitions = tuple([_counted_from(chunk.start_line, it) for it in chunk.definitions])
     told = repr(definitions_payload(definitions))
-    stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *chunk.defines))
+    # Names without a piece of their own, such as fields, are found by name as others are.
+    defines = tuple(dict.fromkeys((*chunk.defines, *(it.name for it in definitions))))
+    stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
     row = ChunkRow(
         id=chunk.id,
         path=chunk.path,
@@ -193,7 +195,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         language=chunk.language,
         kind=chunk.kind,
         symbol=chunk.symbol,
-        defines=chunk.defines,
+        defines=defines,
         start_line=chunk.start_line,
         end_line=chunk.end_line,
         tokens=chunk.tokens,
@@ -201,7 +203,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         fingerprint=_digest(stored),
         route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
-    labelled = with_labels(terms, definition_terms(chunk.language, chunk.defines))
+    labelled = with_labels(terms, definition_terms(chunk.language, defines))
     return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), definitions)
 
 

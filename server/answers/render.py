@@ -26,7 +26,7 @@ _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
 _LONG = 150
 """Characters of a question that is more than a sentence."""
-_FEW = 3
+_FEW = 5
 """Hits shown of an answer that may not be one."""
 _DOUBT = {
     Confidence.LOW: "Note: few words of the question stand together anywhere; this may not answer it.",

@@ -55,6 +55,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         "lib/client.py": CLIENT,
         "shop/pages.py": LONG,
         "shop/client.py": "def other():\n    return 1\n",
+        "native/pool.h": "/* Open a pool of connections. */\nint pool_open(int size);\n",
+        "native/pool.c": '#include "pool.h"\n\nint pool_open(int size)\n{\n  return size * pool_unit;\n}\n',
+        "native/mode.go": "package native\n\ntype Engine struct {\n\tMaxMultipartMemory int64\n}\n\n"
+        "type Modes interface {\n\tSwitched() bool\n}\n",
+        "native/modes.go": "package native\n\nfunc (m *modes) Switched() bool {\n\treturn m.switched != none\n}\n",
+        "ui/Axis+Flip.swift": "extension Axis {\n  func flipped() -> Axis { self }\n}\n",
+        "net/Buffer.cs": "namespace Net.Io;\n\n/// Bytes.\npublic class Buffer\n{\n    public int Size;\n"
+        + "".join(f"    public int Part{n}() {{ return data[{n}] + offset[{n}]; }}\n" for n in range(60))
+        + "    public Buffer(int size)\n    {\n        Size = size;\n    }\n}\n",
+        "ui/Axis.swift": "enum Axis {\n  case across, down\n}\n",
         "docs/a.md": "# Client\n\nThe client of `get`.\n",
     }.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
@@ -66,6 +76,26 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def first(index: Index, question: str) -> Hit:
     return index.search(Query(question)).hits[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "symbol", "line"),
+    [
+        ("pool_open", "native/pool.c", "pool_open", 3),
+        ("MaxMultipartMemory", "native/mode.go", "Engine.MaxMultipartMemory", 4),
+        ("native.Engine.MaxMultipartMemory", "native/mode.go", "Engine.MaxMultipartMemory", 4),
+        ("Switched", "native/modes.go", "modes.Switched", 3),
+        ("Modes.Switched", "native/mode.go", "Modes.Switched", 8),
+        ("Axis.down", "ui/Axis.swift", "Axis.down", 2),
+        ("Axis", "ui/Axis.swift", "Axis", 1),
+        ("Buffer", "net/Buffer.cs", "Buffer", 4),
+    ],
+)
+def test_a_definition_comes_before_declarations_and_additions(
+    index: Index, question: str, path: str, symbol: str, line: int
+) -> None:
+    hit = first(index, question)
+    assert (hit.path, hit.symbol, hit.line) == (path, symbol, line)
 
 
 @pytest.mark.parametrize(
