@@ -261,7 +261,7 @@ class Index:
         with self._updating:
             serving = self._lineage.serving
             # Only asking a model would show a change of it since.
-            if serving.recipe in generations.recipe_names(self.options):
+            if serving.recipe == generations.generation_name(self.options):
                 return self._updates.estimate(serving)
             # Another generation would be built: nothing of it is there, and nothing is begun by asking.
             with TemporaryDirectory() as nowhere:

@@ -9,7 +9,7 @@ from threading import Condition
 from cqm.index.embedding.opening import BY_LATENCY
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
-from cqm.index.generations.generation import Generation, current_name, name_in, recipe_names, remove
+from cqm.index.generations.generation import Generation, current_name, generation_name, remove
 from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
 from cqm.index.manifest.facts import ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
 from cqm.index.model.errors import ScanError
@@ -38,15 +38,14 @@ def use_order(routes: Routes | None, generation: Generation) -> None:
 
 def wanted_name(routes: Routes | None, options: IndexOptions, serving: Generation) -> str:
     """Name the generation wanted by the options and the present state of their models."""
-    folder = serving.place.parent
-    if serving.recipe not in recipe_names(options):
-        return name_in(folder, options)
+    if serving.recipe != generation_name(options):
+        return generation_name(options)
     settle_order(routes, options, serving)
     spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
     if all(now in {"", recorded} or not recorded for recorded, now in spaces):
         return serving.name
     # Another model under the same name: its vectors can't be compared with the present ones.
-    return name_in(folder, options, tuple(now or recorded for recorded, now in spaces))
+    return generation_name(options, tuple(now or recorded for recorded, now in spaces))
 
 
 def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, str]:
@@ -144,7 +143,7 @@ class Lineage:
             StoreError, ManifestError: it cannot be opened, or is damaged and cannot be set aside.
         """
         generations.remove_abandoned(self._folder, self._options, self._variables)
-        wanted = generations.name_in(self._folder, self._options)
+        wanted = generations.generation_name(self._options)
         name = generations.serving_name(self._folder, wanted) or wanted
         self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options, self._variables)
         return self._serving

@@ -19,7 +19,6 @@ from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.disk.private import read_private, require_plain_tree
 from cqm.index.generations.candidate_cache import Candidates
-from cqm.index.generations.former_recipe import former_recipe_text
 from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
@@ -100,29 +99,7 @@ def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
         options: of the index.
         spaces: of the preferred models, if the same options now lead to other models.
     """
-    return _hashed(recipe_text(options, spaces))
-
-
-def recipe_names(options: IndexOptions) -> frozenset[str]:
-    """Every `Generation.recipe` that these options have, or had in a release before."""
-    former = former_recipe_text(options)
-    return frozenset({generation_name(options), _hashed(former)} if former else {generation_name(options)})
-
-
-def name_in(folder: Path, options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """The name of the generation for these options in an index folder: the former one where that is there.
-
-    Parameters:
-        folder: of the index.
-        options, spaces: as for `generation_name`.
-    """
-    former = former_recipe_text(options, spaces)
-    is_there = bool(former) and is_generation(folder / _hashed(former))
-    return _hashed(former) if is_there else generation_name(options, spaces)
-
-
-def _hashed(recipe: str) -> str:
-    return hashlib.sha256(recipe.encode()).hexdigest()[:_NAME_LENGTH]
+    return hashlib.sha256(recipe_text(options, spaces).encode()).hexdigest()[:_NAME_LENGTH]
 
 
 def fresh_name(options: IndexOptions) -> str:

@@ -14,7 +14,7 @@ from typing import get_type_hints
 from cqm.index.cache import Cache
 from cqm.index.embedding.opening import distinct_models, open_former, shape_of
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.generations.generation import Generation, recipe_names
+from cqm.index.generations.generation import Generation, generation_name
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
@@ -52,7 +52,7 @@ class QuestionModels:
         self._options = options
         self._cache = cache
         self._variables = variables
-        self._recipes = recipe_names(options)
+        self._recipe = generation_name(options)
         self._lock = Lock()
         self._of = ""
         self._together: Routes | None = None
@@ -62,7 +62,7 @@ class QuestionModels:
 
         Closes models needed by the last generation and not by this one.
         """
-        is_former = generation.recipe not in self._recipes
+        is_former = generation.recipe != self._recipe
         with self._lock:
             if is_former and generation.name != self._of:
                 self._let_go()

@@ -11,8 +11,8 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
     building_name,
+    generation_name,
     manifest_path,
-    recipe_names,
     recipe_of,
     require_available,
     serving_name,
@@ -79,7 +79,7 @@ def read_building(folder: Path, serving: str, running: Sequence[Running], option
     try:
         require_available(folder / name, options.store)
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
-            is_wanted = is_built or recipe_of(manifest) in recipe_names(options)
+            is_wanted = is_built or recipe_of(manifest) == generation_name(options)
             return describe_building(name, manifest, running) if is_wanted else None
     except (DamagedIndexError, ManifestError, StoreError):
         # It is just being begun or deleted. Damage is reported by whoever continues it.

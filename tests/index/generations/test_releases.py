@@ -9,21 +9,20 @@ from typing import Any
 
 import pytest
 
-from cqm.chunkers.model import CHUNKER_VERSION, ChunkOptions
+from cqm.chunkers.model import ChunkOptions
 from cqm.index.disk.checksums import seal
 from cqm.index.engine import Index
-from cqm.index.generations.generation import generation_name, recipe_names
+from cqm.index.generations.generation import generation_name
 from cqm.index.generations.recipe import UNWRITTEN
 from cqm.index.manifest.schema import FORMAT_VERSION
 from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
 from cqm.index.model.query import Query
-from cqm.index.model.secrets import REDACTION_VERSION, SecretOptions
+from cqm.index.model.secrets import SecretOptions
 from cqm.index.model.status import IndexState
 from cqm.index.status.catalogue import entry
 from cqm.index.status.status import read_status
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.open import SHAPING
-from cqm.index.text.headers import TERMS_VERSION
 
 pytestmark = pytest.mark.processes
 
@@ -193,85 +192,18 @@ def test_the_first_default_of_each_option_that_shapes_an_index_is_noted(options:
     assert {name for name in UNWRITTEN if not name.startswith("model.")} == names
 
 
-# The release before, which named a generation by the `repr` of its options.
-
-
-def former_name(models: str) -> str:
-    """The name that the release before gave a generation without a server."""
-    text = (
-        f"({FORMAT_VERSION}, {CHUNKER_VERSION!r}, {TERMS_VERSION!r}, ChunkOptions(max_tokens=512, min_tokens=128, "
-        "max_parse_bytes=1000000, overlap_percent=25, apart=False, details=False), "
-        f"({models}, {models}), ('', 'prefix'), {REDACTION_VERSION}, "
-        "SecretOptions(redact=True, allow=(), allow_paths=()))"
-    )
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-STATIC_MODEL = (
-    "(EmbeddingOptions(provider='embedded', model='', base_url='', api_key_env='', dimensions=0, batch_size=0, "
-    "timeout_seconds=60.0, api_key_file='', query_prefix=None, document_prefix=None, context_tokens=0, "
-    "long_texts='pool', concurrency=0, requests_per_minute=0, tokens_per_minute=0, usd_per_million_tokens=None, "
-    "quality=None, pull=False),)"
-)
-
-
-@pytest.fixture(params=["()", STATIC_MODEL], ids=["words", "model"])
-def chosen(request: pytest.FixtureRequest, options: IndexOptions) -> tuple[IndexOptions, str]:
-    """Options, and the name of their generation in the release before."""
-    model = EmbeddingOptions("none" if request.param == "()" else "embedded")
-    return replace(options, embedding=model), former_name(request.param)
-
-
-def made_by_the_release_before(place: Path, name: str) -> None:
-    """Name a closed generation as that release did."""
-    with closing(sqlite3.connect(place / "manifest.db")) as manifest, manifest:
-        manifest.execute("UPDATE fact SET value = ? WHERE name = 'recipe'", (name,))
-    (place / "seal.json").unlink()
-    seal(place, {})
-    place.rename(place.with_name(name))
-    if (place.parent / "current").exists():
-        (place.parent / "current").write_text(name)
-
-
-def test_an_index_of_the_release_before_serves_without_a_rebuild(tree: Path, chosen: tuple[IndexOptions, str]) -> None:
-    options, name = chosen
-    with Index.open(tree, options) as index:
-        index.update()
-        place = index._lineage.serving.place
-    made_by_the_release_before(place, name)
-    for release in (options, with_more(options)):
-        with Index.open(tree, release) as index:
-            assert index._lineage.serving.name == name
-            assert index.search(Query("gather_2")).hits[0].path == "part_2.py"
-            update = index.update()
-            assert (update.notes, update.chunks_written, update.unchanged) == ((), 0, 3)
-            assert index._lineage.serving.name == name
-            assert index.estimate().chunks == 0
-    assert sorted(path.name for path in place.parent.iterdir() if path.is_dir()) == [name]
-
-
-def test_a_generation_that_the_release_before_had_begun_is_gone_on_with(
-    tree: Path, chosen: tuple[IndexOptions, str]
-) -> None:
-    options, name = chosen
-    with Index.open(tree, options) as index:
-        index.update()
-        place = index._lineage.serving.place
-    (place.parent / "current").unlink()
-    made_by_the_release_before(place, name)
-    with Index.open(tree, options) as index:
-        assert index.update().chunks_written == 0
-        assert index._lineage.serving.name == name
-
-
-def test_an_index_of_the_release_before_is_built_again_for_another_value(
+def test_an_index_of_the_release_before_serves_until_the_new_one_is_built_beside_it(
     tree: Path, options: IndexOptions, generation: Path
 ) -> None:
-    former = former_name("()")
-    made_by_the_release_before(generation, former)
-    other = replace(options, chunk=ChunkOptions(max_tokens=256))
-    with Index.open(tree, other) as index:
+    with closing(sqlite3.connect(generation / "manifest.db")) as manifest, manifest:
+        manifest.execute("UPDATE fact SET value = 'of before' WHERE name = 'recipe'")
+    (generation / "seal.json").unlink()
+    seal(generation, {})
+    former = generation.rename(generation.with_name("0123456789ab"))
+    (generation.parent / "current").write_text(former.name)
+    with Index.open(tree, options) as index:
+        assert index.search(Query("gather_2")).hits[0].path == "part_2.py"
+        assert index._lineage.serving.name == former.name
         assert index.update().chunks_written == 3
-        assert index._lineage.serving.name == generation_name(other)
-    assert former in recipe_names(with_more(options))
-    assert former not in recipe_names(with_more(options, folds=4)), "that release did not know this option"
+        assert index._lineage.serving.name == generation_name(options)
+    assert not former.exists()
