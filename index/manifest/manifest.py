@@ -167,8 +167,8 @@ class Manifest:
         return tuple(found)
 
     def counts(self, column: str) -> dict[str, int]:
-        """Files counted by "state", or chunks counted by "language"."""
-        table = {"state": "file", "language": "chunk"}[column]
+        """Files counted by "state", or chunks counted by "language" or "kind"."""
+        table = {"state": "file", "language": "chunk", "kind": "chunk"}[column]
         query = f"SELECT {column}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608 - our own names
         return dict(self._database.recall(query))
 

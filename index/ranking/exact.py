@@ -4,13 +4,14 @@ A vector knows little about a word no model has learned, such as an identifier o
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.model import Chunk
 from cqm.index.ranking.evidence import Candidate
-from cqm.index.ranking.question import Question, dotted, name_key
+from cqm.index.ranking.question import Question, dotted, last_part, name_key
 from cqm.index.ranking.rank import Ranked
 
 DEPTH = 500
@@ -21,6 +22,14 @@ PART = "exact"
 """The name of the part of a score."""
 
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
+
+
+def part_names(chunk: Chunk) -> list[str]:
+    """Names that a chunk defines without a piece of their own, such as fields: each after a ".", as in ".Command.Args".
+
+    They are found by their name and tell nothing else of their chunk.
+    """
+    return [f".{it.name}" for it in chunk.definitions if it.name not in chunk.defines]
 
 
 def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
@@ -39,7 +48,8 @@ def exact_first(
 
     A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
     definition comes before members of the same name, unless the question names what encloses them, and one in the file
-    of that name before the others. Each of these adds a part to the score large enough to stand above the rest.
+    of that name before the others. Each of these adds a part to the score large enough to stand above the rest. Before
+    fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
 
     Parameters:
         question: one that is neither a name nor a word changes nothing.
@@ -47,6 +57,8 @@ def exact_first(
         mentioning: ids of the chunks containing the word, if they are few.
     """
     grades = _grades(question.symbol, ranked)
+    if max(grades.values(), default=0) == 1:
+        grades |= _files_before_fields(question.symbol, ranked, grades)
     first = {name: grade + bool(mentioning) for name, grade in grades.items() if grade}
     first = dict.fromkeys(mentioning, 1) | first
     lifted = [entry.score for entry in ranked if entry.candidate.id in first]
@@ -80,6 +92,16 @@ def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
         if any(grades.values()):
             return grades
     return {}
+
+
+def _files_before_fields(symbol: str, ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dict[str, int]:
+    """Grade the best result of each file of a name above fields, if nothing but fields has the name."""
+    wanted = _plain(symbol)
+    defining = (entry.candidate for entry in ranked if grades[entry.candidate.id])
+    if any(_plain(last_part(name)) == wanted for it in defining for name in it.defines if not name.startswith(".")):
+        return {}
+    best = {entry.candidate.path: entry.candidate.id for entry in reversed(ranked)}
+    return {name: 2 for path, name in best.items() if _plain(PurePosixPath(path).stem) == wanted}
 
 
 def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:

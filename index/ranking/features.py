@@ -146,6 +146,8 @@ def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -
         return _NO_NAME
     best = _NO_NAME
     for name in chunk.defines:
+        if name.startswith("."):
+            continue
         words = _name_words(name)
         if common := len(words & question.words):
             covered = common / len(words)

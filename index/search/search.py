@@ -19,6 +19,7 @@ from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
+from cqm.index.search.filters import check_filters, with_filters
 from cqm.index.search.matched import definitions_first, named_after_matches
 from cqm.index.search.named_places import NOTHING, pinned_by
 from cqm.index.search.similar import Place, find_place
@@ -82,14 +83,16 @@ def find(searching: Searching, query: Query) -> Page:
     Deeper looks follow; their new results are appended, so that pages fit together.
 
     Raises:
-        QueryError: a parameter of the query is not valid.
+        QueryError: a parameter of the query is not valid, or the index has nothing of a language or kind asked for.
         StoreError, ManifestError: the index cannot be read.
     """
+    query, told = with_filters(query)
     _check(query)
     question = read_question(query.like or query.text)
     generation = searching.generation
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, query)
+    degraded = "; ".join(filter(None, (told, degraded)))
     mode = query.mode if vectors else SearchMode.LEXICAL
     first = int(query.cursor or 0)
     end = first + query.limit
@@ -127,6 +130,8 @@ def find(searching: Searching, query: Query) -> Page:
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
             if (found.is_whole and len(hits) == len(page)) or generation.manifest.commits == commits:
                 break
+        if not results and generation.manifest.commits:
+            check_filters(generation, query)
         cursor = str(end) if end < len(results) else ""
         found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
         of_hits = [payloads[entry.candidate.id] for entry in shown]

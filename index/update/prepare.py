@@ -15,7 +15,7 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import VanishedFileError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState, SkipReason
-from cqm.index.ranking.exact import definition_terms
+from cqm.index.ranking.exact import definition_terms, part_names
 from cqm.index.text.headers import declarations, dense_text, file_terms, metadata_fields, text_elsewhere
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
@@ -185,8 +185,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
     known = metadata_fields(chunk)
     definitions = tuple([_counted_from(chunk.start_line, it) for it in chunk.definitions])
     told = repr(definitions_payload(definitions))
-    # Names without a piece of their own, such as fields, are found by name as others are.
-    defines = tuple(dict.fromkeys((*chunk.defines, *(it.name for it in definitions))))
+    defines = tuple(dict.fromkeys((*chunk.defines, *part_names(chunk))))
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
     row = ChunkRow(
         id=chunk.id,

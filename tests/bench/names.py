@@ -24,8 +24,8 @@ PATTERNS = {
     "go": rf"^(?:func (?:\(\w* ?\*?(?P<type>\w+)[^)]*\) )?|type ){_NAME}\b",
     "rs": rf"^[ ]*(?:pub(?:\([a-z]+\))? )?(?:async |unsafe |const )*(?:fn|struct|enum|trait) {_NAME}\b",
     "js": rf"^(?:export )?(?:default )?(?:async )?(?:function|class) {_NAME}\b",
-    "ts": rf"^(?:export )?(?:default |declare |abstract )*(?:async )?(?:function|class|interface|type) {_NAME}\b",
-    "java": r"^[ ]*(?:public |protected |private |static |final |abstract )*"
+    "ts": rf"^(?:export )?(?:default |declare |abstract )*(?:async )?(?:function|class|interface|type|const) {_NAME}\b",
+    "java": r"^(?!.*\b(?:new|catch|instanceof)\b)[ ]*(?:public |protected |private |static |final |abstract )*"
     r"(?:class|interface|enum|(?!return|throw|new|else)[\w<>\[\],.? ]+) "
     r"(?P<name>[A-Za-z_]\w{3,})(?:\(|[ <{])[^;=]*\{\s*$",
     "kt": rf"^[ ]*(?:(?:public|internal|private|override|suspend|inline|abstract|open|data|sealed) )*"

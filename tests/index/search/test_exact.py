@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model.options import CacheOptions, IndexOptions
+from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Answer, Query, SearchMode
 
 pytestmark = pytest.mark.processes
@@ -202,3 +202,17 @@ def test_the_few_chunks_that_say_a_word_come_before_what_is_only_alike_in_meanin
 def test_a_question_of_marks_alone_is_answered(index: Index, text: str) -> None:
     """What has no word in it had no term to look for."""
     assert isinstance(index.search(Query(text)), Answer)
+
+
+def test_a_file_of_a_name_comes_before_a_field_of_that_name(tmp_path: Path) -> None:
+    files = {
+        "command.go": "package a\n\ntype Command struct {\n\tArgs ArgsOf\n}\n",
+        "args.go": "package a\n\nfunc ExactArgs(n int) ArgsOf {\n\treturn of(n)\n}\n",
+        "flags.go": "package a\n\nfunc flagsOf(args ArgsOf) int {\n\treturn len(args)\n}\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=EmbeddingOptions("none"))) as index:
+        index.update()
+        assert [hit.path for hit in index.search(Query("Args")).hits[:2]] == ["args.go", "command.go"]
+        assert index.search(Query("Command.Args")).hits[0].path == "command.go"

@@ -84,10 +84,16 @@ def test_every_part_of_a_score_is_explained_and_they_sum_up_to_it(cqm: "Cqm") ->
 
 
 def test_finding_nothing_is_no_failure_and_says_what_to_do(cqm: "Cqm") -> None:
-    done = cqm.run("search", "zyzzyva", "--language", "cobol")
+    done = cqm.run("search", "zyzzyva", "--language", "python", "--include", "docs/**")
     assert done.returncode == 0
     assert done.stdout.startswith("No results for")
     assert "without the filters" in done.stdout
+
+
+def test_a_language_that_the_index_lacks_is_refused_with_those_it_has(cqm: "Cqm") -> None:
+    done = cqm.run("search", "zyzzyva", "--language", "cobol")
+    assert done.returncode == 2
+    assert "`language cobol`: expected one that the index has.\n  Try python, markdown" in done.stderr
 
 
 @pytest.mark.usefixtures("shared")
