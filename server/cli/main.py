@@ -13,6 +13,7 @@ import click
 from cqm.chunkers.errors import ChunkOptionError, CqmError
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model.errors import QueryError, TopicError
+from cqm.index.model.query import ReferenceGroup, UsesQuery
 from cqm.server.cli.eval_options import evaluate
 from cqm.server.cli.options import (
     EXISTING,
@@ -231,19 +232,32 @@ def _content_of(file: Path) -> bytes:
 @app.command()
 @click.argument("name")
 @click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
-@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Most calls to show.")
+@click.option(
+    "--kind",
+    "groups",
+    multiple=True,
+    type=click.Choice([group.value for group in ReferenceGroup]),
+    help="List only these references; may be repeated.",
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="References a page.")
+@click.option("--cursor", default="", help="From the previous page, for the next one.")
+@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Levels of callers to follow.")
 @as_json_option
 @set_option
-def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
-    """List definitions and calls of the symbol NAME.
+def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
+    """List the definitions of the symbol NAME and every line with its name.
 
-    The symbols it calls are listed too. Types are not resolved: a call of anything with the last part of the name
-    counts.
+    NAME is plain or qualified, in any notation: get_url, Client.get_url, (*Context).Bind, ParseFlags(). Lines are
+    grouped into calls, other uses, tests, and documents and comments. `cqm references` is the same command.
     """
     from cqm.server.cli import commands
 
     root = root_of(path)
-    return commands.usages(name, root, settings_of(root, overrides), limit=limit, as_json=as_json)
+    groups = tuple(map(ReferenceGroup, asked.pop("groups")))
+    return commands.usages(UsesQuery(name, groups=groups, **asked), root, settings_of(root, overrides), as_json=as_json)
+
+
+app.add_command(usages, "references")
 
 
 @app.command()

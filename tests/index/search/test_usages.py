@@ -135,7 +135,7 @@ def test_an_unknown_name_has_neither_definitions_nor_calls(ask: Ask) -> None:
     assert (found.definitions, found.calls, found.related, found.total_calls) == ((), (), (), 0)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a b", "(", "12", "f(x)"])
+@pytest.mark.parametrize("name", ["", "  ", "a b", "(", "12"])
 def test_what_is_no_name_is_refused(ask: Ask, name: str) -> None:
     with pytest.raises(QueryError, match="expected a symbol such as"):
         ask(name)
