@@ -52,8 +52,9 @@ def _declared(variable: str) -> re.Pattern[str]:
     return re.compile(
         # As in "c: Context", "c: &mut Context", "c: Optional[Context]".
         rf"{whole}\??\s*:\s*[&*\"']*(?:mut |dyn |impl |Optional\[)*{_TYPE}"
-        # As in "c *gin.Context".
+        # As in "c *gin.Context", "p Parser,".
         rf"|{whole}\s+(?:\.\.\.)?[*&\[\]]+{_TYPE}"
+        rf"|{whole}\s+(?:\w+\.)?([A-Z]\w*)\s*[,)]"
         # As in "Context c", "Context<T> c", "Context *c".
         rf"|(?<![\w.]){_TYPE}(?:<[\w\s,.?<>]{{0,80}}>)?[\s*&]+(?:const )?{whole}\s*[=,;):]"
         # As in "c := &Context{", "c = new Context(" and other makings.

@@ -176,6 +176,7 @@ class Definition:
 
     Attributes:
         line: with the declared name; 0 if it is not known.
+        overrides: the type whose member it overrides, where a question for that member found it; empty for others.
     """
 
     path: str
@@ -186,6 +187,7 @@ class Definition:
     signature: str = ""
     doc: str = ""
     line: int = 0
+    overrides: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,8 @@ class Reference:
             name), "value", "string", "comment", "document" or "definition" (a
             further clause or overload).
         by: "syntax" or "word", by which the kind was told.
-        is_sure: False if it may mean another symbol of this name.
+        is_sure: False if it may mean another symbol than the one asked for.
+        of: the symbol of this name that it means, by what it is a member of; empty where nothing tells.
     """
 
     path: str
@@ -233,6 +236,7 @@ class Reference:
     kind: str
     by: str
     is_sure: bool = True
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

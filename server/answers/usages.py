@@ -89,12 +89,16 @@ def _definition_blocks(uses: SymbolUses, mark: str) -> Iterator[str]:
     for definition in uses.definitions[:_MOST_DEFINITIONS]:
         yield "\n".join(_definition_lines(definition, mark))
     yield from (f"\n{mark} {_place(definition)}" for definition in uses.definitions[_MOST_DEFINITIONS:])
-    if uses.namesakes:
-        plural = "s" * (len(uses.namesakes) != 1)
-        yield f"\n{mark} {len(uses.namesakes)} other definition{plural} of this last name:"
-        yield from (f"  {_place(definition)}" for definition in uses.namesakes[:_MOST_DEFINITIONS])
-        if len(uses.namesakes) > _MOST_DEFINITIONS:
-            yield f"{mark} ... and {len(uses.namesakes) - _MOST_DEFINITIONS:,} more"
+    overriding = [it for it in uses.namesakes if it.overrides]
+    if overriding:
+        yield f"\n{mark} Overridden by:"
+        yield from (f"  {_place(definition)}" for definition in overriding)
+    others = [it for it in uses.namesakes if not it.overrides]
+    if others:
+        yield f"\n{mark} {_count(len(others), 'other definition', 'other definitions')} of this last name:"
+        yield from (f"  {_place(definition)}" for definition in others[:_MOST_DEFINITIONS])
+        if len(others) > _MOST_DEFINITIONS:
+            yield f"{mark} ... and {len(others) - _MOST_DEFINITIONS:,} more"
 
 
 def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
@@ -107,8 +111,8 @@ def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> t
     """Return lines for references with a title for each group, and the number of references that fit."""
     lines: list[str] = []
     shown = 0
-    for (group, is_sure), some in groupby(references, key=lambda it: (it.group, it.is_sure)):
-        title = f"\n{mark} {_TITLES[group]}{'' if is_sure else ', perhaps of another symbol of this name'}:"
+    for (group, doubt), some in groupby(references, key=lambda it: (it.group, _doubt(it))):
+        title = f"\n{mark} {_TITLES[group]}{doubt}:"
         for it in some:
             added = [title, _reference_line(it)] if title else [_reference_line(it)]
             room -= _tokens(added)
@@ -124,7 +128,14 @@ def _reference_line(it: Reference) -> str:
     """Write a reference in one line: the file's text stands last and can't end it."""
     symbol = symbol_name(it.symbol) if it.symbol else "(top level)"
     kind = "" if it.group is ReferenceGroup.CALLS else f"{it.kind}  "
-    return f"  {place(it.path, it.line)}  {symbol}  {kind}{one_line(it.text)}"
+    of = "" if it.is_sure or not it.of else f"(of {symbol_name(it.of)})  "
+    return f"  {place(it.path, it.line)}  {symbol}  {kind}{of}{one_line(it.text)}"
+
+
+def _doubt(it: Reference) -> str:
+    if it.is_sure:
+        return ""
+    return ", of others with this name" if it.of else ", perhaps of another with this name"
 
 
 def _callee_lines(uses: SymbolUses, mark: str) -> Iterator[str]:

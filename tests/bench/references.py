@@ -2,9 +2,9 @@
 
     python tests/bench/references.py TREES [--of 20] [--home DIR] [--jedi TREE]
 
-TREES has a folder for each repository. Of each, names of definitions are drawn, found by a pattern for each language, and
-its ten most frequent identifiers. All pages of references together must be the lines with the word in the files that the
-index knows. With `--jedi` the calls and other uses of that tree's Python are compared with those that jedi resolves
+TREES has a folder for each repository. Of each, names of definitions are drawn, found by a pattern for each language,
+and its ten most frequent identifiers. All pages of references together must be the lines with the word in the files
+that the index knows. With `--jedi` the calls and other uses in Python are compared with those that jedi resolves
 (`pip install jedi`).
 """
 
@@ -38,7 +38,9 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "cqm-references")
     parser.add_argument("--jedi", action="store_true")
     options = parser.parse_args()
-    trees = [it for it in sorted(filter(Path.is_dir, options.trees.iterdir())) if it.name in options.only or not options.only]
+    trees = [
+        it for it in sorted(filter(Path.is_dir, options.trees.iterdir())) if it.name in options.only or not options.only
+    ]
     print("tree                names  by word    told  lacking  beyond  zero  by words   ms (median, most)")
     total: Counter[str] = Counter()
     for tree in trees:
@@ -76,7 +78,7 @@ def _row(index: Index, tree: Path, of: int) -> Counter[str]:
 def _texts(index: Index, tree: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines of each file that the index knows."""
     left_out = {it.path for it in index.skipped()} | {it.path for it in index.status().failed}
-    with index._lineage.reading() as serving:  # noqa: SLF001 - the API lists no files
+    with index._lineage.reading() as serving:  # the API lists no files
         paths = serving.manifest.paths()
     for path in paths:
         if path not in left_out:

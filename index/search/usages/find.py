@@ -5,24 +5,37 @@ the syntax of their files tells the use of each.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import NamedTuple
 
-from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING
+from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING, SUBCLASS
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
-from cqm.index.model.query import CallSite, Reference, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import last_part
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with
-from cqm.index.search.usages.resolve import Name, chosen, is_namesake, is_sure, read_name
+from cqm.index.search.usages.resolve import (
+    Name,
+    chosen,
+    is_namesake,
+    owner_of,
+    owners_of,
+    read_name,
+    symbol_used,
+)
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
 _MOST_DEPTH = 5
 _LONGEST_LINE = 200
+_MOST_BASES = 12
+"""Types whose subclasses are looked for; each costs as much as a question."""
 _DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
 _UNPLACED = frozenset({COMMENT, DOCUMENT, STRING})
 
@@ -62,6 +75,7 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery) -> S
     found = _found(generation, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
+    others = _with_overrides(generation, workers, name, others)
     known = {(it.path, it.symbol) for it in (*definitions, *others)}
     definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
     references = [it for it, _ in found.references]
@@ -119,8 +133,10 @@ def _found(generation: Generation, workers: Workers, name: Name) -> Found:
     at_own = {(it.part.path, it.symbol.line) for it in defined}
     at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
     at = {(line.path, line.number) for line in lines}
+    owners = owners_of(name, [it.symbol.name for it in defined], [it.symbol.name for it in namesakes])
+    meant = {it.symbol.name for it in defined}
     references = [
-        (_reference(line, name, is_alone=not namesakes), line.around)
+        (_reference(line, owners, meant if namesakes else None), line.around)
         for line in lines
         if (line.path, line.number) not in at_own | at_others
     ]
@@ -145,8 +161,15 @@ def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterat
             yield Defined(part, symbol)
 
 
-def _reference(line: Line, name: Name, *, is_alone: bool) -> Reference:
-    is_sure_ = is_alone or (line.kind not in _UNPLACED and is_sure(line.uses, line.around, name))
+def _reference(line: Line, owners: Mapping[str, str], meant: AbstractSet[str] | None) -> Reference:
+    """Describe a line.
+
+    Parameters:
+        line: with the name.
+        owners: the symbols with the name by their owners.
+        meant: those asked for; None if there are no others.
+    """
+    of = "" if line.kind in _UNPLACED else symbol_used(line.uses, line.around, owners)
     return Reference(
         line.path,
         line.number,
@@ -155,15 +178,38 @@ def _reference(line: Line, name: Name, *, is_alone: bool) -> Reference:
         line.group,
         line.kind,
         "syntax" if line.by_syntax else "word",
-        is_sure_,
+        is_sure=meant is None or of in meant,
+        of=of,
     )
 
 
 _GROUPS = list(ReferenceGroup)
 
 
-def _order(it: Reference) -> tuple[int, bool, bool, str, int]:
-    return _GROUPS.index(it.group), not it.is_sure, bool(role_of(it.path)), it.path, it.line
+def _order(it: Reference) -> tuple[int, bool, bool, bool, str, int]:
+    is_of_another = bool(it.of) and not it.is_sure
+    return _GROUPS.index(it.group), not it.is_sure, is_of_another, bool(role_of(it.path)), it.path, it.line
+
+
+def _with_overrides(
+    generation: Generation, workers: Workers, name: Name, others: Sequence[Definition]
+) -> list[Definition]:
+    """Mark the definitions in subclasses of the owner of the name, directly or through others."""
+    owner = owner_of(name.qualified)
+    if not owner or not others:
+        return [*others]
+    known, waiting = {owner}, [owner]
+    for _ in range(_MOST_BASES):
+        if not waiting:
+            break
+        base = waiting.pop(0)
+        files, _ = files_with(generation, base)
+        for _, lines in lines_of(generation, workers, files, base):
+            for line in lines:
+                if line.kind == SUBCLASS and line.around and (sub := last_part(line.around.name)) not in known:
+                    known.add(sub)
+                    waiting.append(sub)
+    return [replace(it, overrides=owner if owner_of(it.symbol) in known else "") for it in others]
 
 
 def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, list[tuple[Reference, Symbol | None]]]:

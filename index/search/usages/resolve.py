@@ -1,7 +1,7 @@
 """Match symbols with the name asked for, and tell whether a use is surely of that symbol."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.facts.names import Occurrence
@@ -29,11 +29,6 @@ class Name(NamedTuple):
     qualified: str
     plain: str
     word: str
-
-    @property
-    def owner(self) -> str:
-        """The part before the last: the type or package; empty for a plain name."""
-        return self.qualified.rpartition(".")[0].rpartition(".")[2]
 
 
 def read_name(asked: str) -> Name:
@@ -73,20 +68,42 @@ def chosen(found: Sequence[tuple[str, str]], name: Name) -> set[int]:
     return {n for n, (path, symbol) in enumerate(found) if fitting([symbol], name.qualified, path)}
 
 
-def is_sure(uses: Iterable[Occurrence], around: Symbol | None, name: Name) -> bool:
-    """Whether one of a line's occurrences is surely of the symbol asked for, by its receiver.
+def owner_of(symbol: str) -> str:
+    """Return the type or package of a qualified name; empty for a plain one."""
+    return dotted(symbol).rpartition(".")[0].rpartition(".")[2]
+
+
+def owners_of(name: Name, asked: Iterable[str], others: Iterable[str]) -> Mapping[str, str]:
+    """Return the symbols that a name may mean by their owner; those without one by "", if they are no more than one.
+
+    Parameters:
+        name: as asked for; its outer parts own what was asked for too.
+        asked: qualified names of the symbols asked for.
+        others: of the other symbols with the last part of the name.
+    """
+    known = [*asked]
+    owners = dict.fromkeys(name.qualified.split(".")[:-1], known[0]) if known else {}
+    plain = [symbol for symbol in (*known, *others) if not owner_of(symbol)]
+    of_types = {owner_of(symbol): symbol for symbol in (*others, *known) if owner_of(symbol)}
+    return {**owners, **of_types, **({"": plain[0]} if len(plain) == 1 else {})}
+
+
+def symbol_used(uses: Iterable[Occurrence], around: Symbol | None, owners: Mapping[str, str]) -> str:
+    """Return the symbol that one of a line's occurrences surely means, by its receiver; empty if nothing tells.
 
     A receiver tells the symbol if it is the owner itself, is declared with it nearby, or is "self" within the owner.
     """
-    owners = set(name.qualified.split(".")[:-1])
-    within = set(around.name.split(".")[:-1]) if around else set()
-    return any(_is_of(use, owners, within) for use in uses)
+    told = (owners[owner] for use in uses for owner in _tellers(use, around) if owner in owners)
+    return next(told, "")
 
 
-def _is_of(use: Occurrence, owners: set[str], within: set[str]) -> bool:
+def _tellers(use: Occurrence, around: Symbol | None) -> Sequence[str]:
+    within = around.name.split(".")[-2::-1] if around else []
     if use.types:
-        return not owners.isdisjoint(use.types)
-    if not use.receiver or use.receiver.lstrip("$@") in _OWN:
-        return not owners.isdisjoint(within)
+        return use.types
+    if not use.receiver:
+        return [*within, ""]
+    if use.receiver.lstrip("$@") in _OWN:
+        return within[:1]
     found = _PLAIN_RECEIVER.fullmatch(use.receiver)
-    return found is not None and found[2] in owners
+    return [found[2]] if found else []

@@ -163,6 +163,38 @@ def outer(depth):
 def main():
     return outer(1)
 """
+SHAPES = """\
+class Shape:
+    def area(self):
+        return 0
+
+
+class Square(Shape):
+    def twice(self, shape: Shape):
+        return 2 * shape.area()
+
+    def area(self):
+        return 1
+
+
+class Tile(Square):
+    def area(self):
+        return 2
+
+
+class Garden:
+    def area(self):
+        return 3
+
+
+def show(square: Square, unknown):
+    garden = Garden()
+    print(
+        square.area(),
+        garden.area(),
+        unknown.area(),
+    )
+"""
 VUE = "<script>\nimport { shown } from './a'\nconst x = shown(1)\n// shown is a name\n</script>\n"
 FILES = {
     "src/client.py": CLIENT,
@@ -178,6 +210,7 @@ FILES = {
     "src/errors.py": ERRORS,
     "src/api.py": IMPORTING,
     "src/chain.py": CHAIN,
+    "src/shapes.py": SHAPES,
     "src/app.vue": VUE,
 }
 
@@ -340,6 +373,23 @@ def test_a_name_is_understood_in_any_notation_and_others_of_its_last_part_are_to
     assert {it.symbol for it in uses.namesakes} == {"Parser.ParseFlags", "other.ParseFlags"}
     sure = {(it.line, it.is_sure) for it in uses.references if it.group == "calls"}
     assert sure == {(48, True), (49, False), (50, False), (51, False)}
+    of = {it.line: it.of for it in uses.references if it.group == "calls"}
+    assert of == {48: "Command.ParseFlags", 49: "Parser.ParseFlags", 50: "other.ParseFlags", 51: ""}
+
+
+def test_members_of_subclasses_are_told_as_overriding(ask: Ask) -> None:
+    uses = ask("Shape.area")
+    assert [(it.symbol, it.overrides) for it in uses.namesakes] == [
+        ("Square.area", "Shape"),
+        ("Tile.area", "Shape"),
+        ("Garden.area", ""),
+    ]
+    assert [(it.line, it.of) for it in uses.references if it.group == "calls"] == [
+        (8, "Shape.area"),
+        (29, ""),
+        (27, "Square.area"),
+        (28, "Garden.area"),
+    ]
 
 
 def test_a_call_with_brackets_is_a_name(ask: Ask) -> None:
