@@ -23,6 +23,7 @@ class Occurrence:
         declares: kind of the symbol that it defines, such as "method"; empty for other occurrences.
         receiver: what it is a member of, as written: "self.client" in "self.client.get()". Empty for none.
         types: names of types with which the receiver is declared nearby; empty where nothing tells.
+        is_local: whether a function around it declares a variable or parameter of this name, which it means then.
     """
 
     row: int
@@ -31,6 +32,7 @@ class Occurrence:
     declares: str = ""
     receiver: str = ""
     types: tuple[str, ...] = ()
+    is_local: bool = False
 
 
 def word(name: str) -> re.Pattern[str]:

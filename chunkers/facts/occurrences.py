@@ -4,6 +4,7 @@ Grammars agree on most names of nodes and fields, so one table serves all langua
 """
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from cqm.chunkers.languages.model import text_of
 from cqm.chunkers.model import ChunkOptions, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -106,6 +107,12 @@ _DECLARED = frozenset({"name", "declarator", "pattern"})
 _PARAMETERS = re.compile(r"\w*parameters|\w*parameter_list|lambda_parameters|identifier_list|bindings")
 _UNNAMED = frozenset({"variable_declaration", "class_parameter", "parameter", "enum_entry", "enum_body"})
 """Declarations whose name is their first child, in no field."""
+_FUNCTION = re.compile(r"\w*(function|method|lambda|closure|constructor)\w*")
+_ASSIGNED = frozenset(
+    {"assignment", "for_statement", "for_in_clause", "for_in_statement", "short_var_declaration", "range_clause"}
+)
+_MEANING = frozenset({CALL, TYPE, VALUE, DECORATOR, DECLARATION})
+"""Kinds of occurrences that mean a variable of their name where there is one."""
 _LOCAL = re.compile(
     r"\w*(function|method|lambda|closure|constructor)\w*|block|compound_statement|statement_list|do_block"
 )
@@ -133,17 +140,36 @@ def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
     program = program_of(document.text, document.language, ChunkOptions())
     if program is None or isinstance(program, str):
         return None
-    return tuple(islice(_occurrences(program, word(name)), _MOST))
+    return tuple(_with_scopes(list(islice(_occurrences(program, word(name)), _MOST))))
 
 
-def _occurrences(program: "Program", name: re.Pattern[str]) -> "Iterator[Occurrence]":
+def _occurrences(program: "Program", name: re.Pattern[str]) -> "Iterator[tuple[Node | None, Occurrence]]":
     source = program.source
     for row, line in enumerate(source.lines):
         for found in name.finditer(line):
             start = source.offsets[row] + len(line[: found.start()].encode("utf-8", "surrogatepass"))
             end = start + len(found[0].encode("utf-8", "surrogatepass"))
             leaf = program.root.descendant_for_byte_range(start, end)
-            yield _occurrence(leaf, row, found.start(), source.data) if leaf else Occurrence(row, found.start(), VALUE)
+            use = _occurrence(leaf, row, found.start(), source.data) if leaf else Occurrence(row, found.start(), VALUE)
+            yield leaf, use
+
+
+def _with_scopes(found: "Sequence[tuple[Node | None, Occurrence]]") -> "Iterator[Occurrence]":
+    """Mark the occurrences that mean a variable or parameter of a function around them."""
+    declared = [leaf for leaf, use in found if leaf and use.kind == DECLARATION]
+    scopes = {scope.id for leaf in declared if (scope := _scope(leaf))}
+    for leaf, use in found:
+        is_bare = leaf is not None and not use.receiver and use.kind in _MEANING
+        is_local = is_bare and leaf is not None and any(it.id in scopes for it in _above(leaf))
+        yield replace(use, is_local=True) if is_local else use
+
+
+def _scope(declared: "Node") -> "Node | None":
+    """Return the innermost function around a declaration; its own name is declared outside of it."""
+    above = declared.parent
+    while above and "declarator" in above.type:
+        above = above.parent
+    return next((it for it in _above(above) if _FUNCTION.fullmatch(it.type)), None) if above else None
 
 
 def _occurrence(leaf: "Node", row: int, column: int, data: bytes) -> Occurrence:
@@ -216,6 +242,8 @@ def _kind(leaf: "Node", whole: "Node") -> tuple[str, str]:
         return CALL, ""
     if _is_declared(whole, above, field):
         return _declared(whole)
+    if whole is leaf and _is_assigned(leaf):
+        return DECLARATION, ""
     return _plain_kind(leaf, whole, above, field), ""
 
 
@@ -254,6 +282,16 @@ def _is_declared(node: "Node", above: "Node", field: str) -> bool:
         return True
     is_first = node.prev_named_sibling is None or "modifier" in node.prev_named_sibling.type
     return not field and is_first and above.type in _UNNAMED
+
+
+def _is_assigned(leaf: "Node") -> bool:
+    """Whether a variable of a function gets its value here, or from a pattern such as "{ a, b }"."""
+    node = leaf
+    while node.parent and node.parent.type in {"expression_list", "pattern_list", "tuple_pattern"}:
+        node = node.parent
+    is_target = node.parent is not None and node.parent.type in _ASSIGNED and _field(node) == "left"
+    is_target = is_target or leaf.type.endswith("identifier_pattern")
+    return is_target and any(_FUNCTION.fullmatch(it.type) for it in _above(leaf))
 
 
 def _declared(name: "Node") -> tuple[str, str]:

@@ -5,8 +5,7 @@ the syntax of their files tells the use of each.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,13 +19,14 @@ from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with
 from cqm.index.search.usages.resolve import (
+    Meanings,
     Name,
     chosen,
     is_namesake,
+    meaning_of,
+    meanings_of,
     owner_of,
-    owners_of,
     read_name,
-    symbol_used,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
 from cqm.index.workers import Workers
@@ -38,6 +38,10 @@ _MOST_BASES = 12
 """Types whose subclasses are looked for; each costs as much as a question."""
 _DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
 _UNPLACED = frozenset({COMMENT, DOCUMENT, STRING})
+
+
+Placed = tuple[Reference, Symbol | None]
+"""A line with the name, and the symbol around it."""
 
 
 class Found(NamedTuple):
@@ -53,7 +57,7 @@ class Found(NamedTuple):
 
     defined: list[Defined]
     namesakes: list[Defined]
-    references: list[tuple[Reference, Symbol | None]]
+    references: list[Placed]
     at_definitions: tuple[int, int]
     is_complete: bool
 
@@ -82,7 +86,7 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery) -> S
     listed = [it for it in references if not query.groups or it.group in query.groups]
     page = listed[start : start + query.limit]
     calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(role_of(it.path)))
-    direct = [(it, around) for it, around in found.references if it.kind == CALL and it.group is ReferenceGroup.CALLS]
+    direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
     further = callers_of(lambda symbol: _calls(generation, workers, symbol), name.qualified, direct, query.depth)
     at_own, at_others = found.at_definitions
     return SymbolUses(
@@ -133,12 +137,9 @@ def _found(generation: Generation, workers: Workers, name: Name) -> Found:
     at_own = {(it.part.path, it.symbol.line) for it in defined}
     at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
     at = {(line.path, line.number) for line in lines}
-    owners = owners_of(name, [it.symbol.name for it in defined], [it.symbol.name for it in namesakes])
-    meant = {it.symbol.name for it in defined}
+    known = meanings_of(name, [it.symbol for it in defined], [it.symbol for it in namesakes])
     references = [
-        (_reference(line, owners, meant if namesakes else None), line.around)
-        for line in lines
-        if (line.path, line.number) not in at_own | at_others
+        (_reference(line, known), line.around) for line in lines if (line.path, line.number) not in at_own | at_others
     ]
     references.sort(key=lambda it: _order(it[0]))
     return Found(defined, namesakes, references, (len(at & at_own), len(at & at_others)), is_complete)
@@ -161,15 +162,9 @@ def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterat
             yield Defined(part, symbol)
 
 
-def _reference(line: Line, owners: Mapping[str, str], meant: AbstractSet[str] | None) -> Reference:
-    """Describe a line.
-
-    Parameters:
-        line: with the name.
-        owners: the symbols with the name by their owners.
-        meant: those asked for; None if there are no others.
-    """
-    of = "" if line.kind in _UNPLACED else symbol_used(line.uses, line.around, owners)
+def _reference(line: Line, known: Meanings) -> Reference:
+    uses = () if line.kind in _UNPLACED else line.uses
+    of, is_sure = meaning_of(uses, line.around, line.language, known)
     return Reference(
         line.path,
         line.number,
@@ -178,8 +173,8 @@ def _reference(line: Line, owners: Mapping[str, str], meant: AbstractSet[str] | 
         line.group,
         line.kind,
         "syntax" if line.by_syntax else "word",
-        is_sure=meant is None or of in meant,
-        of=of,
+        is_sure,
+        of,
     )
 
 
@@ -212,8 +207,13 @@ def _with_overrides(
     return [replace(it, overrides=owner if owner_of(it.symbol) in known else "") for it in others]
 
 
-def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, list[tuple[Reference, Symbol | None]]]:
+def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
     """Return the number of definitions with a symbol's last name, and the calls of it outside of tests."""
     found = _found(generation, workers, read_name(symbol))
-    calls = [it for it in found.references if it[0].kind == CALL and not is_test(it[0].path)]
+    calls = [it for it in _possible_calls(found.references) if not is_test(it[0].path)]
     return len(found.defined) + len(found.namesakes), calls
+
+
+def _possible_calls(references: Iterable[Placed]) -> Iterator[Placed]:
+    """Yield the calls, without those that are told to be of another symbol of the name."""
+    return (it for it in references if it[0].kind == CALL and (it[0].is_sure or not it[0].of))

@@ -24,7 +24,7 @@ class Line(NamedTuple):
     """A line containing the name.
 
     Attributes:
-        path, number, text: of the line.
+        path, language, number, text: of the line.
         kind: one of `KINDS`.
         around: the symbol around it.
         declares: kind of the symbol defined in it; empty for none.
@@ -33,6 +33,7 @@ class Line(NamedTuple):
     """
 
     path: str
+    language: str
     number: int
     text: str
     kind: str
@@ -128,7 +129,15 @@ def _by_syntax(file: FileLines, parts: Sequence[Part], uses: Sequence[Occurrence
             continue
         first = min(of_line, key=lambda use: KINDS.index(use.kind))
         yield Line(
-            file.path, number, text, first.kind, innermost(parts, number), first.declares, of_line, by_syntax=True
+            file.path,
+            file.language,
+            number,
+            text,
+            first.kind,
+            innermost(parts, number),
+            first.declares,
+            of_line,
+            by_syntax=True,
         )
 
 
@@ -143,4 +152,6 @@ def _by_word(file: FileLines, parts: Sequence[Part], name: str) -> Iterator[Line
 def _line(file: FileLines, parts: Sequence[Part], number: int, kind: str) -> Line:
     # A definition that only a word tells is none.
     kind = VALUE if kind == DEFINITION else kind
-    return Line(file.path, number, file.lines[number], kind, innermost(parts, number), "", (), by_syntax=False)
+    return Line(
+        file.path, file.language, number, file.lines[number], kind, innermost(parts, number), "", (), by_syntax=False
+    )

@@ -9,8 +9,12 @@ from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import dotted, last_part, read_question
 from cqm.index.search.usages.lines import Symbol
+from cqm.index.text.terms import stems
 
 _OPERATOR = re.compile(r"[^\w\s()]{1,3}")
+_EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
+"""Languages in which a name alone is never a member of the type around it."""
+_MEMBERS = frozenset({"method", "property", "field", "constructor", "variant"})
 _OWN = frozenset({"self", "this", "cls", "Self", "static", "@"})
 _PLAIN_RECEIVER = re.compile(r"[*&(]*([$@\w.:\\>-]*?)(\w+)\)?")
 
@@ -73,37 +77,72 @@ def owner_of(symbol: str) -> str:
     return dotted(symbol).rpartition(".")[0].rpartition(".")[2]
 
 
-def owners_of(name: Name, asked: Iterable[str], others: Iterable[str]) -> Mapping[str, str]:
-    """Return the symbols that a name may mean by their owner; those without one by "", if they are no more than one.
+class Meanings(NamedTuple):
+    """The symbols that a name may mean.
+
+    Attributes:
+        owners: symbols by their owner; the one without an owner by "", if there is no more than one.
+        asked: those asked for.
+        are_all: whether no other symbol has the last part of the name.
+        are_members: whether all are members of types.
+        is_telling: whether the name is of several words, so that a member of this name is hardly another's.
+    """
+
+    owners: Mapping[str, str]
+    asked: frozenset[str]
+    are_all: bool
+    are_members: bool
+    is_telling: bool
+
+
+def meanings_of(name: Name, asked: Sequence[Symbol], others: Sequence[Symbol]) -> Meanings:
+    """Collect the symbols that a name may mean.
 
     Parameters:
         name: as asked for; its outer parts own what was asked for too.
-        asked: qualified names of the symbols asked for.
-        others: of the other symbols with the last part of the name.
+        asked: the symbols asked for.
+        others: the other symbols with the last part of the name.
     """
-    known = [*asked]
-    owners = dict.fromkeys(name.qualified.split(".")[:-1], known[0]) if known else {}
-    plain = [symbol for symbol in (*known, *others) if not owner_of(symbol)]
-    of_types = {owner_of(symbol): symbol for symbol in (*others, *known) if owner_of(symbol)}
-    return {**owners, **of_types, **({"": plain[0]} if len(plain) == 1 else {})}
+    owners = dict.fromkeys(name.qualified.split(".")[:-1], asked[0].name) if asked else {}
+    plain = {it.name for it in (*asked, *others) if not owner_of(it.name)}
+    of_types = {owner_of(it.name): it.name for it in (*others, *asked) if owner_of(it.name)}
+    return Meanings(
+        {**owners, **of_types, **(dict.fromkeys(("",), *plain) if len(plain) == 1 else {})},
+        frozenset(it.name for it in asked),
+        not others,
+        bool(asked) and all(it.kind in _MEMBERS and owner_of(it.name) for it in asked),
+        len(set(stems(name.word))) > 1,
+    )
 
 
-def symbol_used(uses: Iterable[Occurrence], around: Symbol | None, owners: Mapping[str, str]) -> str:
-    """Return the symbol that one of a line's occurrences surely means, by its receiver; empty if nothing tells.
+def meaning_of(uses: Iterable[Occurrence], around: Symbol | None, language: str, known: Meanings) -> tuple[str, bool]:
+    """Return the symbol that a line surely means, empty if nothing tells, and whether it means one asked for.
 
-    A receiver tells the symbol if it is the owner itself, is declared with it nearby, or is "self" within the owner.
+    A receiver tells the symbol if it is the owner itself, is declared with it nearby, or is "self" within the owner. If
+    nothing tells, it is the only one in the index, unless it may be a local variable or a member of another's type.
     """
-    told = (owners[owner] for use in uses for owner in _tellers(use, around) if owner in owners)
-    return next(told, "")
+    doubts = []
+    for use in uses:
+        tellers = _tellers(use, around, language)
+        for owner in tellers:
+            if owner in known.owners:
+                return known.owners[owner], known.owners[owner] in known.asked
+        is_variable = not use.receiver and (use.is_local or (known.are_members and language in _EXPLICIT))
+        is_anybody = bool(use.receiver) and known.are_members and not known.is_telling
+        doubts.append(bool(use.types) or is_variable or is_anybody)
+    return "", known.are_all and not (doubts and all(doubts))
 
 
-def _tellers(use: Occurrence, around: Symbol | None) -> Sequence[str]:
-    within = around.name.split(".")[-2::-1] if around else []
+def _tellers(use: Occurrence, around: Symbol | None, language: str) -> Sequence[str]:
+    """The names of possible owners, as the receiver tells them; "" for a symbol without one."""
+    within = around.name.split(".")[::-1] if around else []
     if use.types:
         return use.types
     if not use.receiver:
-        return [*within, ""]
+        if use.is_local:
+            return within
+        return [""] if language in _EXPLICIT else [*within[1:], ""]
     if use.receiver.lstrip("$@") in _OWN:
-        return within[:1]
+        return within[1:2]
     found = _PLAIN_RECEIVER.fullmatch(use.receiver)
     return [found[2]] if found else []
