@@ -261,13 +261,10 @@ def _is_inherited(leaf: "Node") -> bool:
     if leaf.parent and leaf.parent.type in {"field_declaration", "type_elem"} and leaf.type == "type_identifier":
         return leaf.parent.named_child_count == 1
     for above in _above(leaf):
-        if (
-            above.type in _HERITAGE
-            or _field(node) == "superclasses"
-            or (above.type == "impl_item" and _field(node) == "trait")
-        ):
+        if above.type in _HERITAGE or (above.type == "impl_item" and _field(node) == "trait"):
             return True
-        if _field(above) == "superclasses":
+        # Python's.
+        if above.type == "argument_list" and above.parent and above.parent.type == "class_definition":
             return node.type != "keyword_argument"
         if "argument" in above.type or "body" in above.type or "parameter" in above.type or "block" in above.type:
             return False

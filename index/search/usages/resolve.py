@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from cqm.chunkers.facts.names import Occurrence
+from cqm.chunkers.facts.names import DECLARATION, Occurrence
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import dotted, last_part, read_question
@@ -84,14 +84,14 @@ class Meanings(NamedTuple):
         owners: symbols by their owner; the one without an owner by "", if there is no more than one.
         asked: those asked for.
         are_all: whether no other symbol has the last part of the name.
-        are_members: whether all are members of types.
+        members: those that are members of types, which no local variable means.
         is_telling: whether the name is of several words, so that a member of this name is hardly another's.
     """
 
     owners: Mapping[str, str]
     asked: frozenset[str]
     are_all: bool
-    are_members: bool
+    members: frozenset[str]
     is_telling: bool
 
 
@@ -110,7 +110,7 @@ def meanings_of(name: Name, asked: Sequence[Symbol], others: Sequence[Symbol]) -
         {**owners, **of_types, **(dict.fromkeys(("",), *plain) if len(plain) == 1 else {})},
         frozenset(it.name for it in asked),
         not others,
-        bool(asked) and all(it.kind in _MEMBERS and owner_of(it.name) for it in asked),
+        frozenset(it.name for it in (*asked, *others) if it.kind in _MEMBERS and owner_of(it.name)),
         len(set(stems(name.word))) > 1,
     )
 
@@ -122,13 +122,15 @@ def meaning_of(uses: Iterable[Occurrence], around: Symbol | None, language: str,
     nothing tells, it is the only one in the index, unless it may be a local variable or a member of another's type.
     """
     doubts = []
+    are_members = bool(known.asked) and known.asked <= known.members
     for use in uses:
-        tellers = _tellers(use, around, language)
-        for owner in tellers:
-            if owner in known.owners:
-                return known.owners[owner], known.owners[owner] in known.asked
-        is_variable = not use.receiver and (use.is_local or (known.are_members and language in _EXPLICIT))
-        is_anybody = bool(use.receiver) and known.are_members and not known.is_telling
+        told = [known.owners[owner] for owner in _tellers(use, around, language) if owner in known.owners]
+        told = [symbol for symbol in told if not use.is_local or symbol not in known.members]
+        if told:
+            return told[0], told[0] in known.asked
+        is_local = use.is_local or use.kind == DECLARATION
+        is_variable = not use.receiver and (is_local or (are_members and language in _EXPLICIT))
+        is_anybody = bool(use.receiver) and are_members and not known.is_telling
         doubts.append(bool(use.types) or is_variable or is_anybody)
     return "", known.are_all and not (doubts and all(doubts))
 
