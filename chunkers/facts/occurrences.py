@@ -120,7 +120,7 @@ _IMPORTING = frozenset({"require", "require_relative", "import", "load"})
 _MIXING = frozenset({"include", "extend", "prepend"})
 _MEMBERS = {
     "method": re.compile(r"method|function|signature_item"),
-    "field": re.compile("field|property"),
+    "property": re.compile("field|property"),
     "variant": re.compile("variant|enum"),
     "constant": re.compile("const_|constant|preproc"),
     "constructor": re.compile("constructor"),

@@ -14,7 +14,7 @@ from cqm.index.text.terms import stems
 _OPERATOR = re.compile(r"[^\w\s()]{1,3}")
 _EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
 """Languages in which a name alone is never a member of the type around it."""
-_MEMBERS = frozenset({"method", "property", "field", "constructor", "variant"})
+_MEMBERS = frozenset({"method", "property", "constructor", "variant"})
 _OWN = frozenset({"self", "this", "cls", "Self", "static", "@"})
 _PLAIN_RECEIVER = re.compile(r"[*&(]*([$@\w.:\\>-]*?)(\w+)\)?")
 

@@ -345,7 +345,7 @@ def test_a_type_that_nothing_calls_has_its_uses_as_a_type(ask: Ask) -> None:
     uses = ask("Directive")
     assert told(uses, "uses") == [("flags/flags.go", line, "type") for line in (10, 24, 40)]
     assert told(uses, "calls") == [("flags/flags.go", 44, "call")]
-    assert [(it.symbol, it.kind) for it in ask("Args").definitions] == [("Args", "type"), ("Command.Args", "field")]
+    assert [(it.symbol, it.kind) for it in ask("Args").definitions] == [("Args", "type"), ("Command.Args", "property")]
 
 
 def test_a_heading_is_no_definition(ask: Ask) -> None:
