@@ -23,7 +23,7 @@ from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, FileState, Query, SymbolUses
+from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
 from cqm.index.remote.variables import Variables, process_variables
@@ -310,16 +310,18 @@ class Index:
             confidence=page.confidence,
         )
 
-    def usages(self, name: str, limit: int = 20) -> SymbolUses:
-        """Return definitions, callers and calls of a symbol; see `usages.find_usages`.
+    def usages(
+        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
+    ) -> SymbolUses:
+        """Return the definitions of a symbol and every line with its name; for the parameters see `UsesQuery`.
 
         Raises:
-            QueryError: the name is no symbol's, or the limit is out of range.
+            QueryError: the name is no symbol's, or another parameter is out of range.
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_usages(serving, self._workers, name, limit)
+            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth))
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Return the state of the index: files, chunks, freshness, models, running work.

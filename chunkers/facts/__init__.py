@@ -1,3 +1,3 @@
 """Collect facts of symbols: parameters, result, docs, visibility, complexity, calls, imports, members."""
 
-__all__ = ["collecting"]
+__all__ = ["collecting", "names", "occurrences"]

@@ -1,47 +1,104 @@
-"""Definitions and calls of a symbol, in plain words."""
+"""Definitions and references of a symbol, in plain words, within a token budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from cqm.index.model.query import CallSite, Definition, SymbolUses
+from cqm.chunkers.tokens import estimate
+from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.server.answers.render import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 
 _MOST_DEFINITIONS = 5
 """Definitions shown with signature and first paragraph of documentation; the others are only named."""
+_TAIL_TOKENS = 40
+_UNBOUNDED = 1 << 30
+_LONGEST_NAME = 100
+_TITLES = {
+    ReferenceGroup.CALLS: "Called by",
+    ReferenceGroup.USES: "Other uses",
+    ReferenceGroup.TESTS: "In tests",
+    ReferenceGroup.DOCUMENTATION: "In documents and comments",
+}
+_COUNTED = {
+    "calls": ("call", "calls"),
+    "uses": ("other use", "other uses"),
+    "tests": ("line in tests", "lines in tests"),
+    "documentation": ("line in documents and comments", "lines in documents and comments"),
+}
 
 
-def usage_lines(uses: SymbolUses, mark: str = "") -> Iterator[str]:
-    """List definitions with signature and documentation, then calls, then the symbols it calls.
+def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int = 0, mark: str = "") -> str:
+    """List definitions with signature and documentation, the references by group, then callers and callees.
 
     Parameters:
         uses: of the symbol.
+        token_budget: estimated tokens for the whole text; None for any number. Definitions get half of it at most.
+        start: place of the first reference among all, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
-    if not uses.definitions and not uses.calls:
-        yield one_line(f"{uses.name} is neither defined nor called in the index. Search for it in other words.")
-        return
+    name = one_line(uses.name)[:_LONGEST_NAME]
+    if not uses.definitions and not uses.namesakes and not sum(uses.totals.values()):
+        return f"{name} is no word of any file in the index. Search for it in other words.\n"
     mark = mark or new_mark(_texts(uses))
-    least = "" if uses.is_complete else "at least "
-    calls = f"{least}{_count(uses.total_calls, 'call')}"
-    yield one_line(f"{uses.name}: {_count(len(uses.definitions), 'definition')}, {calls}")
-    yield explain_mark(mark)
-    for definition in uses.definitions[:_MOST_DEFINITIONS]:
-        yield from _definition_lines(definition, mark)
-    yield from (f"\n{mark} {_place(definition)}" for definition in uses.definitions[_MOST_DEFINITIONS:])
-    if uses.calls:
-        rest = uses.total_calls - len(uses.calls)
-        yield f"\n{mark} Called by{f' (ask with a higher limit for {rest:,} more)' if rest else ''}:"
-        yield from map(_site_line, uses.calls)
-    if uses.related:
-        yield f"\n{mark} Calls:"
-        yield from (f"  {_place(definition)}" for definition in uses.related)
+    head = [*_header(uses, name), explain_mark(mark)]
+    room = (token_budget or _UNBOUNDED) - _tokens(head) - _TAIL_TOKENS
+    definitions = _within(_definition_blocks(uses, mark), room // 2)
+    room -= _tokens(definitions)
+    after = _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
+    room -= _tokens(after)
+    lines, shown = _reference_lines(uses.references, mark, room)
+    rest = len(uses.references) - shown
+    following = str(start + shown) if rest else uses.next_cursor
+    tail = [f"\n{mark} There are more references: ask with cursor {following}."] if following else []
+    return "\n".join([*head, *definitions, *lines, *after, *tail]) + "\n"
 
 
 def _texts(uses: SymbolUses) -> Iterator[str]:
     for definition in uses.definitions:
         yield from (definition.signature, definition.doc)
-    yield from (site.text for site in uses.calls)
+    yield from (it.text for it in uses.references)
+
+
+def _tokens(lines: Iterable[str]) -> int:
+    return sum(estimate(f"{line}\n") for line in lines)
+
+
+def _within(lines: Iterable[str], room: int) -> list[str]:
+    """Return the first lines that fit."""
+    kept = []
+    for line in lines:
+        room -= _tokens([line])
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _header(uses: SymbolUses, name: str) -> Iterator[str]:
+    counts = [_count(len(uses.definitions), "definition", "definitions")]
+    counts += [_count(uses.totals[group], *words) for group, words in _COUNTED.items() if uses.totals.get(group)]
+    least = "" if uses.is_complete else "; there may be more"
+    yield f"{name}: {', '.join(counts)}{least}"
+    if uses.by_word:
+        count = _count(uses.by_word, "line", "lines")
+        yield f"Note: {count} told apart by words, since no grammar could read the file."
+
+
+def _definition_blocks(uses: SymbolUses, mark: str) -> Iterator[str]:
+    for definition in uses.definitions[:_MOST_DEFINITIONS]:
+        yield "\n".join(_definition_lines(definition, mark))
+    yield from (f"\n{mark} {_place(definition)}" for definition in uses.definitions[_MOST_DEFINITIONS:])
+    overriding = [it for it in uses.namesakes if it.overrides]
+    if overriding:
+        yield f"\n{mark} Overridden by:"
+        yield from (f"  {_place(definition)}" for definition in overriding)
+    others = [it for it in uses.namesakes if not it.overrides]
+    if others:
+        yield f"\n{mark} {_count(len(others), 'other definition', 'other definitions')} of this last name:"
+        yield from (f"  {_place(definition)}" for definition in others[:_MOST_DEFINITIONS])
+        if len(others) > _MOST_DEFINITIONS:
+            yield f"{mark} ... and {len(others) - _MOST_DEFINITIONS:,} more"
 
 
 def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
@@ -50,10 +107,53 @@ def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
     yield from (f"  | {line}" for line in visible(definition.doc).partition("\n\n")[0].split("\n") if line)
 
 
-def _site_line(site: CallSite) -> str:
-    """Write a call in one line: the file's text stands last and can't end it."""
-    symbol = symbol_name(site.symbol) if site.symbol else "(top level)"
-    return f"  {place(site.path, site.line)}  {symbol}  {one_line(site.text)}"
+def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> tuple[list[str], int]:
+    """Return lines for references with a title for each group, and the number of references that fit."""
+    lines: list[str] = []
+    shown = 0
+    for (group, doubt), some in groupby(references, key=lambda it: (it.group, _doubt(it))):
+        title = f"\n{mark} {_TITLES[group]}{doubt}:"
+        for it in some:
+            added = [title, _reference_line(it)] if title else [_reference_line(it)]
+            room -= _tokens(added)
+            if room < 0:
+                return lines, shown
+            lines += added
+            shown += 1
+            title = ""
+    return lines, shown
+
+
+def _reference_line(it: Reference) -> str:
+    """Write a reference in one line: the file's text stands last and can't end it."""
+    symbol = symbol_name(it.symbol) if it.symbol else "(top level)"
+    kind = "" if it.group is ReferenceGroup.CALLS else f"{it.kind}  "
+    of = "" if it.is_sure or not it.of else f"(of {symbol_name(it.of)})  "
+    return f"  {place(it.path, it.line)}  {symbol}  {kind}{of}{one_line(it.text)}"
+
+
+def _doubt(it: Reference) -> str:
+    if it.is_sure:
+        return ""
+    return ", of others with this name" if it.of else ", perhaps of another with this name"
+
+
+def _callee_lines(uses: SymbolUses, mark: str) -> Iterator[str]:
+    if uses.related:
+        yield f"\n{mark} Calls:"
+        yield from (f"  {_place(definition)}" for definition in uses.related)
+
+
+def _caller_lines(uses: SymbolUses, mark: str) -> Iterator[str]:
+    further = [caller for caller in uses.callers if caller.level > 1]
+    if further:
+        yield f"\n{mark} Callers of callers{' (not all are followed)' if uses.callers_cut else ''}:"
+        yield from (f"  {caller.level}  {_caller(caller)}" for caller in further)
+
+
+def _caller(caller: Caller) -> str:
+    where = place(caller.path, caller.line) if caller.line else one_line(caller.path)
+    return f"{where}  {symbol_name(caller.symbol)} calls {symbol_name(caller.calls)}"
 
 
 def _place(definition: Definition) -> str:
@@ -61,5 +161,5 @@ def _place(definition: Definition) -> str:
     return f"{where}  {symbol_name(definition.symbol)} ({one_line(definition.kind)})"
 
 
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'s' * (number != 1)}"
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

@@ -14,7 +14,7 @@ from cqm.index.disk.locations import index_folder, is_index
 from cqm.index.model.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.model.freshness import judged
 from cqm.index.model.progress import UpdateSummary, Usage
-from cqm.index.model.query import Answer, FileProblem, Query, SkipReason
+from cqm.index.model.query import Answer, FileProblem, Query, SkipReason, UsesQuery
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
@@ -29,7 +29,7 @@ from cqm.server.answers.status_text import (
     watch_lines,
 )
 from cqm.server.answers.times import parse_when
-from cqm.server.answers.usages import usage_lines
+from cqm.server.answers.usages import usage_text
 from cqm.server.cli.batch import answer_batch
 from cqm.server.cli.progress import Report, interruptible, progress_shown
 from cqm.server.config.settings import Settings
@@ -99,15 +99,15 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
     return 0
 
 
-def usages(name: str, root: Path, settings: Settings, *, limit: int, as_json: bool) -> int:
-    """Bring the index up to date, and list definitions and calls of a symbol."""
+def usages(query: UsesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring the index up to date, and list definitions and references of a symbol."""
     with open_index(root, settings) as opened:
         bring_up_to_date(opened)
-        found = opened.usages(name, limit)
+        found = opened.usages(query.name, query.limit, query.cursor, query.groups, query.depth)
     if as_json:
         emit(found)
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in usage_lines(found)))
+        sys.stdout.write(usage_text(found, start=int(query.cursor or 0)))
     return 0
 
 

@@ -24,6 +24,7 @@ from cqm.server.cli.options import (
     set_option,
     settings_of,
 )
+from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
 from cqm.server.console import collect_seldom, emit, prepare_streams, say, show
 from cqm.server.errors import SettingsError, WhenError
@@ -228,22 +229,8 @@ def _content_of(file: Path) -> bytes:
     return data
 
 
-@app.command()
-@click.argument("name")
-@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
-@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Most calls to show.")
-@as_json_option
-@set_option
-def usages(name: str, *, path: Path | None, limit: int, as_json: bool, overrides: dict[str, str]) -> int:
-    """List definitions and calls of the symbol NAME.
-
-    The symbols it calls are listed too. Types are not resolved: a call of anything with the last part of the name
-    counts.
-    """
-    from cqm.server.cli import commands
-
-    root = root_of(path)
-    return commands.usages(name, root, settings_of(root, overrides), limit=limit, as_json=as_json)
+app.add_command(usages)
+app.add_command(references)
 
 
 @app.command()

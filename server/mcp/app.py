@@ -10,8 +10,8 @@ from typing import Any
 
 import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import MCPServer
-from mcp_types import ToolAnnotations
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
@@ -31,8 +31,8 @@ Use `search` first, before grep, find or reading files one by one, whenever you 
 how something works, what calls or defines a symbol, where an error message comes from, or which file to change. Ask \
 in plain words ("where are retries limited") or with a symbol, path or message as it stands; both work. Each result \
 names path, lines, symbol and kind, and shows the lines: open a file only for their surroundings. Narrow with `path`, \
-`include`, `language` or `kind`; page with `cursor`. `usages` lists the calls of a symbol. For every single occurrence \
-of an exact string, use grep.
+`include`, `language` or `kind`; page with `cursor`. `usages` lists every use of a symbol. For every single occurrence \
+of another string, use grep.
 
 The index follows the files while this server runs: an edit is searchable at once, and there is nothing to rebuild. \
 The first search of a folder indexes it. `index_path` does it in advance and shows progress; `index_status` reports \
@@ -54,9 +54,9 @@ was searched and how fresh it is. Notes say when the index is still being made, 
 `wait_seconds` waits for these. A folder without an index is indexed first."""
 
 _USAGES = """\
-List definitions of a symbol (lines, signature, documentation), the lines that call it with their functions, and the \
-indexed symbols it calls itself. Types are not resolved: a call of anything with the name counts. Use it before \
-changing a function, or to see examples of its use."""
+List the definitions of a symbol (lines, signature, documentation) and every line with its name: calls, other uses \
+(types, imports, subclasses, values), tests, documents and comments, each with the function around it, and the symbols \
+it calls itself. Complete, as a word search is, so no grep is needed. Use it before changing a symbol."""
 
 _INDEX_PATH = """\
 Bring the index of a folder up to date: new and changed files are read, deleted ones removed, others left alone. \
@@ -87,6 +87,16 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
     (tools.chunk_preview, "Preview chunks", _CHUNK_PREVIEW, _LOOKS_ONLY),
 )
 
+_ALIASES = {"references": "usages", "find_references": "usages"}
+
+
+class _Server(MCPServer[Served]):
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool, also by a name that agents guess for it."""
+        return await super().call_tool(_ALIASES.get(name, name), arguments, context)
+
 
 def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
@@ -106,7 +116,7 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
                 await run_sync(served.workspace.close)
                 await run_sync(served.workers.close)
 
-    server = MCPServer(
+    server = _Server(
         "cqm",
         title="CQM code search",
         version=version(DISTRIBUTION),

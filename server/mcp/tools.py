@@ -18,18 +18,19 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
+from cqm.chunkers.tokens import estimate
 from cqm.index.files.scan import read_bytes, scan
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import Answer, Query, SearchMode
+from cqm.index.model.query import Answer, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.times import parse_when
-from cqm.server.answers.usages import usage_lines
+from cqm.server.answers.usages import usage_text
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError, SettingsError
@@ -179,22 +180,30 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 
 
 @explained
-async def usages(
+async def usages(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
     name: Annotated[str, Field(description="A symbol, plain or qualified: get_url, Client.get_url.")],
     path: PathInScope = None,
-    limit: Annotated[int, Field(ge=1, le=100, description="Calls to show.")] = 20,
+    kind: Annotated[
+        list[Literal["calls", "uses", "tests", "documentation"]] | None, Field(description="Only these references.")
+    ] = None,
+    limit: Annotated[int, Field(ge=1, le=1000, description="References a page.")] = 50,
+    cursor: Annotated[str, Field(description="From the previous page, for the next one.")] = "",
+    depth: Annotated[int, Field(ge=1, le=5, description="Levels of callers: 2 adds the callers of callers.")] = 1,
     wait_seconds: WaitForChanges = None,
 ) -> str:
-    """List definitions and calls of a symbol, and the symbols it calls, from the index of a path."""
+    """List the definitions of a symbol and every line with its name, from the index of a path."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
     backlog = await run_sync(place.opened.backlog)
     lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
-    found = await run_sync(place.opened.index.usages, name, limit)
-    return note + "".join(f"Note: {line}\n" for line in lacking) + "\n".join(usage_lines(found)) + "\n"
+    groups = tuple(map(ReferenceGroup, kind or ()))
+    found = await run_sync(place.opened.index.usages, name, limit, cursor, groups, depth)
+    notes = note + "".join(f"Note: {line}\n" for line in lacking)
+    budget = place.opened.settings.server.token_budget - estimate(notes)
+    return notes + usage_text(found, budget, start=int(cursor or 0))
 
 
 @explained

@@ -13,7 +13,7 @@ from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_ro
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.remote.variables import process_variables
@@ -210,9 +210,11 @@ class RemoteIndex:
         answer: Answer = self._call("search", query=query)
         return answer
 
-    def usages(self, name: str, limit: int = 20) -> SymbolUses:
-        """List definitions and calls of a symbol; see `Index.usages`."""
-        uses: SymbolUses = self._call("usages", name=name, limit=limit)
+    def usages(
+        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
+    ) -> SymbolUses:
+        """List definitions and references of a symbol; see `Index.usages`."""
+        uses: SymbolUses = self._call("usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
         return uses
 
     def status(self, *, look: bool = False) -> IndexStatus:

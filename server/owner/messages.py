@@ -19,7 +19,7 @@ from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model import errors as indexing_errors
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.server import errors as sharing_errors
@@ -142,7 +142,11 @@ METHODS: Mapping[str, Method] = {
     "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None, "anew": bool}, is_run=True),
     "improve": Method(Improved, is_run=True),
     "search": Method(Answer, {"query": Query}, is_brief=True),
-    "usages": Method(SymbolUses, {"name": str, "limit": int}, is_brief=True),
+    "usages": Method(
+        SymbolUses,
+        {"name": str, "limit": int, "cursor": str, "groups": tuple[ReferenceGroup, ...], "depth": int},
+        is_brief=True,
+    ),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),

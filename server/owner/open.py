@@ -9,7 +9,7 @@ from typing import Protocol, Self
 from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, SymbolUses
+from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.server.config.settings import Settings
@@ -68,8 +68,10 @@ class OpenedIndex(Protocol):
     def search(self, query: Query) -> Answer:
         """Answer a query."""
 
-    def usages(self, name: str, limit: int = ...) -> SymbolUses:
-        """List definitions and calls of a symbol."""
+    def usages(
+        self, name: str, limit: int = ..., cursor: str = ..., groups: tuple[ReferenceGroup, ...] = ..., depth: int = ...
+    ) -> SymbolUses:
+        """List definitions and references of a symbol."""
 
     def status(self, *, look: bool = ...) -> IndexStatus:
         """Describe its contents and state."""

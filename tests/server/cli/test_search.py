@@ -222,6 +222,13 @@ def test_the_usages_of_a_symbol_are_its_definition_its_calls_and_what_it_calls(c
     assert found["calls"] == [{"path": "src/caller.py", "line": 5, "symbol": "go", "text": "return greet('x')"}]
     assert "Called by:\n  src/caller.py:5  go  return greet('x')" in cqm.run("usages", "greet").stdout
     assert cqm.run("usages", "no name").returncode == 2
+    uses = cqm.json("references", "greet()", "--kind", "uses", "--depth", "2")
+    assert [(it["path"], it["line"], it["kind"]) for it in uses["references"]] == [("src/caller.py", 1, "import")]
+    assert uses["totals"]["calls"] == 1
+    assert uses["callers"] == [{"level": 1, "symbol": "go", "path": "src/caller.py", "line": 4, "calls": "greet"}]
+    second = cqm.run("usages", "greet", "--limit", "1", "--cursor", "1").stdout
+    assert "Called by" not in second
+    assert "src/caller.py:1  (top level)  import  from greeting import greet" in second
 
 
 def test_a_source_keeps_what_comes_from_there(cqm: "Cqm") -> None:

@@ -550,6 +550,25 @@ async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
         assert "expected a symbol such as" in await refusal(client, "usages", name="two words")
 
 
+@IN_BOTH_MODES_THROUGH_AN_OWNER
+async def test_references_come_in_pages_and_groups_and_the_tool_is_known_by_that_name_too(
+    connect: Connect, project: Path
+) -> None:
+    calls = "".join(f"    limit_retries({number})\n" for number in range(5))
+    (project / "src" / "caller.py").write_text(f"from limits import limit_retries\n\n\ndef go():\n{calls}")
+    async with connect(project) as client:
+        first = await call(client, "references", name="limit_retries", limit=3)
+        assert first.count("  go  limit_retries(") == 3
+        assert "ask with cursor 3." in first
+        second = await call(client, "usages", name="limit_retries", cursor="3")
+        assert "src/caller.py:8  go  limit_retries(3)" in second
+        assert "src/caller.py:5" not in second
+        uses = await call(client, "usages", name="limit_retries", kind=["uses"])
+        assert "src/caller.py:1  (top level)  import  from limits import limit_retries" in uses
+        assert "Called by" not in uses
+        assert "expected the cursor" in await refusal(client, "usages", name="limit_retries", cursor="x")
+
+
 @IN_BOTH_MODES
 async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, project: Path) -> None:
     async def list_roots(_: object) -> ListRootsResult:

@@ -141,7 +141,7 @@ def test_an_error_arrives_with_its_remedy_and_whether_to_try_again() -> None:
 def test_a_call_that_no_index_understands_is_refused() -> None:
     with pytest.raises(SharingError, match="Unknown method 'drop'"):
         read_request({"method": "drop", "arguments": {}})
-    with pytest.raises(SharingError, match=r"usages: expected arguments \['limit', 'name'\], got \['name'\]"):
-        read_request(request("usages", {"name": "compute"}))
-    with pytest.raises(SharingError, match=r"was not understood: int_parsing\."):
-        read_request({"method": "usages", "arguments": {"name": "compute", "limit": "many"}})
+    with pytest.raises(SharingError, match=r"search: expected arguments \['query'\], got \[\]"):
+        read_request(request("search", {}))
+    with pytest.raises(SharingError, match=r"was not understood: bool_parsing\."):
+        read_request({"method": "status", "arguments": {"look": "many"}})

@@ -1,0 +1,69 @@
+"""Follow the callers of a symbol to their own callers."""
+
+from collections.abc import Callable, Sequence
+
+from cqm.index.model.errors import QueryError
+from cqm.index.model.query import Caller, Reference
+from cqm.index.ranking.question import last_part
+from cqm.index.search.usages.lines import Symbol
+
+Calls = Sequence[tuple[Reference, Symbol | None]]
+
+_MOST_CALLERS = 200
+_MOST_FOLLOWED = 40
+"""Callers whose own callers are looked for; each costs as much as a question."""
+_MOST_NAMESAKES = 3
+"""Callers of a more common name are not followed: calls of "get" would be anybody's."""
+
+
+def callers_of(
+    calls_of: Callable[[str], tuple[int, Calls]], name: str, direct: Calls, depth: int
+) -> tuple[tuple[Caller, ...], bool]:
+    """Return the callers of a symbol by level, each once, and whether there may be more than these.
+
+    Parameters:
+        calls_of: returns how many definitions have a symbol's name, and its calls.
+        name: of the symbol.
+        direct: its calls.
+        depth: number of levels.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    seen, found, is_cut, followed = {last_part(name)}, list[Caller](), False, 0
+    level = _around(direct, name, 1, set())
+    for number in range(1, depth + 1):
+        found += level
+        if number == depth or not level:
+            break
+        further: list[Caller] = []
+        for caller in level:
+            plain = last_part(caller.symbol)
+            if plain in seen:
+                continue
+            seen.add(plain)
+            followed += 1
+            if followed > _MOST_FOLLOWED:
+                is_cut = True
+                break
+            try:
+                namesakes, calls = calls_of(caller.symbol)
+            except QueryError:
+                continue
+            if namesakes > _MOST_NAMESAKES:
+                is_cut = True
+                continue
+            known = {(it.path, it.symbol) for it in (*found, *further)}
+            further += _around(calls, caller.symbol, number + 1, known)
+        level = further
+    return tuple(found[:_MOST_CALLERS]), is_cut or len(found) > _MOST_CALLERS
+
+
+def _around(calls: Calls, name: str, level: int, known: set[tuple[str, str]]) -> list[Caller]:
+    """Return the symbols around some calls, each once, without those known already."""
+    found: dict[tuple[str, str], Caller] = {}
+    for call, around in calls:
+        if around and (call.path, around.name) not in known:
+            found.setdefault((call.path, around.name), Caller(level, around.name, call.path, around.line, name))
+    return list(found.values())

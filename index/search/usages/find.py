@@ -1,0 +1,219 @@
+"""Find the definitions of a symbol and every line that has its name, told apart by use.
+
+Nothing of this is stored. Lines are found by the index's words, so that their number equals that of a word search. Then
+the syntax of their files tells the use of each.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING, SUBCLASS
+from cqm.index.generations.generation import Generation
+from cqm.index.model.errors import QueryError
+from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import last_part
+from cqm.index.search.usages.callers import callers_of
+from cqm.index.search.usages.kinds import Line, is_test, lines_of
+from cqm.index.search.usages.lines import Part, Symbol, files_with
+from cqm.index.search.usages.resolve import (
+    Meanings,
+    Name,
+    chosen,
+    is_namesake,
+    meaning_of,
+    meanings_of,
+    owner_of,
+    read_name,
+)
+from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
+from cqm.index.workers import Workers
+
+_MOST_REFERENCES = 1_000
+_MOST_DEPTH = 5
+_LONGEST_LINE = 200
+_MOST_BASES = 12
+"""Types whose subclasses are looked for; each costs as much as a question."""
+_DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
+_UNPLACED = frozenset({COMMENT, DOCUMENT, STRING})
+
+
+Placed = tuple[Reference, Symbol | None]
+"""A line with the name, and the symbol around it."""
+
+
+class Found(NamedTuple):
+    """All lines with a name.
+
+    Attributes:
+        defined: definitions of the symbol asked for.
+        namesakes: other definitions with the last part of the name.
+        references: all other lines, in the order of an answer.
+        at_definitions: number of lines with definitions of both kinds.
+        is_complete: whether these are all lines.
+    """
+
+    defined: list[Defined]
+    namesakes: list[Defined]
+    references: list[Placed]
+    at_definitions: tuple[int, int]
+    is_complete: bool
+
+
+def find_usages(generation: Generation, workers: Workers, query: UsesQuery) -> SymbolUses:
+    """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
+
+    Parameters:
+        generation: to search.
+        workers: parse the files.
+        query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
+
+    Raises:
+        QueryError: the name is no symbol's, or the limit, the cursor or the depth is out of range.
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    name, start = read_name(query.name), _start(query)
+    found = _found(generation, workers, name)
+    definitions, callees = definitions_of(workers, found.defined)
+    others, _ = definitions_of(workers, found.namesakes)
+    others = _with_overrides(generation, workers, name, others)
+    known = {(it.path, it.symbol) for it in (*definitions, *others)}
+    definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
+    references = [it for it, _ in found.references]
+    listed = [it for it in references if not query.groups or it.group in query.groups]
+    page = listed[start : start + query.limit]
+    calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(role_of(it.path)))
+    direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
+    further = callers_of(lambda symbol: _calls(generation, workers, symbol), name.qualified, direct, query.depth)
+    at_own, at_others = found.at_definitions
+    return SymbolUses(
+        query.name,
+        tuple(definitions),
+        tuple(CallSite(it.path, it.line, it.symbol, it.text) for it in calls[start : start + query.limit]),
+        related(generation, [callee for callee in callees if callee != name.plain]),
+        len(calls),
+        found.is_complete,
+        tuple(page),
+        {_DEFINITIONS: at_own, _NAMESAKES: at_others} | _counted(it.group.value for it in references),
+        _counted(it.kind for it in references),
+        sum(it.by == "word" and it.kind != DOCUMENT for it in references),
+        str(start + query.limit) if start + query.limit < len(listed) else "",
+        tuple(others),
+        *further,
+    )
+
+
+def _start(query: UsesQuery) -> int:
+    if not 1 <= query.limit <= _MOST_REFERENCES:
+        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_REFERENCES}.")
+    if not 1 <= query.depth <= _MOST_DEPTH:
+        raise QueryError(f"`depth {query.depth}`: expected 1 to {_MOST_DEPTH}.")
+    if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
+        raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
+    return int(query.cursor or 0)
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _found(generation: Generation, workers: Workers, name: Name) -> Found:
+    """Find all lines with a name; none for an operator, which is no word."""
+    if not name.word:
+        return Found([], [], [], (0, 0), is_complete=False)
+    files, is_complete = files_with(generation, name.word)
+    lines: list[Line] = []
+    symbols: list[Defined] = []
+    for parts, of_file in lines_of(generation, workers, files, name.word):
+        lines += of_file
+        symbols += _defined(parts, of_file, name)
+    symbols.sort(key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
+    own = chosen([(it.part.path, it.symbol.name) for it in symbols], name)
+    defined = [it for n, it in enumerate(symbols) if n in own]
+    namesakes = [it for n, it in enumerate(symbols) if n not in own]
+    at_own = {(it.part.path, it.symbol.line) for it in defined}
+    at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
+    at = {(line.path, line.number) for line in lines}
+    known = meanings_of(name, [it.symbol for it in defined], [it.symbol for it in namesakes])
+    references = [
+        (_reference(line, known), line.around) for line in lines if (line.path, line.number) not in at_own | at_others
+    ]
+    references.sort(key=lambda it: _order(it[0]))
+    return Found(defined, namesakes, references, (len(at & at_own), len(at & at_others)), is_complete)
+
+
+def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterator[Defined]:
+    """Yield the definitions with a name in a file: known ones, and members that only the syntax of their line tells."""
+    known = set[int]()
+    for part in parts:
+        for symbol in part.symbols:
+            if is_namesake(symbol.name, name):
+                known.add(symbol.line)
+                yield Defined(part, symbol)
+    for line in lines:
+        is_further = line.around is not None and is_namesake(line.around.name, name)
+        if line.kind == DEFINITION and line.number not in known and not is_further:
+            part = next(it for it in reversed(parts) if it.start <= line.number)
+            outer = f"{line.around.name}." if line.around else ""
+            symbol = Symbol(f"{outer}{name.plain}", line.declares, line.number, line.number, line.number)
+            yield Defined(part, symbol)
+
+
+def _reference(line: Line, known: Meanings) -> Reference:
+    uses = () if line.kind in _UNPLACED else line.uses
+    of, is_sure = meaning_of(uses, line.around, line.language, known)
+    return Reference(
+        line.path,
+        line.number,
+        line.around.name if line.around else "",
+        line.text.strip()[:_LONGEST_LINE],
+        line.group,
+        line.kind,
+        "syntax" if line.by_syntax else "word",
+        is_sure,
+        of,
+    )
+
+
+_GROUPS = list(ReferenceGroup)
+
+
+def _order(it: Reference) -> tuple[int, bool, bool, bool, str, int]:
+    is_of_another = bool(it.of) and not it.is_sure
+    return _GROUPS.index(it.group), not it.is_sure, is_of_another, bool(role_of(it.path)), it.path, it.line
+
+
+def _with_overrides(
+    generation: Generation, workers: Workers, name: Name, others: Sequence[Definition]
+) -> list[Definition]:
+    """Mark the definitions in subclasses of the owner of the name, directly or through others."""
+    owner = owner_of(name.qualified)
+    if not owner or not others:
+        return [*others]
+    known, waiting = {owner}, [owner]
+    for _ in range(_MOST_BASES):
+        if not waiting:
+            break
+        base = waiting.pop(0)
+        files, _ = files_with(generation, base)
+        for _, lines in lines_of(generation, workers, files, base):
+            for line in lines:
+                if line.kind == SUBCLASS and line.around and (sub := last_part(line.around.name)) not in known:
+                    known.add(sub)
+                    waiting.append(sub)
+    return [replace(it, overrides=owner if owner_of(it.symbol) in known else "") for it in others]
+
+
+def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
+    """Return the number of definitions with a symbol's last name, and the calls of it outside of tests."""
+    found = _found(generation, workers, read_name(symbol))
+    calls = [it for it in _possible_calls(found.references) if not is_test(it[0].path)]
+    return len(found.defined) + len(found.namesakes), calls
+
+
+def _possible_calls(references: Iterable[Placed]) -> Iterator[Placed]:
+    """Yield the calls, without those that are told to be of another symbol of the name."""
+    return (it for it in references if it[0].kind == CALL and (it[0].is_sure or not it[0].of))

@@ -1,0 +1,157 @@
+"""Tell how each line uses a name: by the syntax of its file, parsed in a worker, or by its words."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cqm.chunkers.facts.names import COMMENT, DEFINITION, DOCUMENT, KINDS, VALUE, Occurrence
+from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.model import Document
+from cqm.index.generations.generation import Generation
+from cqm.index.model.query import ReferenceGroup
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.search.usages.lines import FileLines, Part, Symbol, innermost, text_of_file, whole_files
+from cqm.index.search.usages.words import kind_of_line
+from cqm.index.workers import Job, Workers
+
+_MOST_FILES = 400
+_MOST_BYTES = 8_000_000
+"""Files to parse for an answer: about two seconds of a processor. Lines of further files are told by word."""
+_DOCUMENTS = frozenset({"documentation", "issue"})
+
+
+class Line(NamedTuple):
+    """A line containing the name.
+
+    Attributes:
+        path, language, number, text: of the line.
+        kind: one of `KINDS`.
+        around: the symbol around it.
+        declares: kind of the symbol defined in it; empty for none.
+        uses: the occurrences in it; none if the kind is told by word.
+        by_syntax: whether a grammar told the kind.
+    """
+
+    path: str
+    language: str
+    number: int
+    text: str
+    kind: str
+    around: Symbol | None
+    declares: str
+    uses: tuple[Occurrence, ...]
+    by_syntax: bool
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is in a test."""
+        return is_test(self.path)
+
+    @property
+    def group(self) -> ReferenceGroup:
+        """Its group in an answer."""
+        if self.kind == DOCUMENT:
+            return ReferenceGroup.DOCUMENTATION
+        if self.is_test:
+            return ReferenceGroup.TESTS
+        if self.kind == COMMENT:
+            return ReferenceGroup.DOCUMENTATION
+        return ReferenceGroup.CALLS if self.kind == "call" else ReferenceGroup.USES
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test."""
+    role = role_of(path)
+    return role is not None and role.name == "test"
+
+
+def lines_of(
+    generation: Generation, workers: Workers, files: Sequence[FileLines], name: str
+) -> Iterator[tuple[tuple[Part, ...], list[Line]]]:
+    """Yield for each file its chunks, all of them if it is parsed, and its lines with their kinds.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    wholes = {parts[0].path: parts for parts in whole_files(generation, _worth_parsing(files)) if parts}
+    texts = {path: text_of_file(parts) for path, parts in wholes.items()}
+    tasks = [(Document(path, text, wholes[path][0].language), name) for path, text in _within_bytes(texts)]
+    found = [each for batch in workers.run(_PARSING, tasks) for each in batch]
+    told = {task[0].path: uses for task, uses in zip(tasks, found, strict=True) if uses is not None}
+    for file in files:
+        parts = wholes.get(file.path, file.parts)
+        if file.path in told:
+            lines = list(_by_syntax(file, parts, told[file.path], name))
+        else:
+            lines = list(_by_word(file, parts, name))
+        yield parts, lines
+
+
+def _worth_parsing(files: Sequence[FileLines]) -> list[str]:
+    programs = [file.path for file in files if source_type_of(file.language) == CODE]
+    return sorted(programs, key=lambda path: bool(role_of(path)))[:_MOST_FILES]
+
+
+def _within_bytes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    room = _MOST_BYTES
+    for path, text in texts.items():
+        room -= len(text)
+        if room < 0:
+            return
+        yield path, text
+
+
+def _occurrences(task: tuple[Document, str]) -> tuple[Occurrence, ...] | None:
+    # Loaded by the process that forks workers, and by nobody who has others parse.
+    from cqm.chunkers.facts.occurrences import occurrences
+
+    return occurrences(*task)
+
+
+def _nothing(_task: tuple[Document, str], _reason: str) -> tuple[Occurrence, ...] | None:
+    return None
+
+
+_PARSING: Job[tuple[Document, str], tuple[Occurrence, ...] | None] = Job(
+    _occurrences, tuple[Occurrence, ...] | None, lambda task: len(task[0].text), _nothing
+)
+
+
+def _by_syntax(file: FileLines, parts: Sequence[Part], uses: Sequence[Occurrence], name: str) -> Iterator[Line]:
+    by_row: defaultdict[int, list[Occurrence]] = defaultdict(list)
+    for use in uses:
+        by_row[use.row + 1].append(use)
+    for number, text in file.lines.items():
+        of_line = tuple(by_row.get(number, ()))
+        if not of_line:
+            yield _line(file, parts, number, kind_of_line(text, name))
+            continue
+        first = min(of_line, key=lambda use: KINDS.index(use.kind))
+        yield Line(
+            file.path,
+            file.language,
+            number,
+            text,
+            first.kind,
+            innermost(parts, number),
+            first.declares,
+            of_line,
+            by_syntax=True,
+        )
+
+
+def _by_word(file: FileLines, parts: Sequence[Part], name: str) -> Iterator[Line]:
+    source = source_type_of(file.language)
+    kind: Callable[[str], str] = lambda text: kind_of_line(text, name)  # noqa: E731
+    if source != CODE:
+        kind = lambda _text: DOCUMENT if source in _DOCUMENTS else VALUE  # noqa: E731
+    return (_line(file, parts, number, kind(text)) for number, text in file.lines.items())
+
+
+def _line(file: FileLines, parts: Sequence[Part], number: int, kind: str) -> Line:
+    # A definition that only a word tells is none.
+    kind = VALUE if kind == DEFINITION else kind
+    return Line(
+        file.path, file.language, number, file.lines[number], kind, innermost(parts, number), "", (), by_syntax=False
+    )

@@ -1,0 +1,160 @@
+"""Find every line of the index that contains a word: chunks by the word's term, then lines by the word itself."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from cqm.chunkers.facts.names import word
+from cqm.index.generations.generation import Generation
+from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.terms import name_term
+
+_MOST_CHUNKS = 20_000
+_PAGE = 500
+_COLUMNS = ("id", "path", "language", "symbol", "start_line")
+
+
+T = TypeVar("T")
+
+
+class Symbol(NamedTuple):
+    """A definition; lines count from 1.
+
+    Attributes:
+        name: qualified.
+        kind: as in `Definition.kind`.
+        first, line, last: its first line, the one with its name, its last line.
+    """
+
+    name: str
+    kind: str
+    first: int
+    line: int
+    last: int
+
+
+class Part(NamedTuple):
+    """A chunk as stored.
+
+    Attributes:
+        path, language, symbol: as in `ChunkRow`.
+        start: its first line.
+        text: its lines.
+        symbols: beginning in it.
+    """
+
+    path: str
+    language: str
+    symbol: str
+    start: int
+    text: str
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """A file's lines containing a word.
+
+    Attributes:
+        path, language: of the file.
+        parts: the chunks with these lines, in order.
+        lines: by number.
+    """
+
+    path: str
+    language: str
+    parts: tuple[Part, ...]
+    lines: Mapping[int, str]
+
+    def around(self, line: int) -> Symbol | None:
+        """Return the innermost symbol around a line, as far as these chunks tell."""
+        return innermost(self.parts, line)
+
+
+def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool]:
+    """Return the files with lines containing a name as a word, by path, and whether these are all.
+
+    Parameters:
+        generation: to search.
+        name: with at least a letter or digit.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    found: dict[str, list[Part]] = {}
+    limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
+    (scores,) = generation.store.search([Nearest(TERMS, name_term(name), limit)])
+    for part in _parts(generation, scores):
+        if name in part.text:
+            found.setdefault(part.path, []).append(part)
+    files = (_file_lines(sorted(found[path], key=lambda it: it.start), name) for path in sorted(found))
+    return [file for file in files if file.lines], len(scores) < _MOST_CHUNKS
+
+
+def whole_files(generation: Generation, paths: Iterable[str]) -> Iterator[tuple[Part, ...]]:
+    """Yield all chunks of each file, in order."""
+    for some in _batched(paths, _PAGE // 10):
+        rows = {row.id: row for path in some for row in generation.manifest.chunks_of(path)}
+        found: dict[str, list[Part]] = {path: [] for path in some}
+        for part in _parts(generation, rows):
+            found[part.path].append(part)
+        for path in some:
+            yield tuple(sorted(found[path], key=lambda it: it.start))
+
+
+def text_of_file(parts: Sequence[Part]) -> str:
+    """Put a file's text together from its chunks; lines of no chunk are blank."""
+    lines: list[str] = []
+    for part in parts:
+        lines += [""] * (part.start - 1 - len(lines))
+        for number, line in enumerate(part.text.split("\n"), part.start - 1):
+            if number == len(lines):
+                lines.append(line)
+            elif len(line) > len(lines[number]):
+                lines[number] = line
+    return "\n".join(lines)
+
+
+def innermost(parts: Sequence[Part], line: int) -> Symbol | None:
+    """Return the innermost symbol around a line; one that begins in a chunk not given is known by name alone."""
+    around = [it for part in parts for it in part.symbols if it.first <= line <= it.last]
+    if around:
+        return min(around, key=lambda it: (it.last - it.first, -it.first))
+    beyond = (part for part in parts if part.start <= line <= part.start + part.text.count("\n"))
+    part = next(beyond, None)
+    if part is None or not part.symbol or any(it.name == part.symbol for it in part.symbols):
+        return None
+    return Symbol(part.symbol, "", 0, 0, 0)
+
+
+def _parts(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
+    for some in _batched(ids, _PAGE):
+        rows = generation.manifest.columns_of(some, _COLUMNS)
+        payloads = generation.store.payloads(some, ["text", "definitions"])
+        for id_, path, language, symbol, start in rows:
+            if id_ in payloads:
+                yield _part(path, language, symbol, start, payloads[id_])
+
+
+def _part(path: str, language: str, symbol: str, start: int, payload: Mapping[str, Any]) -> Part:
+    symbols = (
+        Symbol(name, kind, start + first, start + line, start + last)
+        for name, kind, first, line, last in payload.get("definitions", ())
+    )
+    return Part(path, language, symbol, start, str(payload.get("text", "")), tuple(symbols))
+
+
+def _file_lines(parts: Sequence[Part], name: str) -> FileLines:
+    pattern, lines = word(name), dict[int, str]()
+    for part in parts:
+        for number, line in enumerate(part.text.split("\n"), part.start):
+            if name in line and pattern.search(line) and len(line) > len(lines.get(number, "")):
+                lines[number] = line
+    return FileLines(parts[0].path, parts[0].language, tuple(parts), lines)
+
+
+def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    waiting = iter(items)
+    while some := list(islice(waiting, size)):
+        yield some

@@ -1,0 +1,131 @@
+"""Tell signature and documentation of definitions, and the symbols that they call."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow
+from cqm.index.model.query import Definition
+from cqm.index.ranking.question import last_part
+from cqm.index.search.usages.lines import Part, Symbol
+from cqm.index.text.headers import COMMENT
+from cqm.index.workers import Job, Workers
+
+_MOST = 30
+"""Definitions told with signature and documentation; the others are named with their line."""
+_MOST_SIGNATURE = 300
+# Names of more symbols, such as "get" and "run", are not shown as related.
+_MOST_NAMESAKES = 3
+_MOST_RELATED = 10
+_COMMENT_SIGNS = re.compile(r"^\s*(?://+!?|/?\*+/?|#+|--+)\s?|\s*\*/\s*$")
+# A callee that may be in the index: no method of a value, whose type is unknown.
+_OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
+
+
+class Defined(NamedTuple):
+    """A definition with the chunk that it begins in."""
+
+    part: Part
+    symbol: Symbol
+
+
+def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Definition], list[str]]:
+    """Return definitions, the first ones with signature and documentation, and the names of what they call.
+
+    Parameters:
+        workers: parse their chunks.
+        found: in the order of the answer.
+
+    Raises:
+        WorkerError: no worker can be started.
+    """
+    tasks = [Document(it.part.path, it.part.text, it.part.language) for it in found[:_MOST]]
+    facts = [each for batch in workers.run(_PARSING, tasks) for each in batch]
+    called: dict[str, None] = {}
+    definitions = []
+    for number, it in enumerate(found):
+        fact = _fact_of(it, facts[number]) if number < len(facts) else None
+        definitions.append(_definition(it, fact))
+        called.update((last_part(callee), None) for callee in (fact.calls if fact else ()) if _OWN.match(callee))
+    return definitions, list(called)
+
+
+def _facts(document: Document) -> tuple[SymbolFacts, ...]:
+    """Collect the facts of the symbols beginning in a chunk, with lines counted from the chunk's first."""
+    # Loaded by the process that forks workers, and by nobody who has others parse.
+    from cqm.chunkers.chunking import chunk
+
+    report = chunk(document, ChunkOptions(details=True))
+    return tuple(fact for part in report.chunks for fact in part.symbols)
+
+
+_PARSING = Job(_facts, tuple[SymbolFacts, ...], lambda document: len(document.text), lambda _document, _reason: ())
+
+
+def _fact_of(it: Defined, facts: Sequence[SymbolFacts]) -> SymbolFacts | None:
+    """Return the fact about a definition: of its name, on its line."""
+    row, name = it.symbol.line - it.part.start + 1, last_part(it.symbol.name)
+    fitting = [fact for fact in facts if last_part(fact.name) == name and fact.start_line <= row <= fact.end_line]
+    return min(fitting, key=lambda fact: fact.end_line - fact.start_line, default=None)
+
+
+def _definition(it: Defined, fact: SymbolFacts | None) -> Definition:
+    first = it.part.start - 1 + fact.start_line if fact else it.symbol.first
+    lines = it.part.text.split("\n")
+    own = lines[it.symbol.line - it.part.start] if 0 <= it.symbol.line - it.part.start < len(lines) else ""
+    signature = fact.signature if fact else own.strip()[:_MOST_SIGNATURE]
+    doc = _without_banners(fact.doc if fact else _comment_above(lines[: max(0, first - it.part.start)]))
+    return Definition(
+        it.part.path, first, it.symbol.last, it.symbol.name, it.symbol.kind, signature, doc, it.symbol.line
+    )
+
+
+def _comment_above(lines: Sequence[str]) -> str:
+    """Return the comment at the end of some lines as text."""
+    found = takewhile(COMMENT.match, reversed(lines))
+    return "\n".join(reversed([_COMMENT_SIGNS.sub("", line) for line in found])).strip()
+
+
+def _without_banners(doc: str) -> str:
+    """Leave out paragraphs such as "*** FLOW CONTROL ***": they stand above several symbols."""
+    return "\n\n".join(part for part in doc.split("\n\n") if part != part.upper() or part == part.lower())
+
+
+def elsewhere(generation: Generation, plain: str) -> list[Definition]:
+    """Return the definitions of programs with a name, also where no chunk has it as a word, such as of operators.
+
+    Raises:
+        ManifestError: the index cannot be read.
+    """
+    return [
+        Definition(row.path, row.start_line, row.end_line, symbol, row.kind if row.symbol == symbol else "symbol")
+        for row in generation.manifest.defining(plain)
+        for symbol in row.defines
+        if source_type_of(row.language) == CODE and last_part(symbol) == plain
+    ]
+
+
+def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
+    """Find the definitions of callees in the index, if their names are rare.
+
+    Raises:
+        ManifestError: the index cannot be read.
+    """
+    found: list[Definition] = []
+    for callee in callees:
+        if len(found) >= _MOST_RELATED:
+            break
+        rows = [row for row in generation.manifest.defining(callee) if source_type_of(row.language) == CODE]
+        if 0 < len(rows) <= _MOST_NAMESAKES:
+            found.extend(_related(row, callee) for row in rows)
+    return tuple(found[:_MOST_RELATED])
+
+
+def _related(row: ChunkRow, callee: str) -> Definition:
+    # A method's chunk has its own name alone; the enclosing names are in other chunks.
+    symbol = next((each for each in row.defines if each == callee or each.endswith(f".{callee}")), callee)
+    return Definition(row.path, row.start_line, row.end_line, symbol, row.kind)
