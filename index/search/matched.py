@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question, last_part
 from cqm.index.ranking.rank import Ranked
+from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 from cqm.index.text.terms import terms_of
 
 _NAME_WEIGHT = 2
@@ -43,16 +44,6 @@ _BODY = re.compile(r"\s*(?:\{|=>|:|=|\bdo\b|\bthen\b)?\s*$")
 _OPENING, _CLOSING = re.compile(r"[(\[]"), re.compile(r"[)\]]")
 
 
-class _Defined(NamedTuple):
-    """A definition as the store keeps it; lines count from the first of its chunk, which is 0."""
-
-    name: str
-    kind: str
-    first: int
-    line: int
-    last: int
-
-
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """Put definitions of a symbol before its declarations, and these before additions to it, where all else is equal.
 
@@ -74,7 +65,7 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
 
     def standing(entry: Ranked) -> int:
         payload = payloads.get(entry.candidate.id, {})
-        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        defined = read_definitions(payload.get("definitions", ""))
         lines = str(payload.get("text", "")).split("\n")
         asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
         # A class comes before its constructor of the same name.
@@ -84,7 +75,7 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     return [*sorted(tied, key=standing), *ranked[len(tied) :]]
 
 
-def _is_bare(it: _Defined, lines: Sequence[str], language: str) -> bool:
+def _is_bare(it: StoredDefinition, lines: Sequence[str], language: str) -> bool:
     """Whether a definition only declares: a prototype, a method of an interface, an external variable."""
     if it.kind not in {"function", "method"} and language not in {"c", "cpp", "objc"}:
         return False
@@ -116,7 +107,7 @@ def named_after_matches(
     wanted = frozenset(question.terms.indices)
     named = []
     for hit, payload, asked in zip(hits, payloads, lines, strict=True):
-        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        defined = read_definitions(payload.get("definitions", ""))
         text = hit.text.split("\n")
         at = _around(defined, asked - hit.start_line) if asked else _best(question, wanted, hit, defined, text)
         if at:
@@ -126,15 +117,15 @@ def named_after_matches(
     return tuple(named)
 
 
-def _around(defined: Sequence[_Defined], line: int) -> _Defined | None:
+def _around(defined: Sequence[StoredDefinition], line: int) -> StoredDefinition | None:
     """Return the innermost definition with a line."""
     around = [it for it in defined if it.first <= line <= it.last]
     return min(around, key=lambda it: it.last - it.first, default=None)
 
 
 def _best(
-    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[_Defined], lines: Sequence[str]
-) -> _Defined | None:
+    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[StoredDefinition], lines: Sequence[str]
+) -> StoredDefinition | None:
     """Return the definition a hit was found for; None if nothing tells it."""
     if asked := fitting([it.name for it in defined], question.symbol, hit.path):
         return defined[asked[0]]
@@ -147,7 +138,9 @@ def _best(
     return next((it for it in defined if it.name == hit.symbol), None)
 
 
-def _fit(it: _Defined, all_of_them: Sequence[_Defined], wanted: frozenset[int], lines: Sequence[str]) -> int:
+def _fit(
+    it: StoredDefinition, all_of_them: Sequence[StoredDefinition], wanted: frozenset[int], lines: Sequence[str]
+) -> int:
     """Count the words of the question in a definition: in its name, its lines, and the comment above it."""
     ends = [end for other in all_of_them for end in (other.line, other.last) if end < it.first]
     text = "\n".join(lines[max(ends, default=-1) + 1 : it.last + 1])
@@ -155,7 +148,7 @@ def _fit(it: _Defined, all_of_them: Sequence[_Defined], wanted: frozenset[int], 
     return _NAME_WEIGHT * in_name + len(wanted.intersection(terms_of(text)))
 
 
-def _of(hit: Hit, it: _Defined, start: int, lines: Sequence[str]) -> Hit:
+def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
     return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
 
 
@@ -167,11 +160,11 @@ def _declared_before(generation: Generation, hit: Hit) -> Hit:
         return hit
     row = before[-1]
     payload = generation.store.payloads([row.id], ["text", "definitions"]).get(row.id, {})
-    found = [it for it in (_Defined(*each) for each in payload.get("definitions", ())) if it.name == hit.symbol]
+    found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
     return _of(hit, found[-1], row.start_line, str(payload.get("text", "")).split("\n")) if found else hit
 
 
-def _signature(lines: Sequence[str], it: _Defined) -> str:
+def _signature(lines: Sequence[str], it: StoredDefinition) -> str:
     """Return a declaration up to its body: the lines until its brackets are closed."""
     shown, depth = list[str](), 0
     for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
