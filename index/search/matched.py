@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import takewhile
 from typing import Any
 
 from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question, last_part
@@ -105,6 +107,8 @@ def named_after_matches(
         StoreError, ManifestError: the index cannot be read.
     """
     wanted = frozenset(question.terms.indices)
+    # Results are often of one file.
+    rows_of = cache(generation.manifest.chunks_of)
     named = []
     for hit, payload, asked in zip(hits, payloads, lines, strict=True):
         defined = read_definitions(payload.get("definitions", ""))
@@ -113,7 +117,7 @@ def named_after_matches(
         if at:
             named.append(_of(hit, at, hit.start_line, text))
         else:
-            named.append(_declared_before(generation, hit) if hit.symbol else hit)
+            named.append(_declared_before(generation, rows_of(hit.path), hit) if hit.symbol else hit)
     return tuple(named)
 
 
@@ -152,9 +156,8 @@ def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit
     return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
 
 
-def _declared_before(generation: Generation, hit: Hit) -> Hit:
-    """Name a part of a symbol after the declaration in an earlier chunk of the file."""
-    rows = generation.manifest.chunks_of(hit.path)
+def _declared_before(generation: Generation, rows: Sequence[ChunkRow], hit: Hit) -> Hit:
+    """Name a part of a symbol after the declaration in an earlier chunk of the file, whose rows are given."""
     before = [row for row in rows if hit.symbol in row.defines and row.start_line <= hit.start_line]
     if not before:
         return hit

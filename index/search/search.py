@@ -134,7 +134,9 @@ def find(searching: Searching, query: Query) -> Page:
         label = place.label if place else ""
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        best = [_said(_hit(it, payloads[it.candidate.id])) for it in judged if it.candidate.id in payloads]
+        made = dict(zip((it.candidate.id for it in shown), hits, strict=True))
+        known = [it for it in judged if it.candidate.id in payloads]
+        best = [_said(made.get(it.candidate.id) or _hit(it, payloads[it.candidate.id])) for it in known]
         signs = signs_of(question, cosines, best)
         confidence = confidence_of(signs, is_exact=bool(place) or any(PART in it.parts for it in results[:1]))
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
