@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from cqm.index.cache import Cache
 from cqm.index.embedding import open_embedder
@@ -104,6 +105,18 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
         message = f"Models cannot be chosen by {routes.choose!r}."
         raise EmbeddingError(message, remedy=f"Set embedding.choose to one of: {', '.join(ORDERS)}.")
     return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
+
+
+def spaces_known(options: IndexOptions) -> dict[str, int]:
+    """Return the spaces of the preferred models, as far as no service must be asked: names in a store, dimensions."""
+    preferred = [one for route in Route for one in in_order(options, route)[:1] if one.provider == _IN_PROCESS]
+    spaces: dict[str, int] = {}
+    for one in preferred:
+        # A model that does not exist is told when it is asked to embed.
+        with suppress(EmbeddingError):
+            if embedder := open_embedder(one, NO_VARIABLES):
+                spaces[embedder.space().vector_name] = embedder.space().dimensions
+    return spaces
 
 
 def recipe(options: IndexOptions) -> tuple[tuple[EmbeddingOptions, ...], ...]:

@@ -30,6 +30,7 @@ from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
 from cqm.index.remote.variables import NO_VARIABLES
+from cqm.index.text.terms import ONLY_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,15 +47,28 @@ _REINSTALL = "Reinstall cqm, or set embedding.provider to another."
 _RECIPE = "1"
 """Change it with everything changing a text's vector: it is the space's version."""
 _KNOWN_WORDS = 65_536
-"""Words with remembered tokens; about 20 MB at most."""
+"""Identifiers with remembered words, and words with remembered tokens; about 20 MB each at most."""
 # Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All have a limited
 # length, since the tokenizer takes a word whole.
 _WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d_a-zA-ZÀ-ɏ]{1,32}")
+# All characters of words, so no word crosses its ends; À-ɏ contains two signs.
+_IDENTIFIER = re.compile(r"[\w\xd7\xf7]+")
+_LONGEST_KNOWN = 64
+"""Characters of an identifier with remembered words; a text with a longer one is split as a whole."""
 
 
 def words_of(text: str) -> Iterator[str]:
     """Split a text into the words given to the tokenizer: identifiers split, in lower case."""
-    return map(str.lower, _WORD.findall(text))
+    identifiers = text.translate(ONLY_WORDS).split() if text.isascii() else _IDENTIFIER.findall(text)
+    if max(map(len, identifiers), default=0) > _LONGEST_KNOWN:
+        return map(str.lower, _WORD.findall(text))
+    # Texts repeat identifiers, so each is split once: half the time.
+    return chain.from_iterable(map(_words_of_identifier, identifiers))
+
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _words_of_identifier(identifier: str) -> tuple[str, ...]:
+    return tuple(map(str.lower, _WORD.findall(identifier)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileE
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.model.secrets import SecretFinding
-from cqm.index.secrets.redaction import redact
 
 _HASH_BYTES = 16
 
@@ -321,6 +320,9 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
     reason = reason_by_text(path, decoded.text, options)
     if reason:
         return _skipped(read, reason)
+    # Loaded by the process that forks workers, and by nobody who has others read.
+    from cqm.index.secrets.redaction import redact
+
     content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
     redacted = redact(decoded.text, path, options.secrets)
     return ReadFile(

@@ -18,6 +18,7 @@ from cqm.index.disk.checksums import Prints, break_seal, seal
 from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.disk.private import read_private, require_plain_tree
+from cqm.index.embedding.opening import spaces_known
 from cqm.index.generations.candidate_cache import Candidates
 from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
@@ -214,7 +215,7 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
     if not is_begun:
         # Also after a kill during creation: nothing is stored yet.
         require_room(generation.place)
-        store.create()
+        store.create(spaces_known(options))
         sync_folder(generation.place)
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return

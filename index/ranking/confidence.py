@@ -92,15 +92,8 @@ _ENOUGH_WORDS = 0.5
 """Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
 
 
-def confidence_of(signs: Signs, *, is_exact: bool) -> Confidence:
-    """Tell how far to rely on an answer.
-
-    Parameters:
-        signs: of it.
-        is_exact: whether it begins with a definition, place, file or rare word that the question is or names.
-    """
-    if is_exact:
-        return Confidence.HIGH
+def confidence_of(signs: Signs) -> Confidence:
+    """Tell how far to rely on an answer that begins with no definition, place or file named by the question."""
     learned = _WITH_VECTORS if signs.cosine else _WORDS_ALONE
     chance = 1 / (1 + exp(-learned.constant - sum(map(mul, learned.weights, signs))))
     if chance >= learned.high:

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
+from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question, last_part
 from cqm.index.ranking.rank import Ranked
+from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 from cqm.index.text.terms import terms_of
 
 _NAME_WEIGHT = 2
@@ -43,16 +47,6 @@ _BODY = re.compile(r"\s*(?:\{|=>|:|=|\bdo\b|\bthen\b)?\s*$")
 _OPENING, _CLOSING = re.compile(r"[(\[]"), re.compile(r"[)\]]")
 
 
-class _Defined(NamedTuple):
-    """A definition as the store keeps it; lines count from the first of its chunk, which is 0."""
-
-    name: str
-    kind: str
-    first: int
-    line: int
-    last: int
-
-
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """Put definitions of a symbol before its declarations, and these before additions to it, where all else is equal.
 
@@ -74,7 +68,7 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
 
     def standing(entry: Ranked) -> int:
         payload = payloads.get(entry.candidate.id, {})
-        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        defined = read_definitions(payload.get("definitions", ""))
         lines = str(payload.get("text", "")).split("\n")
         asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
         # A class comes before its constructor of the same name.
@@ -84,7 +78,7 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     return [*sorted(tied, key=standing), *ranked[len(tied) :]]
 
 
-def _is_bare(it: _Defined, lines: Sequence[str], language: str) -> bool:
+def _is_bare(it: StoredDefinition, lines: Sequence[str], language: str) -> bool:
     """Whether a definition only declares: a prototype, a method of an interface, an external variable."""
     if it.kind not in {"function", "method"} and language not in {"c", "cpp", "objc"}:
         return False
@@ -114,27 +108,30 @@ def named_after_matches(
         StoreError, ManifestError: the index cannot be read.
     """
     wanted = frozenset(question.terms.indices)
+    # Results are often of one file.
+    rows_of = cache(generation.manifest.chunks_of)
     named = []
     for hit, payload, asked in zip(hits, payloads, lines, strict=True):
-        defined = [_Defined(*it) for it in payload.get("definitions", ())]
+        defined = read_definitions(payload.get("definitions", ""))
         text = hit.text.split("\n")
         at = _around(defined, asked - hit.start_line) if asked else _best(question, wanted, hit, defined, text)
         if at:
             named.append(_of(hit, at, hit.start_line, text))
         else:
-            named.append(_declared_before(generation, hit) if hit.symbol else hit)
+            is_part = hit.symbol and source_type_of(hit.language) == CODE
+            named.append(_declared_before(generation, rows_of(hit.path), hit) if is_part else hit)
     return tuple(named)
 
 
-def _around(defined: Sequence[_Defined], line: int) -> _Defined | None:
+def _around(defined: Sequence[StoredDefinition], line: int) -> StoredDefinition | None:
     """Return the innermost definition with a line."""
     around = [it for it in defined if it.first <= line <= it.last]
     return min(around, key=lambda it: it.last - it.first, default=None)
 
 
 def _best(
-    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[_Defined], lines: Sequence[str]
-) -> _Defined | None:
+    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[StoredDefinition], lines: Sequence[str]
+) -> StoredDefinition | None:
     """Return the definition a hit was found for; None if nothing tells it."""
     if asked := fitting([it.name for it in defined], question.symbol, hit.path):
         return defined[asked[0]]
@@ -147,7 +144,9 @@ def _best(
     return next((it for it in defined if it.name == hit.symbol), None)
 
 
-def _fit(it: _Defined, all_of_them: Sequence[_Defined], wanted: frozenset[int], lines: Sequence[str]) -> int:
+def _fit(
+    it: StoredDefinition, all_of_them: Sequence[StoredDefinition], wanted: frozenset[int], lines: Sequence[str]
+) -> int:
     """Count the words of the question in a definition: in its name, its lines, and the comment above it."""
     ends = [end for other in all_of_them for end in (other.line, other.last) if end < it.first]
     text = "\n".join(lines[max(ends, default=-1) + 1 : it.last + 1])
@@ -155,23 +154,22 @@ def _fit(it: _Defined, all_of_them: Sequence[_Defined], wanted: frozenset[int], 
     return _NAME_WEIGHT * in_name + len(wanted.intersection(terms_of(text)))
 
 
-def _of(hit: Hit, it: _Defined, start: int, lines: Sequence[str]) -> Hit:
+def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
     return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
 
 
-def _declared_before(generation: Generation, hit: Hit) -> Hit:
-    """Name a part of a symbol after the declaration in an earlier chunk of the file."""
-    rows = generation.manifest.chunks_of(hit.path)
+def _declared_before(generation: Generation, rows: Sequence[ChunkRow], hit: Hit) -> Hit:
+    """Name a part of a symbol after the declaration in an earlier chunk of the file, whose rows are given."""
     before = [row for row in rows if hit.symbol in row.defines and row.start_line <= hit.start_line]
     if not before:
         return hit
     row = before[-1]
     payload = generation.store.payloads([row.id], ["text", "definitions"]).get(row.id, {})
-    found = [it for it in (_Defined(*each) for each in payload.get("definitions", ())) if it.name == hit.symbol]
+    found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
     return _of(hit, found[-1], row.start_line, str(payload.get("text", "")).split("\n")) if found else hit
 
 
-def _signature(lines: Sequence[str], it: _Defined) -> str:
+def _signature(lines: Sequence[str], it: StoredDefinition) -> str:
     """Return a declaration up to its body: the lines until its brackets are closed."""
     shown, depth = list[str](), 0
     for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):

@@ -13,7 +13,7 @@ from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Parent, Query, SearchMode
 from cqm.index.ranking.confidence import confidence_of, signs_of
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
-from cqm.index.ranking.question import read_question
+from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, rank, weights_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
@@ -137,11 +137,10 @@ def find(searching: Searching, query: Query) -> Page:
         of_hits = [payloads[entry.candidate.id] for entry in shown]
         named = named_after_matches(generation, question, hits, of_hits, found_at)
         label = place.label if place else ""
+        is_exact = bool(place) or any(PART in it.parts for it in results[:1])
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        best = [_said(_hit(it, payloads[it.candidate.id])) for it in judged if it.candidate.id in payloads]
-        signs = signs_of(question, cosines, best)
-        confidence = confidence_of(signs, is_exact=bool(place) or any(PART in it.parts for it in results[:1]))
+        confidence = Confidence.HIGH if is_exact else _confidence(question, cosines, judged, payloads)
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
 
@@ -215,8 +214,20 @@ def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
 
 
-def _said(hit: Hit) -> str:
-    return f"{hit.path}\n{hit.symbol}\n{hit.context}\n{hit.shown}"
+def _confidence(
+    question: Question,
+    cosines: Mapping[str, Mapping[str, float]],
+    judged: Sequence[Ranked],
+    payloads: Mapping[str, Mapping[str, Any]],
+) -> Confidence:
+    """Judge an answer by its first results; one without a payload was replaced meanwhile."""
+    found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
+    said = [
+        f"{it.path}\n{it.symbol}\n{payload.get('context', '')}\n{payload.get('content') or payload.get('text', '')}"
+        for it, payload in found
+        if payload is not None
+    ]
+    return confidence_of(signs_of(question, cosines, said))
 
 
 def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:

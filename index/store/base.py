@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cqm.index.model.errors import StoreError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
+NO_SPACES: Mapping[str, int] = MappingProxyType({})
 KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
 """Payload fields used by filters."""
 
@@ -98,8 +100,12 @@ class Store(Protocol):
     in_folder: bool
     """Whether everything is stored in the generation's folder."""
 
-    def create(self) -> None:
-        """Create an empty store and open it."""
+    def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:
+        """Create an empty store and open it.
+
+        Parameters:
+            spaces: names and dimensions of vector spaces that will surely be needed; `ensure_space` is called anyway.
+        """
 
     def load(self) -> None:
         """Open an existing store.
@@ -192,9 +198,10 @@ def check(point: Point) -> None:
     """
     for terms in point.sparse.values():
         whole = len(terms.indices) == len(terms.values) == len(set(terms.indices))
-        if not whole or not all(map(math.isfinite, terms.values)):
+        # A value that is not finite makes no finite sum.
+        if not whole or not math.isfinite(sum(terms.values)):
             raise StoreError(f"A sparse vector of {point.payload['path']} is malformed.")
-    if point.dense is not None and not math.isfinite(float(abs(point.dense).max())):
+    if point.dense is not None and not math.isfinite(float(point.dense @ point.dense)):
         raise StoreError(f"A vector of {point.payload['path']} is not finite.")
 
 

@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import Tree
 from cqm.index.model.errors import REBUILD, DamagedIndexError, StoreError
-from cqm.index.store.base import FILE_TERMS, KEYWORDS, PATH_TERMS, TERMS, Nearest, Point, search_each, stored_point
+from cqm.index.store.base import (
+    FILE_TERMS,
+    KEYWORDS,
+    NO_SPACES,
+    PATH_TERMS,
+    TERMS,
+    Nearest,
+    Point,
+    search_each,
+    stored_point,
+)
 from cqm.index.store.edge_points import dense_names, edge_point, edge_query, named, plain_id
 
 if TYPE_CHECKING:
@@ -74,22 +84,27 @@ class EdgeStore:
         self._timer_lock = threading.Lock()
         self._flush_lock = threading.RLock()
         self._dirty_since = self._written_at = 0.0
+        self._made_spaces: dict[str, int] = {}
 
-    def create(self) -> None:
-        """Create an empty shard, replacing the folder's content, and open it."""
+    def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:
+        """Create an empty shard, replacing the folder's content, and open it; see `Store.create`.
+
+        A space made now takes no time; `ensure_space` takes .3 s for the first one.
+        """
         import qdrant_edge as edge
 
         with self._translated("created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            _make_empty(self._folder, has_log=True)
+            _make_empty(self._folder, spaces, has_log=True)
             # Edge begins with one segment and can't add more, so they are made as other shards.
             for number in range(1, _SEGMENTS):
                 other = self._folder / f"{_SEGMENTS_FOLDER}-{number}"
-                _make_empty(other, has_log=False)
+                _make_empty(other, spaces, has_log=False)
                 for segment in (other / _SEGMENTS_FOLDER).iterdir():
                     segment.rename(self._folder / _SEGMENTS_FOLDER / segment.name)
                 shutil.rmtree(other)
             self._shard = edge.EdgeShard.load(str(self._folder))
+            self._made_spaces = dict(spaces)
 
     def load(self) -> None:
         """Open the shard in the folder, replaying its log after the last flush."""
@@ -108,6 +123,8 @@ class EdgeStore:
         """
         import qdrant_edge as edge
 
+        if self._made_spaces.get(name) == dimensions:
+            return
         create = edge.UpdateOperation.create_dense_vector
         space = create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16)
         with self._translated("written"):
@@ -316,13 +333,19 @@ class EdgeStore:
         return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
 
 
-def _make_empty(folder: Path, *, has_log: bool) -> None:
+def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool) -> None:
     """Make a shard of one segment, and close it."""
     import qdrant_edge as edge
 
     folder.mkdir(mode=0o700, parents=True)
+    float16 = edge.VectorStorageDatatype.Float16
     idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     config = edge.EdgeConfig(
+        vectors={
+            name: edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16)
+            for name, dimensions in spaces.items()
+        }
+        or None,
         sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
         # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),

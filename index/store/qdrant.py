@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import KEYWORDS, Nearest, Point, PointFilter, search_each, stored_point
+from cqm.index.store.base import KEYWORDS, NO_SPACES, Nearest, Point, PointFilter, search_each, stored_point
 from cqm.index.store.collection import CollectionNote, new_mark, write_note
 from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
 
@@ -71,7 +71,7 @@ class QdrantStore:
         """Name the collection and its server."""
         return f"{self._note.name} at {self._server}"
 
-    def create(self) -> None:
+    def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:  # noqa: ARG002 - made as soon as it is needed
         """Create the collection and open it. One created by a killed process under this name is empty, too."""
         self._ask("created", lambda client: _made(client, self._note.name, self._options))
         for key in KEYWORDS:

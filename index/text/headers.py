@@ -11,7 +11,7 @@ from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
 from cqm.chunkers.model import Chunk, Fact, Metadata
 from cqm.index.text.terms import SparseTerms, document_terms, terms_of
 
-TERMS_VERSION = 5
+TERMS_VERSION = 6
 """Raise it with every change of stored terms, contexts or embedded texts: indexes of another version are rebuilt."""
 
 # Terms of a typical chunk, file and path. Constants: with BM25's true averages every file would change every vector.

@@ -2,13 +2,13 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from cqm.chunkers.metadata import PROSE_TYPES
-from cqm.chunkers.model import Chunk, ChunkOptions, Definition, Document, Fact
+from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.files.scan import FoundFile, read_file
 from cqm.index.manifest.rows import ChunkRow, FileRow
@@ -17,6 +17,7 @@ from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState, SkipReason
 from cqm.index.ranking.exact import definition_terms, part_names
 from cqm.index.text.headers import declarations, dense_text, file_terms, metadata_fields, text_elsewhere
+from cqm.index.text.stored_definitions import stored_definitions
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.limits import MEMORY_BYTES
@@ -26,8 +27,7 @@ from cqm.index.workers.limits import MEMORY_BYTES
 class PreparedChunk:
     """A chunk ready to embed and store: manifest row, payload, sparse terms, text to embed.
 
-    Its context is what `declarations` gives. Lines of its definitions count from the chunk's first, which is 0, so that
-    they stay when the chunk moves.
+    Its context is what `declarations` gives, its definitions what `stored_definitions` does.
     """
 
     row: ChunkRow
@@ -37,7 +37,7 @@ class PreparedChunk:
     terms: SparseTerms
     dense_text: str
     context: str
-    definitions: tuple[Definition, ...] = ()
+    definitions: str = ""
 
     def dense_text_at(self, path: str, place: str) -> str:
         """Return the text to embed if its file were at another path; see `headers.dense_text`."""
@@ -183,8 +183,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
     text = dense_text(chunk, place)
     # All inputs of payload, terms and vector; the recipe is in the generation's name.
     known = metadata_fields(chunk)
-    definitions = tuple([_counted_from(chunk.start_line, it) for it in chunk.definitions])
-    told = repr(definitions_payload(definitions))
+    told = stored_definitions(chunk)
     defines = tuple(dict.fromkeys((*chunk.defines, *part_names(chunk))))
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
     row = ChunkRow(
@@ -203,16 +202,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     labelled = with_labels(terms, definition_terms(chunk.language, defines))
-    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), definitions)
-
-
-def _counted_from(line: int, it: Definition) -> Definition:
-    return Definition(it.name, it.kind, it.first_line - line, it.line - line, it.end_line - line)
-
-
-def definitions_payload(definitions: Iterable[Definition]) -> list[list[str | int]]:
-    """Return definitions as the store keeps them."""
-    return [[it.name, it.kind, it.first_line, it.line, it.end_line] for it in definitions]
+    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told)
 
 
 def _digest(text: str) -> str:

@@ -15,7 +15,7 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.query import FileState
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.text.terms import SparseTerms
-from cqm.index.update.prepare import PreparedChunk, PreparedFile, definitions_payload, with_notes
+from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
 from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred
 
 _NO_TERMS = SparseTerms((), ())
@@ -36,7 +36,7 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
     if part.context:
         payload["context"] = part.context
     if part.definitions:
-        payload["definitions"] = definitions_payload(part.definitions)
+        payload["definitions"] = part.definitions
     payload["source_type"] = part.metadata.get("source_type", "")
     # The store knows lists alone.
     known = {**part.metadata, **_told(part, vector)}
@@ -219,7 +219,7 @@ def place_files(
     moved = _moved_texts(target, files, fresh)
     vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in fresh], moved)
     placed = {it.part.row.id: it for it in chunks}
-    placed |= {it.part.row.id: replace(it, vector=vector) for it, vector in zip(fresh, vectors, strict=True)}
+    placed |= {it.part.row.id: _Placed(it.part, it.held, vector) for it, vector in zip(fresh, vectors, strict=True)}
     return Placement(files, held, placed)
 
 

@@ -19,6 +19,7 @@ from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 _LOADED = (
     "cqm.chunkers.chunking",
     "cqm.index.update.prepare",
+    "cqm.index.secrets.redaction",
     "cqm.index.workers.worker",
     "tree_sitter",
     "markdown_it",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.secrets import tokens
 from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
 from cqm.index.workers.limits import begin_timer, confine
 from cqm.index.workers.wire import plain, receive_trusted, send
@@ -45,6 +44,9 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_
     with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - shorter
         for stream in range(3):
             os.dup2(nothing.fileno(), stream)
+    # Its patterns take time to compile, and a parent needs none.
+    from cqm.index.secrets import tokens
+
     # Loading the rules would take the time of a file, and compiling them writes to the user's cache.
     tokens.call_instead_of_loading(_retire)
     root: str = receive_trusted(connection)

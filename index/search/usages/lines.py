@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from cqm.chunkers.facts.names import word
 from cqm.index.generations.generation import Generation
 from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import name_term
 
 _MOST_CHUNKS = 20_000
@@ -140,7 +141,7 @@ def _parts(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
 def _part(path: str, language: str, symbol: str, start: int, payload: Mapping[str, Any]) -> Part:
     symbols = (
         Symbol(name, kind, start + first, start + line, start + last)
-        for name, kind, first, line, last in payload.get("definitions", ())
+        for name, kind, first, line, last in read_definitions(payload.get("definitions", ""))
     )
     return Part(path, language, symbol, start, str(payload.get("text", "")), tuple(symbols))
 

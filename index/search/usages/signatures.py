@@ -104,7 +104,7 @@ def elsewhere(generation: Generation, plain: str) -> list[Definition]:
     return [
         Definition(row.path, row.start_line, row.end_line, symbol, row.kind if row.symbol == symbol else "symbol")
         for row in generation.manifest.defining(plain)
-        for symbol in row.defines
+        for symbol in (each.removeprefix(".") for each in row.defines)
         if source_type_of(row.language) == CODE and last_part(symbol) == plain
     ]
 
@@ -128,4 +128,4 @@ def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition,
 def _related(row: ChunkRow, callee: str) -> Definition:
     # A method's chunk has its own name alone; the enclosing names are in other chunks.
     symbol = next((each for each in row.defines if each == callee or each.endswith(f".{callee}")), callee)
-    return Definition(row.path, row.start_line, row.end_line, symbol, row.kind)
+    return Definition(row.path, row.start_line, row.end_line, symbol.removeprefix("."), row.kind)

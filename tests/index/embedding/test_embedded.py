@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder
+from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder, words_of
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 
@@ -95,6 +95,12 @@ def test_words_of_other_scripts_have_vectors() -> None:
     embeddings = EMBEDDER.embed_documents(["ファイルを読み込む", "Größe ändern", "удалить файл"])
     assert embeddings.indices == (0, 1, 2)
     assert float(embeddings.vectors[0] @ embeddings.vectors[2]) < 0.99
+
+
+@pytest.mark.parametrize("around", ["", "é", "_" * 80], ids=["ASCII", "others", "a long word"])
+def test_identifiers_are_split_alike_in_every_text(around: str) -> None:
+    words = words_of(f"HTTPServer.parse_url(x2\x1f) {around} a÷b _ 2 PARSE")
+    assert [it for it in words if it != "é"] == ["http", "server", "parse", "url", "x", "2", "a÷b", "2", "parse"]
 
 
 def test_a_line_of_one_letter_is_embedded() -> None:

@@ -17,12 +17,16 @@ def fill(store: EdgeStore, rows: "np.ndarray") -> None:
 
 
 @pytest.mark.parametrize(
-    "is_first", [True, False], ids=["of the first space", "of a space that came after the first point"]
+    ("made", "is_first"),
+    [({"space": 64}, True), ({}, True), ({}, False)],
+    ids=["of a space made with the store", "of the first space", "of a space that came after the first point"],
 )
-def test_the_nearest_vectors_and_their_cosines_are_those_of_an_exact_scan(tmp_path: Path, is_first: bool) -> None:
+def test_the_nearest_vectors_and_their_cosines_are_those_of_an_exact_scan(
+    tmp_path: Path, made: dict[str, int], is_first: bool
+) -> None:
     rows, questions = unit_vectors(3000, 64, 1), unit_vectors(20, 64, 2)
     store = EdgeStore(tmp_path / "shard")
-    store.create()
+    store.create(made)
     if not is_first:
         store.upsert([Point("f" * 32, {"path": "b.py"}, {})])
     store.ensure_space("space", 64)

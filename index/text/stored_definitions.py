@@ -1,0 +1,30 @@
+"""Definitions of a chunk as one text in the store, which takes a sixth of the time of lists in lists to write."""
+
+import json
+from typing import NamedTuple
+
+from cqm.chunkers.model import Chunk
+
+
+class StoredDefinition(NamedTuple):
+    """A definition in the store. Lines count from the chunk's first, which is 0, so they stay when the chunk moves."""
+
+    name: str
+    kind: str
+    first: int
+    line: int
+    last: int
+
+
+def stored_definitions(chunk: Chunk) -> str:
+    """Return the text that keeps a chunk's definitions; empty without any."""
+    start = chunk.start_line
+    found = [
+        (it.name, it.kind, it.first_line - start, it.line - start, it.end_line - start) for it in chunk.definitions
+    ]
+    return json.dumps(found, ensure_ascii=False) if found else ""
+
+
+def read_definitions(text: str) -> list[StoredDefinition]:
+    """Return the definitions kept by a text."""
+    return [StoredDefinition(*it) for it in json.loads(text)] if text else []
