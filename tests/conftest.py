@@ -13,6 +13,8 @@ import pytest
 from filelock import FileLock, Timeout
 from hypothesis import settings
 
+from cqm.index.workers import kept_warm
+
 pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips", "tiers"]
 
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
@@ -36,6 +38,13 @@ def owners_end(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     for address in folder.rglob("owner.address") if folder else ():
         end_owner(address.parent)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_stay_warm() -> Iterator[None]:
+    """The indexes of all tests share the process that forks workers."""
+    with kept_warm():
+        yield
 
 
 def end_owner(index: Path) -> None:
