@@ -1,4 +1,4 @@
-"""One process that forks workers for all indexes of this process: loading what parses takes .3 s of a core each time."""
+"""One process that forks workers for all indexes of this process: starting one takes .3 s of a core."""
 
 import os
 import socket
