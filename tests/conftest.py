@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from filelock import FileLock, Timeout
+from forked import HAS_FORK, Forks
 from hypothesis import settings
 
 from cqm.index.workers import kept_warm
@@ -45,6 +46,17 @@ def workers_stay_warm() -> Iterator[None]:
     """The indexes of all tests share the process that forks workers."""
     with kept_warm():
         yield
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks | None]:
+    """Runs commands of `cqm`; None where there is no fork."""
+    if not HAS_FORK:
+        yield None
+        return
+    opened = Forks()
+    yield opened
+    opened.close()
 
 
 def end_owner(index: Path) -> None:
