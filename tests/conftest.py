@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import pytest
 from filelock import FileLock, Timeout
+from forked import HAS_FORK, Forks
 from hypothesis import settings
+
+from cqm.index.workers import kept_warm
 
 pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips", "tiers"]
 
@@ -36,6 +39,24 @@ def owners_end(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     for address in folder.rglob("owner.address") if folder else ():
         end_owner(address.parent)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_stay_warm() -> Iterator[None]:
+    """The indexes of all tests share the process that forks workers."""
+    with kept_warm():
+        yield
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks | None]:
+    """Runs commands of `cqm`; None where there is no fork."""
+    if not HAS_FORK:
+        yield None
+        return
+    opened = Forks()
+    yield opened
+    opened.close()
 
 
 def end_owner(index: Path) -> None:

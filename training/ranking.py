@@ -31,7 +31,6 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "bench"))
 
@@ -156,6 +155,8 @@ def fitted(weighted: Sequence[tuple[Asked, float]], fit: Fit, without: str = "")
         (np.concatenate(nothing), weights * has_lines),
         (np.concatenate([each.in_file for each in asked]), weights * np.where(has_lines, fit.file_share, 1.0)),
     ]
+    from scipy.optimize import minimize  # a second, which only fitting needs
+
     loss = partial(_loss, rows=rows / deviations, starts=starts, goals=goals, prior=prior, hold=fit.hold)
     found: Floats = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x / deviations
     return found
@@ -205,6 +206,8 @@ def phrasing(sentences: Iterable[str], topics: Iterable[str]) -> Floats:
     forms = [np.array([form(text) for text in texts]) for texts in (sentences, topics)]
     rows = np.concatenate(forms)
     is_sentence = np.repeat([1.0, 0.0], [len(some) for some in forms])
+    from scipy.optimize import minimize  # see above
+
     share = np.repeat([1 / len(some) for some in forms], [len(some) for some in forms])
 
     def loss(weights: Floats) -> float:

@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
+from cqm.index.workers.shared import SharedSource, kept
 
 _PATIENCE_SECONDS = 60.0
 """Time for an answer, in seconds. It loads the parsers before the first one."""
@@ -57,12 +59,26 @@ def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork"))
 
     Parameters:
         rules: whether they have the rules that find secrets from the beginning: .4 s of processor time, once.
-        forks: whether they are forked from a process that has loaded what parses, which takes milliseconds.
+        forks: whether they are forked from a process that has loaded what parses, which takes milliseconds. All indexes
+            of this process share it.
 
     Raises:
         WorkerError: no process can be started.
     """
-    return ForkServer(rules=rules) if forks else StartedAnew(rules=rules)
+    if not forks:
+        return StartedAnew(rules=rules)
+    return SharedSource(_given_to_workers(), lambda rules: ForkServer(rules=rules), rules=rules)
+
+
+@contextmanager
+def kept_warm() -> Iterator[None]:
+    """Keep the process that forks workers until the block ends, also while no index is open.
+
+    For programs that open many indexes in turn: to start that process takes .3 s of a core. It is kept once an index
+    has needed it, for the variables of this process as they are now.
+    """
+    with kept(_given_to_workers()):
+        yield
 
 
 def source_for_first_index(folder: Path, root: Path) -> Source | None:
@@ -95,7 +111,9 @@ def has_many_files(root: Path) -> bool:
 
 
 class ForkServer:
-    """A `Source`: a process that forks workers, started by the constructor; see `cqm.index.workers.__main__`.
+    """A process that forks workers, started by the constructor; see `cqm.index.workers.__main__`.
+
+    One thread at a time uses it.
 
     Parameters:
         rules: as in `source_of_workers`.
@@ -112,6 +130,7 @@ class ForkServer:
             self._control.close()
             raise
         self._control.settimeout(_PATIENCE_SECONDS)
+        self._loads = False
 
     def new(self) -> tuple[int, socket.socket]:
         """See `Source.new`."""
@@ -122,8 +141,17 @@ class ForkServer:
                 return self._reply(), ours
         except OSError as error:
             ours.close()
+            # A late answer would be taken for that to the next request.
+            self._control.close()
             message = f"The process that starts workers has ended ({error})."
             raise WorkerError(message, remedy="Run `cqm doctor`; close other programs if memory is short.") from error
+
+    def begin_loading_rules(self) -> None:
+        """Load the rules that find secrets, and do not wait for them; the next answer follows theirs."""
+        # If the process has ended, the next worker that is wanted tells it.
+        with suppress(OSError):
+            self._control.sendall(REQUEST.pack(LOAD, 0))
+            self._loads = True
 
     def load_rules(self) -> None:
         """See `Source.load_rules`."""
@@ -131,6 +159,7 @@ class ForkServer:
             self._control.sendall(REQUEST.pack(LOAD, 0))
             self._reply()
         except OSError as error:
+            self._control.close()
             message = f"The rules that find secrets cannot be loaded ({error})."
             raise WorkerError(message, remedy="Run `cqm doctor`, or install CQM again.") from error
 
@@ -141,6 +170,7 @@ class ForkServer:
             return max(0, -os.waitstatus_to_exitcode(self._reply()))
         except OSError:
             # It is gone, and its workers with it.
+            self._control.close()
             return 0
 
     def close(self) -> None:
@@ -153,6 +183,9 @@ class ForkServer:
             self._process.wait()
 
     def _reply(self) -> int:
+        if self._loads:
+            self._loads = False
+            self._reply()
         data = self._control.recv(REPLY.size)
         if len(data) < REPLY.size:
             raise ConnectionResetError("it closed its connection")
@@ -217,6 +250,11 @@ def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Po
     except OSError as error:
         raise WorkerError(f"No process can be started that parses files: {error}.") from error
     return process
+
+
+def _given_to_workers() -> str:
+    """All that workers get of this process."""
+    return json.dumps([_environment(), _python_folders()], sort_keys=True)
 
 
 def _python_folders() -> list[str]:

@@ -18,7 +18,8 @@ from cqm.chunkers.strategies.table import BY_TYPE
 from cqm.chunkers.text_of_file import read_text
 
 SOURCES = [source for source in fixtures() if source.language != "pdf" or can_read_pdf()]
-INPUTS = [(at, number) for at in range(len(SOURCES)) for number in range(2_000 // len(SOURCES) + 1)]
+AT = pytest.mark.parametrize("at", range(len(SOURCES)), ids=[f"{at} {it.language}" for at, it in enumerate(SOURCES)])
+NUMBERS = range(2_000 // len(SOURCES) + 1)
 
 
 def mutant(at: int, number: int) -> Mutant:
@@ -27,17 +28,24 @@ def mutant(at: int, number: int) -> Mutant:
 
 @pytest.mark.long
 @pytest.mark.row("C6", "B1")
-@pytest.mark.timeout(30)  # Milliseconds, but for what the parser itself gives up on after a second or two.
-@pytest.mark.parametrize(
-    ("at", "number"), INPUTS, ids=[f"{at} {SOURCES[at].language} {number}" for at, number in INPUTS]
-)
-def test_a_damaged_file_is_chunked_with_true_spans_and_nothing_lost(at: int, number: int) -> None:
-    damaged = mutant(at, number)
-    checked(damaged.document, damaged.options)
+# Each takes milliseconds, but for what the parser itself gives up on after a second or two.
+@pytest.mark.timeout(60)
+@AT
+def test_damaged_files_are_chunked_with_true_spans_and_nothing_lost(at: int) -> None:
+    failures = []
+    for number in NUMBERS:
+        damaged = mutant(at, number)
+        try:
+            checked(damaged.document, damaged.options)
+        except Exception as error:  # noqa: BLE001 - told of each, at the end
+            error.add_note(f"of mutant({at}, {number})")
+            failures.append(error)
+    if failures:
+        raise ExceptionGroup(f"{len(failures)} of {len(NUMBERS)} damaged files", failures)
 
 
 @pytest.mark.row("B1")
-@pytest.mark.parametrize("at", range(len(SOURCES)), ids=[f"{at} {it.language}" for at, it in enumerate(SOURCES)])
+@AT
 def test_the_chunks_of_a_damaged_file_are_the_same_one_at_a_time(at: int) -> None:
     damaged = mutant(at, 0)
     report = checked(damaged.document, damaged.options)
@@ -45,9 +53,10 @@ def test_the_chunks_of_a_damaged_file_are_the_same_one_at_a_time(at: int) -> Non
 
 
 def test_the_damaged_files_are_of_all_languages_and_for_all_chunkers_and_strategies() -> None:
-    assert len(INPUTS) >= 2_000
+    inputs = [(at, number) for at in range(len(SOURCES)) for number in NUMBERS]
+    assert len(inputs) >= 2_000
     languages = {source.language for source in SOURCES}
     missing = {row.name for row in LANGUAGES} - languages
     chunkers = {chunker_of(source.language, read_text(source.path, source.data).text).name for source in SOURCES}
     assert (missing, {row.name for row in CHUNKERS if row.name != "pdf"} - chunkers) == (set(), set())
-    assert {BY_TYPE[type(mutant(*it).options)].name for it in INPUTS} == STRATEGIES.keys()
+    assert {BY_TYPE[type(mutant(*it).options)].name for it in inputs} == STRATEGIES.keys()

@@ -111,7 +111,6 @@ def test_defaults_are_the_design_documents() -> None:
         ("auto", {"max_tokens": "256", "details": "true"}, ChunkOptions(max_tokens=256, details=True)),
         ("fixed", {"size_tokens": "256", "overlap_percent": "25"}, FixedOptions(256, overlap_percent=25)),
         ("fixed", {"overlap_tokens": 0}, FixedOptions(overlap_tokens=0)),
-        ("fixed", {"tokenizer": "gpt-4o"}, FixedOptions(tokenizer=openai_tokenizer("gpt-4o"))),
         ("sentence", {"prefer_paragraphs": "No"}, SentenceOptions(prefer_paragraphs=False)),
         ("semantic", {"threshold": "0.5", "markers": "#, ***"}, SemanticOptions(embed, 0.5, ("#", "***"))),
         ("semantic", {"markers": ["#", "***"]}, SemanticOptions(embed, markers=("#", "***"))),
@@ -122,6 +121,10 @@ def test_options_are_made_by_name_from_plain_values(
     strategy: str, values: Mapping[str, object], options: object
 ) -> None:
     assert options_of(strategy, values, embed=embed) == options
+
+
+def test_the_tokenizer_of_a_model_is_named_by_the_model() -> None:
+    assert options_of("fixed", {"tokenizer": "gpt-4o"}) == FixedOptions(tokenizer=openai_tokenizer("gpt-4o"))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -69,6 +67,10 @@ def test_every_dependency_has_a_lower_and_an_upper_bound(requirement: str) -> No
 
 @pytest.mark.processes
 def test_the_bill_of_materials_is_valid_and_lists_what_is_locked(tmp_path: Path) -> None:
+    # To import it takes 2 s, in each process of the tests.
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
     file = tmp_path / "sbom.json"
     subprocess.run([REQUIREMENTS / "sbom", file], check=True, capture_output=True)
     text = file.read_text(encoding="utf-8")

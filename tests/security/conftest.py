@@ -1,4 +1,7 @@
-"""A stranger's repository as it comes to a victim, and the victim: `cqm` as it is installed, in a home of its own."""
+"""A stranger's repository as it comes to a victim, and the victim: `cqm` as it is installed, in a home of its own.
+
+Where processes can be forked, commands are forks of one that has imported CQM. Tests of imports have none of these.
+"""
 
 import json
 import os
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Forks
 
 CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
 
@@ -25,27 +29,32 @@ class Victim:
         project: the copy; commands run in it.
         home: the victim's own folder.
         environment: of the processes, without any variable of ours that is not named here.
+        forks: runs the commands; None where each is a process started anew.
     """
 
     project: Path
     home: Path
     environment: dict[str, str]
+    forks: Forks | None = None
 
     def run(
         self, *arguments: str, stdin: str = "", seconds: float = 120, **changes: str
     ) -> "subprocess.CompletedProcess[str]":
         """The outcome of one command; `changes` are further variables."""
-        return subprocess.run(
-            [CQM, *arguments],
-            cwd=self.project,
-            env=self.environment | changes,
-            input=stdin,
-            capture_output=True,
-            check=False,
-            text=True,
-            encoding="utf-8",
-            timeout=seconds,
-        )
+        command, environment, asked = [CQM, *arguments], self.environment | changes, stdin.encode()
+        if self.forks:
+            done = self.forks.run(command, self.project, environment, asked, seconds)
+        else:
+            done = subprocess.run(
+                command,
+                cwd=self.project,
+                env=environment,
+                input=asked,
+                capture_output=True,
+                check=False,
+                timeout=seconds,
+            )
+        return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
         """What one command prints with --json."""
@@ -72,7 +81,7 @@ def stranger(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def victim_of(tmp_path: Path) -> Callable[[Path, str], Victim]:
+def victim_of(tmp_path: Path, forks: Forks | None) -> Callable[[Path, str], Victim]:
     """Deliver the stranger's folder to a victim: by "git clone", "cp -r" or "archive" (tar)."""
 
     def deliver(stranger: Path, way: str) -> Victim:
@@ -94,7 +103,7 @@ def victim_of(tmp_path: Path) -> Callable[[Path, str], Victim]:
             subprocess.run(["tar", "-C", str(project), "-xf", "-"], check=True, input=packed.stdout)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_", "GIT_"))}
         environment |= {"HOME": str(home), "CQM_INDEX_IDLE_SECONDS": "1"}
-        return Victim(project.resolve(), home, environment)
+        return Victim(project.resolve(), home, environment, forks)
 
     return deliver
 

@@ -38,6 +38,11 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture
+def forks() -> None:
+    """Each command is a process that imports all for itself."""
+
+
 def loaded_by(*arguments: str) -> frozenset[str]:
     """The modules that Python has loaded before our own code has a say."""
     said = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True).stdout

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import HAS_FORK, Forks
+from forked import Forks
 
 CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
 READ_BY_PYTHON = ("LC_", "PYTHON")
@@ -118,16 +118,6 @@ class Cqm:
                 yield running
             finally:
                 running.kill()
-
-
-@pytest.fixture(scope="session")
-def forks() -> Iterator[Forks | None]:
-    if not HAS_FORK:
-        yield None
-        return
-    opened = Forks()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

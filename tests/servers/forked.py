@@ -49,9 +49,18 @@ class Forks:
             )
 
     def run(
-        self, command: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: bytes
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdin: bytes,
+        seconds: float | None = None,
     ) -> "subprocess.CompletedProcess[bytes]":
-        """The outcome of one command."""
+        """The outcome of one command, which may take some time.
+
+        Raises:
+            TimeoutError: it takes more.
+        """
         with ExitStack() as opened:
             asked, *streams = (opened.enter_context(TemporaryFile()) for _ in range(4))
             for file, held in (
@@ -60,6 +69,7 @@ class Forks:
             ):
                 file.write(held)
                 file.seek(0)
+            self._asked.settimeout(seconds)
             socket.send_fds(self._asked, [b"?"], [file.fileno() for file in (asked, *streams)])
             said = self._asked.recv(4)
             assert said, "the process that forks has ended"

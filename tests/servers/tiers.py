@@ -19,9 +19,18 @@ FIXTURES = frozenset({"cqm", "forks", "victim_of"})
 """Each starts `cqm` for the test that uses it."""
 
 STARTS = frozenset(
-    {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system", "subprocess.Popen"}
+    {
+        "cqm.index.workers.new",
+        "os.exec",
+        "os.fork",
+        "os.forkpty",
+        "os.posix_spawn",
+        "os.startfile",
+        "os.system",
+        "subprocess.Popen",
+    }
 )
-"""Python's audit events of a process that is about to start."""
+"""Audit events of Python for a process that is about to start, and ours for a worker that another process forked."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -68,5 +68,6 @@ _ACTIONS = {
     "ask": ask_parent,
     "sleep": lambda _: time.sleep(1000),
     "pid": lambda _: os.getpid(),
+    "parent": lambda _: os.getppid(),
     "find": lambda text: len([*token_matches(text)]),
 }

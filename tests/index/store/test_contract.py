@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from qdrant_client import QdrantClient
 from qdrant_double import QdrantDouble
 
 from cqm.index.model.errors import StoreError
@@ -26,6 +26,9 @@ from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_client import QdrantServer
 from cqm.index.text.terms import SparseTerms
 from cqm.index.update.write import folders_of
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
 
 # The memory mode says that it searches exactly and has no use for indexes.
 pytestmark = [
@@ -47,7 +50,7 @@ def on_edge(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def on_server(folder: Path, options: StoreOptions, client: QdrantClient | None = None) -> Iterator[Store]:
+def on_server(folder: Path, options: StoreOptions, client: "QdrantClient | None" = None) -> Iterator[Store]:
     place = folder / "some-index-0" / "generation"
     place.mkdir(parents=True)
     note = new_note(place, options)
@@ -61,6 +64,8 @@ def on_server(folder: Path, options: StoreOptions, client: QdrantClient | None =
 
 @contextmanager
 def in_memory(folder: Path) -> Iterator[Store]:
+    from qdrant_client import QdrantClient  # a second, and most processes of the tests do without
+
     with on_server(folder, StoreOptions(url="http://127.0.0.1:1"), QdrantClient(":memory:")) as store:
         yield store
 
