@@ -154,10 +154,10 @@ class Manifest:
         """Chosen columns of chunks by id; ids without a committed file are left out."""
         return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
-    def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
-        """Chosen columns of a file's chunks at some positions, in any order."""
-        where = "WHERE path = ? AND position >= ? AND position < ?"
-        return self._columns(columns, where, (path, positions.start, positions.stop))
+    def columns_near(self, path: str, positions: range, columns: Sequence[str], naming: str = "") -> list[list[Any]]:
+        """Chosen columns of a file's chunks at some positions, in any order; of those whose names contain `naming`."""
+        where = "WHERE path = ? AND position >= ? AND position < ? AND instr(defines, ?)"
+        return self._columns(columns, where, (path, positions.start, positions.stop, json.dumps(naming)[1:-1]))
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """Chunks defining a symbol with this name or with this last part."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.file_roles import SUPERSEDED, Role, role_of, superseded
-from cqm.index.ranking.question import Question, last_part
+from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.text.terms import stems
 
 # A chunk matches from this share of the best BM25; with less, the sum would depend on the depth of the search.
@@ -79,7 +79,7 @@ class OfFile(NamedTuple):
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
     """Compute the features of each candidate, in order, and those of their files by path."""
     terms, dense = relative(evidence.terms), fused(evidence.dense)
-    placed, roots = _places(evidence.terms), _roots(question)
+    placed, roots = _places(evidence.terms), roots_of(question)
     chunks = [
         ChunkFeatures(
             terms.get(chunk.id, 0.0),
@@ -153,14 +153,6 @@ def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -
             covered = common / len(words)
             best = max(best, (covered * common / len(question.words), covered))
     return best
-
-
-def _roots(question: Question) -> list[str]:
-    """Strings of which a lower-case name contains one if it shares a word with the question.
-
-    A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
-    """
-    return [word.removesuffix("y") for word in question.words]
 
 
 @lru_cache(maxsize=1 << 15)

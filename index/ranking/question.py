@@ -86,6 +86,14 @@ def read_question(text: str) -> Question:
     )
 
 
+def roots_of(question: Question) -> list[str]:
+    """Strings of which a lower-case name contains one if it shares a word with the question.
+
+    A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
+    """
+    return [word.removesuffix("y") for word in question.words]
+
+
 def _symbol(text: str) -> str:
     text = _KEYWORD.sub("", text.strip().strip("`").strip(), count=1)
     # Twice, since arguments may have arguments.

@@ -3,19 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import takewhile
 from typing import Any
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
-from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
-from cqm.index.ranking.question import Question, last_part
+from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
-from cqm.index.text.terms import terms_of
 
 _NAME_WEIGHT = 2
 """A word of the question counts as so many in a definition's name."""
@@ -43,8 +40,8 @@ _BRACED = frozenset(
 )
 """Languages whose functions have braces or "=" before their body."""
 _ARGUMENTS = re.compile(r"\([^()]*\)")
-_BODY = re.compile(r"\s*(?:\{|=>|:|=|\bdo\b|\bthen\b)?\s*$")
-_OPENING, _CLOSING = re.compile(r"[(\[]"), re.compile(r"[)\]]")
+_BEGINS = ("{", "=>", ":", "=", " do", " then")
+"""Of a body, after a declaration."""
 
 
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
@@ -107,19 +104,17 @@ def named_after_matches(
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    wanted = frozenset(question.terms.indices)
-    # Results are often of one file.
-    rows_of = cache(generation.manifest.chunks_of)
+    roots = roots_of(question)
     named = []
     for hit, payload, asked in zip(hits, payloads, lines, strict=True):
         defined = read_definitions(payload.get("definitions", ""))
         text = hit.text.split("\n")
-        at = _around(defined, asked - hit.start_line) if asked else _best(question, wanted, hit, defined, text)
+        at = _around(defined, asked - hit.start_line) if asked else _best(question, roots, hit, defined, text)
         if at:
             named.append(_of(hit, at, hit.start_line, text))
         else:
             is_part = hit.symbol and source_type_of(hit.language) == CODE
-            named.append(_declared_before(generation, rows_of(hit.path), hit) if is_part else hit)
+            named.append(_declared_before(generation, hit) if is_part else hit)
     return tuple(named)
 
 
@@ -130,14 +125,16 @@ def _around(defined: Sequence[StoredDefinition], line: int) -> StoredDefinition 
 
 
 def _best(
-    question: Question, wanted: frozenset[int], hit: Hit, defined: Sequence[StoredDefinition], lines: Sequence[str]
+    question: Question, roots: Sequence[str], hit: Hit, defined: Sequence[StoredDefinition], lines: Sequence[str]
 ) -> StoredDefinition | None:
     """Return the definition a hit was found for; None if nothing tells it."""
     if asked := fitting([it.name for it in defined], question.symbol, hit.path):
         return defined[asked[0]]
     if len(defined) == 1:
         return defined[0]
-    scores = [_fit(it, defined, wanted, lines) for it in defined]
+    # Looking for the roots of words is far cheaper than splitting lines into terms.
+    lowered = [line.lower() for line in lines]
+    scores = [_fit(it, defined, roots, lowered) for it in defined]
     if scores and max(scores) > 0:
         best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
         return defined[best]
@@ -145,28 +142,30 @@ def _best(
 
 
 def _fit(
-    it: StoredDefinition, all_of_them: Sequence[StoredDefinition], wanted: frozenset[int], lines: Sequence[str]
+    it: StoredDefinition, all_of_them: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]
 ) -> int:
     """Count the words of the question in a definition: in its name, its lines, and the comment above it."""
     ends = [end for other in all_of_them for end in (other.line, other.last) if end < it.first]
     text = "\n".join(lines[max(ends, default=-1) + 1 : it.last + 1])
-    in_name = len(wanted.intersection(terms_of(last_part(it.name))))
-    return _NAME_WEIGHT * in_name + len(wanted.intersection(terms_of(text)))
+    name = last_part(it.name).lower()
+    return sum(_NAME_WEIGHT * (root in name) + (root in text) for root in roots)
 
 
 def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
     return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
 
 
-def _declared_before(generation: Generation, rows: Sequence[ChunkRow], hit: Hit) -> Hit:
-    """Name a part of a symbol after the declaration in an earlier chunk of the file, whose rows are given."""
-    before = [row for row in rows if hit.symbol in row.defines and row.start_line <= hit.start_line]
+def _declared_before(generation: Generation, hit: Hit) -> Hit:
+    """Name a part of a symbol after the declaration in an earlier chunk of the file."""
+    columns = ("position", "id", "start_line", "defines")
+    rows = generation.manifest.columns_near(hit.path, range(hit.position), columns, naming=hit.symbol)
+    before = [row for row in rows if hit.symbol in row[-1]]
     if not before:
         return hit
-    row = before[-1]
-    payload = generation.store.payloads([row.id], ["text", "definitions"]).get(row.id, {})
+    _, name, start, _ = max(before)
+    payload = generation.store.payloads([name], ["text", "definitions"]).get(name, {})
     found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
-    return _of(hit, found[-1], row.start_line, str(payload.get("text", "")).split("\n")) if found else hit
+    return _of(hit, found[-1], start, str(payload.get("text", "")).split("\n")) if found else hit
 
 
 def _signature(lines: Sequence[str], it: StoredDefinition) -> str:
@@ -174,10 +173,13 @@ def _signature(lines: Sequence[str], it: StoredDefinition) -> str:
     shown, depth = list[str](), 0
     for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
         shown.append(line)
-        depth += len(_OPENING.findall(line)) - len(_CLOSING.findall(line))
+        depth += line.count("(") + line.count("[") - line.count(")") - line.count("]")
         if depth <= 0 and number >= it.line:
             break
     text = "\n".join(shown).strip()
     if it.last > it.line or "{" in shown[-1]:
-        text = _BODY.sub("", text.partition("{")[0] if "(" in text.partition("{")[0] else text)
+        head = text.partition("{")[0]
+        text = (head if "(" in head else text).rstrip()
+        begin = next(filter(text.endswith, _BEGINS), "")
+        text = text.removesuffix(begin)
     return text[:_MOST_SIGNATURE].rstrip()
