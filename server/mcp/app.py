@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
@@ -19,6 +19,7 @@ from cqm.server.config.settings import Settings
 from cqm.server.console import LineFormatter
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
+from cqm.server.mcp.arguments import accepted, slim_schema
 from cqm.server.mcp.http import serve_http
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
@@ -87,6 +88,19 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
     (tools.chunk_preview, "Preview chunks", _CHUNK_PREVIEW, _LOOKS_ONLY),
 )
 
+# For clients that show a model only names until it looks for a tool: the first two stand in its first request.
+_META = {
+    "search": {
+        "anthropic/alwaysLoad": True,
+        "anthropic/searchHint": "search code, find where, grep, semantic search",
+        "anthropic/maxResultSizeChars": 40_000,
+    },
+    "usages": {
+        "anthropic/alwaysLoad": True,
+        "anthropic/searchHint": "references, callers, usages of a symbol",
+        "anthropic/maxResultSizeChars": 40_000,
+    },
+}
 _ALIASES = {"references": "usages", "find_references": "usages"}
 
 
@@ -94,8 +108,17 @@ class _Server(MCPServer[Served]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool, also by a name that agents guess for it."""
-        return await super().call_tool(_ALIASES.get(name, name), arguments, context)
+        """Call a tool, also by a name that agents guess for it, and with arguments as agents write them."""
+        name = _ALIASES.get(name, name)
+        tool = next((it for it in await self.list_tools() if it.name == name), None)
+        given = accepted(name, tool.input_schema["properties"], arguments) if tool else arguments
+        return await super().call_tool(name, given, context)
+
+    async def list_tools(self) -> list[Tool]:
+        """List all tools with schemas in few tokens."""
+        return [
+            it.model_copy(update={"input_schema": slim_schema(it.input_schema)}) for it in await super().list_tools()
+        ]
 
 
 def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
@@ -125,7 +148,14 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
         log_level="WARNING",
     )
     for tool, title, description, annotations in _TOOLS:
-        server.add_tool(tool, title=title, description=description, annotations=annotations, structured_output=False)
+        server.add_tool(
+            tool,
+            title=title,
+            description=description,
+            annotations=annotations,
+            meta=_META.get(tool.__name__),
+            structured_output=False,
+        )
     return server
 
 

@@ -1,0 +1,89 @@
+"""Schemas of tools as agents read them best, and arguments as agents write them.
+
+Agents guess names of other servers (`max_results`), write one value for a list, and pass null for nothing. What can be
+meant in one way is understood; an argument of no tool is refused with the nearest, never ignored.
+"""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "query": ("q", "question", "search", "search_query", "pattern", "text"),
+    "path": ("directory", "dir", "folder", "root", "repo", "repo_path", "project_path", "file", "file_path"),
+    "limit": ("max_results", "top_k", "k", "n", "count", "n_results", "num_results", "max_count"),
+    "language": ("languages", "lang"),
+    "kind": ("kinds", "types", "symbol_kind"),
+    "source": ("sources", "source_types"),
+    "include": ("glob", "globs", "include_globs", "file_pattern", "paths", "include_patterns"),
+    "exclude": ("exclude_globs", "ignore", "exclude_patterns"),
+    "cursor": ("next_cursor", "page"),
+    "token_budget": ("max_tokens", "budget", "tokens"),
+    "name": ("symbol", "symbol_name", "identifier", "query"),
+    "wait_seconds": ("wait", "timeout", "timeout_seconds"),
+    "force": ("rebuild", "reindex"),
+    "changed_since": ("since", "modified_since"),
+}
+"""An argument of ours, and names that other servers have for it."""
+
+
+def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema of arguments in fewer tokens: no titles, no null beside a type, no default of null.
+
+    Unknown arguments are refused (`additionalProperties`), as `accepted` does.
+    """
+    properties = {name: _slim(each) for name, each in schema.get("properties", {}).items()}
+    slim = {"type": "object", "properties": properties, "additionalProperties": False}
+    return slim | ({"required": schema["required"]} if schema.get("required") else {})
+
+
+def _slim(schema: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
+    options = [it for it in schema.get("anyOf", ()) if it.get("type") != "null"]
+    if len(options) == 1:
+        kept = {**options[0], **kept}
+    elif options:
+        kept["anyOf"] = options
+    if "default" in kept and kept["default"] in (None, "", False):
+        del kept["default"]
+    return kept
+
+
+def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments under our names, with a list where one is wanted.
+
+        accepted("search", properties, {"query": "x", "languages": "go", "max_results": 3, "path": None})
+        # {"query": "x", "language": ["go"], "limit": 3}
+
+    Parameters:
+        tool: its name, for errors.
+        properties: of its slim schema.
+        arguments: as the client gave them.
+
+    Raises:
+        ToolError: an argument that the tool does not have, or two for one; it names the nearest.
+    """
+    known: dict[str, Any] = {}
+    for given, value in arguments.items():
+        name = given if given in properties else _ours(given, properties)
+        if not name:
+            raise ToolError(_refusal(tool, given, [*properties]))
+        if name in known:
+            raise ToolError(f"`{tool}` got `{name}` twice, once as `{given}`. Leave one out.")
+        if value is not None:
+            is_list = properties[name].get("type") == "array"
+            known[name] = [value] if is_list and isinstance(value, str) else value
+    return known
+
+
+def _ours(given: str, properties: Mapping[str, Any]) -> str:
+    plain = given.lower().replace("-", "_")
+    return next((name for name in properties if name == plain or plain in _NAMES.get(name, ())), "")
+
+
+def _refusal(tool: str, given: str, names: Sequence[str]) -> str:
+    near = get_close_matches(given, names, 1)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    return f"`{tool}` has no argument `{given}`.{hint} It has: {', '.join(names)}."
