@@ -175,7 +175,7 @@ with Index.open(tree, IndexOptions(home / "warm", embedding=options.embedding)) 
     index.update()
     index.search(Query("compute_3_3"))
 # Python itself may be closed to that user, too.
-source = source_of_workers()
+source, another = source_of_workers(), source_of_workers()
 if os.geteuid() == 0:
     os.setegid(65534)
     os.seteuid(65534)
@@ -229,7 +229,7 @@ place = folder / (folder / "current").read_text()
 place.chmod(0o500)
 attempt("second opening", lambda: Index.open(tree, options))
 place.chmod(0o700)
-with Index.open(tree, options) as index:
+with Index.open(tree, options, another) as index:
     print(index.status().damage, index.update().chunks_written, index.search(Query("compute_3_3")).hits[0].path)
 home.chmod(0o500)
 attempt("another", lambda: Index.open(tree / "module_3.py", options))

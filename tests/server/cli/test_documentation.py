@@ -24,12 +24,13 @@ def documented() -> dict[str, set[str]]:
 
 
 def declared() -> dict[str, set[str]]:
-    """The options of the commands themselves, but --help, which each has."""
+    """The options of the commands themselves, but --help, which each has; those that help hides are other names."""
     return {
         name: {
             option for parameter in command.params if isinstance(parameter, click.Option) for option in parameter.opts
         }
         for name, command in commands()
+        if not command.hidden
     }
 
 

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -205,8 +207,15 @@ def test_a_rebuild_that_is_killed_or_stopped_leaves_the_old_index(cqm: "Cqm") ->
     assert "the index is unchanged" in said
 
 
-def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm") -> None:
-    embedding = {"CQM_EMBEDDING_PROVIDER": "embedded"}
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A folder on a disk: in memory, a file takes its whole size where it has holes."""
+    with TemporaryDirectory(dir="/var/tmp" if Path("/var/tmp").is_dir() else None) as folder:
+        yield Path(folder).resolve()
+
+
+def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm", on_disk: Path) -> None:
+    embedding = {"CQM_EMBEDDING_PROVIDER": "embedded", "CQM_INDEX_HOME": str(on_disk)}
     add_modules(cqm, 400)
     cqm.run("index", **embedding)
     for number in range(300):
