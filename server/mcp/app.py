@@ -110,8 +110,8 @@ class _Server(MCPServer[Served]):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool, also by a name that agents guess for it, and with arguments as agents write them."""
         name = _ALIASES.get(name, name)
-        tool = next((it for it in await self.list_tools() if it.name == name), None)
-        given = accepted(name, tool.input_schema["properties"], arguments) if tool else arguments
+        tool = next((it for it in await super().list_tools() if it.name == name), None)
+        given = accepted(name, slim_schema(tool.input_schema)["properties"], arguments) if tool else arguments
         return await super().call_tool(name, given, context)
 
     async def list_tools(self) -> list[Tool]:

@@ -15,14 +15,14 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "path": ("directory", "dir", "folder", "root", "repo", "repo_path", "project_path", "file", "file_path"),
     "limit": ("max_results", "top_k", "k", "n", "count", "n_results", "num_results", "max_count"),
     "language": ("languages", "lang"),
-    "kind": ("kinds", "types", "symbol_kind"),
+    "kind": ("kinds", "symbol_kind"),
     "source": ("sources", "source_types"),
     "include": ("glob", "globs", "include_globs", "file_pattern", "paths", "include_patterns"),
     "exclude": ("exclude_globs", "ignore", "exclude_patterns"),
-    "cursor": ("next_cursor", "page"),
+    "cursor": ("next_cursor",),
     "token_budget": ("max_tokens", "budget", "tokens"),
     "name": ("symbol", "symbol_name", "identifier", "query"),
-    "wait_seconds": ("wait", "timeout", "timeout_seconds"),
+    "wait_seconds": ("wait",),
     "force": ("rebuild", "reindex"),
     "changed_since": ("since", "modified_since"),
 }
@@ -46,7 +46,8 @@ def _slim(schema: Mapping[str, Any]) -> dict[str, Any]:
         kept = {**options[0], **kept}
     elif options:
         kept["anyOf"] = options
-    if "default" in kept and kept["default"] in (None, "", False):
+    default = kept.get("default", 0)
+    if default is None or default is False or default == "":
         del kept["default"]
     return kept
 

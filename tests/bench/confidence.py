@@ -109,7 +109,7 @@ def main() -> None:
 def is_answered(results: list[dict[str, Any]], wanted: list[tuple[str, int, int]]) -> bool:
     """Whether one of the first ten results has a line that answers."""
     return any(
-        it["path"].endswith(path) and it["start_line"] <= end and it["end_line"] >= start
+        (path == it["path"] or path.endswith(f"/{it['path']}")) and it["start_line"] <= end and it["end_line"] >= start
         for it in results[:10]
         for path, start, end in wanted
     )

@@ -68,10 +68,6 @@ class FileLines:
     parts: tuple[Part, ...]
     lines: Mapping[int, str]
 
-    def around(self, line: int) -> Symbol | None:
-        """Return the innermost symbol around a line, as far as these chunks tell."""
-        return innermost(self.parts, line)
-
 
 def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool]:
     """Return the files with lines containing a name as a word, by path, and whether these are all.

@@ -75,6 +75,7 @@ async def test_an_argument_that_can_be_meant_in_one_way_is_understood(
         ),
         ("search", {"query": "x", "verbosity": 3}, "`search` has no argument `verbosity`. It has: query, like, path,"),
         ("search", {"query": "x", "limit": 3, "top_k": 4}, "`search` got `limit` twice, once as `top_k`."),
+        ("search", {"query": "x", "page": 2}, "`search` has no argument `page`."),
         ("index_status", {"query": "x"}, "`index_status` has no argument `query`."),
     ],
 )
