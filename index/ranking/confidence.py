@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.question import Question
-from cqm.index.text.terms import name_term, terms_of
+from cqm.index.text.terms import name_term, stem_term, terms_of
 
 _KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
+_BEST = 3
+"""Results of which one may have an answer's words by itself."""
 
 
 class Signs(NamedTuple):
@@ -52,19 +54,35 @@ def signs_of(question: Question, cosines: Mapping[str, Mapping[str, float]], tex
     wanted = frozenset(term for term, weight in pairs if weight >= 1)
     if not wanted or not texts:
         return Signs(0.0, 0.0, 0.0, 0.0, 0.0)
-    terms = [frozenset(terms_of(text)) for text in texts]
-    said = frozenset[int]().union(*terms)
-    found = [wanted & it for it in terms]
+    name = frozenset(name_term(question.symbol).indices) if question.symbol else frozenset[int]()
+    found = _said(wanted | name, question, texts)
+    said = frozenset[int]().union(*found)
     is_known = all(space.startswith(_KNOWN_SPACE) for space in cosines)
     nearest = max((max(scores.values(), default=0.0) for scores in cosines.values()), default=0.0) if is_known else 0.0
     return Signs(
-        len(found[0]) / len(wanted),
-        max(map(len, found[:3])) / len(wanted),
+        len(wanted & found[0]) / len(wanted),
+        max(len(wanted & it) for it in found[:_BEST]) / len(wanted),
         len(wanted & said) / len(wanted),
         nearest,
         1 / len(wanted),
-        float(bool(question.symbol) and said.isdisjoint(name_term(question.symbol).indices)),
+        float(bool(name) and said.isdisjoint(name)),
     )
+
+
+def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> list[frozenset[int]]:
+    """Return the terms asked for in each of the first texts, and in each further one that may have what these lack.
+
+    Splitting a text into terms is dear, looking for the root of a word in it is not.
+    """
+    roots = {stem_term(word): word.removesuffix("y") for word in question.words}
+    found = [asked.intersection(terms_of(text)) for text in texts[:_BEST]]
+    missing = asked.difference(*found)
+    for text in texts[_BEST:]:
+        lowered = text.lower()
+        if any(roots.get(term, "") in lowered for term in missing):
+            found.append(asked.intersection(terms_of(text)))
+            missing -= found[-1]
+    return found
 
 
 class _Regression(NamedTuple):

@@ -1,6 +1,7 @@
 """Name each hit after the definition in it that fits the question, and tell the line of that definition."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -105,16 +106,17 @@ def named_after_matches(
         StoreError, ManifestError: the index cannot be read.
     """
     roots = roots_of(question)
-    named = []
-    for hit, payload, asked in zip(hits, payloads, lines, strict=True):
+    named = list(hits)
+    parts = []
+    for place, (hit, payload, asked) in enumerate(zip(hits, payloads, lines, strict=True)):
         defined = read_definitions(payload.get("definitions", ""))
-        text = hit.text.split("\n")
-        at = _around(defined, asked - hit.start_line) if asked else _best(question, roots, hit, defined, text)
+        at = _around(defined, asked - hit.start_line) if asked else _best(question, roots, hit, defined)
         if at:
-            named.append(_of(hit, at, hit.start_line, text))
-        else:
-            is_part = hit.symbol and source_type_of(hit.language) == CODE
-            named.append(_declared_before(generation, hit) if is_part else hit)
+            named[place] = _of(hit, at, hit.start_line, hit.text.split("\n"))
+        elif hit.symbol and source_type_of(hit.language) == CODE:
+            parts.append(place)
+    for place, whole in zip(parts, _declared_before(generation, [hits[place] for place in parts]), strict=True):
+        named[place] = whole
     return tuple(named)
 
 
@@ -125,47 +127,55 @@ def _around(defined: Sequence[StoredDefinition], line: int) -> StoredDefinition 
 
 
 def _best(
-    question: Question, roots: Sequence[str], hit: Hit, defined: Sequence[StoredDefinition], lines: Sequence[str]
+    question: Question, roots: Sequence[str], hit: Hit, defined: Sequence[StoredDefinition]
 ) -> StoredDefinition | None:
     """Return the definition a hit was found for; None if nothing tells it."""
-    if asked := fitting([it.name for it in defined], question.symbol, hit.path):
+    if question.symbol and (asked := fitting([it.name for it in defined], question.symbol, hit.path)):
         return defined[asked[0]]
-    if len(defined) == 1:
-        return defined[0]
+    if len(defined) <= 1:
+        return defined[0] if defined else None
     # Looking for the roots of words is far cheaper than splitting lines into terms.
-    lowered = [line.lower() for line in lines]
-    scores = [_fit(it, defined, roots, lowered) for it in defined]
-    if scores and max(scores) > 0:
+    text = hit.text.lower()
+    found = [root for root in roots if root in text]
+    scores = _fits(defined, found, text.split("\n")) if found else [0]
+    if max(scores) > 0:
         best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
         return defined[best]
     return next((it for it in defined if it.name == hit.symbol), None)
 
 
-def _fit(
-    it: StoredDefinition, all_of_them: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]
-) -> int:
-    """Count the words of the question in a definition: in its name, its lines, and the comment above it."""
-    ends = [end for other in all_of_them for end in (other.line, other.last) if end < it.first]
-    text = "\n".join(lines[max(ends, default=-1) + 1 : it.last + 1])
-    name = last_part(it.name).lower()
-    return sum(_NAME_WEIGHT * (root in name) + (root in text) for root in roots)
+def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]) -> list[int]:
+    """Count the words of the question in each definition: in its name, its lines, and the comment above it."""
+    ends = sorted({end for it in defined for end in (it.line, it.last)})
+    scores = []
+    for it in defined:
+        before = bisect_left(ends, it.first)
+        text = "\n".join(lines[ends[before - 1] + 1 if before else 0 : it.last + 1])
+        name = last_part(it.name).lower()
+        scores.append(sum(_NAME_WEIGHT * (root in name) + (root in text) for root in roots))
+    return scores
 
 
 def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
     return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
 
 
-def _declared_before(generation: Generation, hit: Hit) -> Hit:
-    """Name a part of a symbol after the declaration in an earlier chunk of the file."""
+def _declared_before(generation: Generation, hits: Sequence[Hit]) -> list[Hit]:
+    """Name parts of symbols after the declarations in earlier chunks of their files."""
     columns = ("position", "id", "start_line", "defines")
-    rows = generation.manifest.columns_near(hit.path, range(hit.position), columns, naming=hit.symbol)
-    before = [row for row in rows if hit.symbol in row[-1]]
-    if not before:
-        return hit
-    _, name, start, _ = max(before)
-    payload = generation.store.payloads([name], ["text", "definitions"]).get(name, {})
-    found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
-    return _of(hit, found[-1], start, str(payload.get("text", "")).split("\n")) if found else hit
+    declared = []
+    for hit in hits:
+        rows = generation.manifest.columns_near(hit.path, range(hit.position), columns, naming=hit.symbol)
+        declared.append(max((row for row in rows if hit.symbol in row[-1]), default=None))
+    ids = [row[1] for row in declared if row]
+    payloads = generation.store.payloads(ids, ["text", "definitions"]) if ids else {}
+    named = []
+    for hit, row in zip(hits, declared, strict=True):
+        payload = payloads.get(row[1], {}) if row else {}
+        found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
+        lines = str(payload.get("text", "")).split("\n")
+        named.append(_of(hit, found[-1], row[2], lines) if row and found else hit)
+    return named
 
 
 def _signature(lines: Sequence[str], it: StoredDefinition) -> str:

@@ -86,6 +86,11 @@ def name_term(name: str) -> SparseTerms:
     return SparseTerms((_hashes(word)[-1],), (1.0,))
 
 
+def stem_term(word: str) -> int:
+    """Return the term of a word that is stemmed."""
+    return _hash(word)
+
+
 def label_term(label: str) -> SparseTerms:
     """Return the one term of a label."""
     return SparseTerms((_label_hash(label),), (1.0,))
