@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from cqm.server.config.project_root import is_too_wide
+from cqm.server.config.project_root import is_too_wide, project_root
 from cqm.server.errors import PathRefusedError
 
 _HOW_TO_ALLOW = (
@@ -24,7 +24,7 @@ class Guard:
 
     Attributes:
         granted: folders from the command line and the settings.
-        working: the working folder, which counts when none is granted.
+        working: the project around the working folder, which counts when none is granted.
         ask_clients: whether roots named by a client count too. They do over stdio, where the client is the user's own
             program; a network client can't grant itself anything.
     """
@@ -83,13 +83,15 @@ class Guard:
 
 
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
-    """Make a guard of folders in the user's words.
+    """Make a guard of folders in the user's words; without any, of the project around the working folder.
+
+    It is the project that `cqm search` would search there.
 
     Raises:
         PathRefusedError: a granted folder doesn't exist.
     """
     folders = tuple(_existing(folder) for folder in granted)
-    return Guard(folders, (working or Path.cwd()).resolve(), ask_clients)
+    return Guard(folders, project_root((working or Path.cwd()).resolve()), ask_clients)
 
 
 def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:

@@ -58,18 +58,17 @@ _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
-PathInScope = Annotated[str | None, Field(description="File or folder; default: the open folder.")]
+PathInScope = Annotated[str | None, Field(description="File or folder; default: the open one.")]
 Wait = Annotated[
     float | None,
-    Field(ge=0, le=240, description="Longest wait for the indexing, in seconds (default 45)."),
+    Field(ge=0, le=240, description="Default 45."),
 ]
 WaitForChanges = Annotated[
     float | None,
     Field(
         ge=0,
         le=240,
-        description="Longest wait for known changes to be indexed, in seconds (default: only for a folder's first "
-        "indexing, 45).",
+        description="Longest wait for changes to be indexed; default: 45 for a first index, else 0.",
     ),
 ]
 PlainValue = str | int | float | bool | list[str]
@@ -124,32 +123,25 @@ async def index_path(
 async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
-    query: Annotated[str, Field(description="A question, a symbol's name, an error message or a file's name.")] = "",
+    query: Annotated[str, Field(description="Question, symbol, path, message or trace.")] = "",
     like: Annotated[
-        str, Field(description='In place of a query: find chunks similar to these lines: "src/app.py:40-61".')
+        str, Field(description="In place of a query, lines to find similar chunks to: src/app.py:40-61.")
     ] = "",
     path: PathInScope = None,
-    limit: Annotated[int | None, Field(ge=1, le=100, description="Results per page (default 10).")] = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10.")] = None,
     mode: Annotated[
         Literal["hybrid", "semantic", "lexical"] | None,
-        Field(description="hybrid (default), semantic (meaning alone) or lexical (words alone)."),
+        Field(description="Meaning and words (default), meaning, or words."),
     ] = None,
-    language: Annotated[list[str] | None, Field(description='Only these languages: ["python", "go"].')] = None,
-    kind: Annotated[list[str] | None, Field(description='Only these kinds: ["function", "class", "section"].')] = None,
-    source: Annotated[
-        list[Literal["code", "documentation", "config", "data", "issue"]] | None,
-        Field(description='Only these sources: ["issue"], ["code", "documentation"].'),
-    ] = None,
-    include: Annotated[
-        list[str] | None, Field(description='Only files matching a glob, relative to `path`: ["src/**", "*.py"].')
-    ] = None,
-    exclude: Annotated[list[str] | None, Field(description='No files matching a glob: ["tests/**"].')] = None,
-    changed_since: Annotated[
-        str | None, Field(description="Only files changed since: a span back (2d, 12h) or a date (2026-03-01).")
-    ] = None,
-    cursor: Annotated[str, Field(description="From the previous page, for the next one.")] = "",
+    language: Annotated[list[str] | None, Field(description='["python", "go"]')] = None,
+    kind: Annotated[list[str] | None, Field(description='["function", "class", "section"]')] = None,
+    source: list[Literal["code", "documentation", "config", "data", "issue"]] | None = None,
+    include: Annotated[list[str] | None, Field(description='Globs below `path`: ["src/**", "*.py"].')] = None,
+    exclude: Annotated[list[str] | None, Field(description='["tests/**"]')] = None,
+    changed_since: Annotated[str | None, Field(description="2d, 12h or 2026-03-01.")] = None,
+    cursor: Annotated[str, Field(description="Of the page before.")] = "",
     token_budget: Annotated[
-        int | None, Field(ge=200, le=24_000, description="Most tokens of the reply (default 6000).")
+        int | None, Field(ge=200, le=24_000, description="Most tokens of the reply; default 6000.")
     ] = None,
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
@@ -183,14 +175,14 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 async def usages(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
-    name: Annotated[str, Field(description="A symbol, plain or qualified: get_url, Client.get_url.")],
+    name: Annotated[str, Field(description="get_url or Client.get_url")],
     path: PathInScope = None,
     kind: Annotated[
-        list[Literal["calls", "uses", "tests", "documentation"]] | None, Field(description="Only these references.")
+        list[Literal["calls", "uses", "tests", "documentation"]] | None, Field(description="Only these.")
     ] = None,
     limit: Annotated[int, Field(ge=1, le=1000, description="References a page.")] = 50,
-    cursor: Annotated[str, Field(description="From the previous page, for the next one.")] = "",
-    depth: Annotated[int, Field(ge=1, le=5, description="Levels of callers: 2 adds the callers of callers.")] = 1,
+    cursor: Annotated[str, Field(description="Of the page before.")] = "",
+    depth: Annotated[int, Field(ge=1, le=5, description="2 adds the callers of callers.")] = 1,
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""

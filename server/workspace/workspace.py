@@ -129,16 +129,16 @@ class Workspace:
     def root_of(self, path: Path, allowed: Path) -> Path:
         """Find the root whose index answers for a path, at or above it and not above the allowed root.
 
-        It is the nearest folder with an index; without one, the nearest project; else the allowed root. So paths below
-        one root share one index.
+        It is the nearest project with an index; without one, the nearest project; else the allowed root. So paths below
+        one root share one index, and the index of a folder inside a project never hides the project's.
 
         Raises:
             SettingsError: the cqm.yml of a folder in between is not valid.
         """
-        places = [place for place in (path, *path.parents) if place.is_relative_to(allowed)]
-        indexed = (place for place in places if place in self._open or self._has_index(place))
-        marked = (place for place in places if is_project(place))
-        return next(indexed, None) or next(marked, allowed)
+        places = (place for place in (path, *path.parents) if place.is_relative_to(allowed))
+        projects = [place for place in places if place == allowed or is_project(place)]
+        indexed = (place for place in projects if place in self._open or self._has_index(place))
+        return next(indexed, projects[0])
 
     def open_roots(self) -> tuple[Path, ...]:
         """Roots of the open indexes."""

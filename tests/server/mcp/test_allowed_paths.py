@@ -152,3 +152,11 @@ def test_a_path_that_no_file_can_have_is_refused_in_one_short_line(tmp_path: Pat
 
 def test_a_uri_that_no_file_can_have_names_no_folder() -> None:
     assert folders_of_uris(["file:///" + "a" * 5000, "file:///a%00b", "file:///%ff%fe", "file://[x/"]) == ()
+
+
+def test_a_server_started_inside_a_project_serves_all_of_it(project: Path) -> None:
+    (project / ".git").mkdir()
+    inside = project / "src"
+    inside.mkdir(exist_ok=True)
+    assert make_guard((), working=inside).roots() == (project,)
+    assert make_guard((inside,), working=inside).roots() == (inside,)

