@@ -292,6 +292,8 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
         # The job may have passed files changed since it began.
         await running.wait(end - anyio.current_time(), _progress_to(ctx))
     job = opened.start_or_join()
+    # For the index itself: a call that its client gives up, or times out of, leaves the indexing it began going on.
+    job.join()
     done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
     if not done:
         return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
@@ -301,6 +303,8 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
         if not complete:
             raise
         return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
+    # The watch begins with a look of its own; the answer is not known to be fresh before its end.
+    await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
     return ""
 
 

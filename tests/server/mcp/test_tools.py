@@ -727,28 +727,32 @@ async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project:
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
-async def test_a_cancelled_call_cancels_the_job_that_nobody_else_wants(connect: Connect, project: Path) -> None:
+async def test_a_cancelled_call_stops_the_indexing_it_asked_for_and_not_that_of_a_search(
+    connect: Connect, project: Path
+) -> None:
     for number in range(1500):
         (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 3)
-    started = anyio.Event()
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        started.set()
+    async def cancel(client: Client, tool: str, **arguments: Any) -> str:
+        """Cancel a call once it tells progress; return the status after the indexing."""
+        started = anyio.Event()
 
-    async with connect(project) as client:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            started.set()
+
         async with anyio.create_task_group() as tasks:
-
-            async def index() -> None:
-                await client.call_tool("index_path", {"wait_seconds": 120}, progress_callback=note)
-
-            tasks.start_soon(index)
+            tasks.start_soon(partial(client.call_tool, tool, arguments, progress_callback=note))
             await started.wait()
             tasks.cancel_scope.cancel()
         with anyio.fail_after(WAIT_SECONDS):
             while "goes on" in (status := await call(client, "index_status")):
                 await anyio.lowlevel.checkpoint()
-        assert "not complete" in status
-        assert "1,502 files" in await until(client, "limit_7_retries", lambda text: "goes on" not in text)
+        return status
+
+    async with connect(project) as client:
+        assert "not complete" in await cancel(client, "index_path", wait_seconds=120)
+        assert "\n  complete" in await cancel(client, "search", query="limit_7_retries", wait_seconds=120)
+        assert "limit_7_retries" in await call(client, "search", query="limit_7_retries")
 
 
 async def test_an_unexpected_error_is_named_by_its_type_and_logged(caplog: pytest.LogCaptureFixture) -> None:
