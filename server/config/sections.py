@@ -66,7 +66,9 @@ class ServerSection:
     """The MCP server."""
 
     roots: tuple[Path, ...] = option(
-        (), "Folders that clients may index and search; the project around the working folder when empty.", kind="folder"
+        (),
+        "Folders that clients may index and search; the project around the working folder when empty.",
+        kind="folder",
     )
     http: str = option("", "HOST:PORT to serve streamable HTTP on; stdio when empty.", kind="host and port")
     token_budget: int = option(
