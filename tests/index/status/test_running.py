@@ -140,7 +140,13 @@ def test_improving_is_told_beside_an_update(tree: Path, options: IndexOptions, s
             assert (status.state, status.lacking) == (IndexState.COMPLETE, 3)
             (tree / "new.md").write_text("# New\n")
             tasks: list[set[str]] = []
-            index.update(["new.md"], report=lambda _: tasks.append({run.task for run in index.status().running}))
+
+            def note(_: Progress) -> None:
+                tasks.append({run.task for run in index.status().running})
+                # The model takes one request at a time: the update waits for the one that is held.
+                opened.set()
+
+            index.update(["new.md"], report=note)
             assert tasks[0] == {"improve", "update of paths"}
         finally:
             opened.set()
