@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from math import log1p
 from typing import Any
 
 from cqm.chunkers.metadata import CODE, source_type_of
@@ -17,6 +18,10 @@ from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
 """A word of the question counts as so many in a definition's name."""
+_CALLABLE_FACTOR = 1.2
+"""Questions mostly ask what something does. Of 489 results with the answer to a question by span in Go and Python, 396
+are named after its function with this factor and with weights, 382 without; in PHP, Rust and TypeScript as many."""
+_CALLABLE = frozenset({"function", "method", "constructor"})
 _MOST_TIED = 30
 """Definitions of one name to compare; more are of many types."""
 _MOST_SIGNATURE = 300
@@ -137,22 +142,28 @@ def _best(
     # Looking for the roots of words is far cheaper than splitting lines into terms.
     text = hit.text.lower()
     found = [root for root in roots if root in text]
-    scores = _fits(defined, found, text.split("\n")) if found else [0]
+    scores = _fits(defined, found, text.split("\n")) if found else [0.0]
     if max(scores) > 0:
         best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
         return defined[best]
     return next((it for it in defined if it.name == hit.symbol), None)
 
 
-def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]) -> list[int]:
-    """Count the words of the question in each definition: in its name, its lines, and the comment above it."""
+def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]) -> list[float]:
+    """Weigh the words of the question in each definition: in its name, its lines, and the comment above it."""
     ends = sorted({end for it in defined for end in (it.line, it.last)})
+    befores = [bisect_left(ends, it.first) for it in defined]
+    texts = [
+        "\n".join(lines[ends[before - 1] + 1 if before else 0 : it.last + 1])
+        for before, it in zip(befores, defined, strict=True)
+    ]
+    # A word that few of them have tells more.
+    weights = {root: log1p(len(texts) / found) for root in roots if (found := sum(root in text for text in texts))}
     scores = []
-    for it in defined:
-        before = bisect_left(ends, it.first)
-        text = "\n".join(lines[ends[before - 1] + 1 if before else 0 : it.last + 1])
+    for it, text in zip(defined, texts, strict=True):
         name = last_part(it.name).lower()
-        scores.append(sum(_NAME_WEIGHT * (root in name) + (root in text) for root in roots))
+        said = sum(weight * (_NAME_WEIGHT * (root in name) + (root in text)) for root, weight in weights.items())
+        scores.append(said * (_CALLABLE_FACTOR if it.kind in _CALLABLE else 1))
     return scores
 
 
