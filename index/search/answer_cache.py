@@ -15,7 +15,7 @@ from cqm.index.status.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 4
+_VERSION = 5
 """Increase it with every change of ranking or of the fields of an answer."""
 
 

@@ -21,8 +21,14 @@ _FOREIGN = (
     "/.cargo/registry/",
     "/rustc/",
     "/gems/",
+    "/lib/python",
+    "/lib/ruby/",
+    "/go/src/runtime/",
+    "/usr/local/go/src/",
+    "/rustlib/src/",
+    "/usr/include/",
 )
-"""Folders of packages: a file there is no file of the project, unless all of its path is."""
+"""Folders of packages and compilers: a file there is no file of the project, unless all of its path is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class NamedPlace(NamedTuple):
 # A file's name with an ending. Spaces count only where quotes or brackets end the path.
 # Every form is bounded: a text may be made to take long.
 _START = r"(?<![\w.@~+$%\[\]{}=,/\\-])"
-_PATH = _START + r"(?P<path>(?:[A-Za-z]:[\\/])?[\w.@~+$%\[\]{}=,/\\-]{0,400}[\w)\]]\.[A-Za-z]\w{0,9})"
+_PATH = _START + r"(?P<path>(?:[A-Za-z]:[\\/])?(?:[\w.@~+$%\[\]{}=,/\\-]|`(?=\d)){0,400}[\w)\]]\.[A-Za-z]\w{0,9})"
 _LINE = r"(?P<first>\d{1,7})"
 _ANY_PATH = rf"[^\"\n]{{1,{_LONGEST_PATH}}}"
 _FORMS = (
@@ -57,8 +57,11 @@ _BEFORE_PATH = re.compile(
 )
 _SLASHES = re.compile(r"/(?:\.?/)+")
 _QUERY = re.compile(r"\?.*$")
-_CAUSE = re.compile(r"^[ \t]*Caused by: ", re.MULTILINE)
-_LAST_CALL_LAST = re.compile(r"most recent call last|File \"")
+_CAUSE = re.compile(r"^[^\n]{0,100}?\bCaused by: ", re.MULTILINE)
+_LAST_CALL_LAST = re.compile(r"most recent call last|File \"|:\d+: in [\w<]")
+"""Python's traces, and those of pytest."""
+_INCLUDED_FROM = re.compile(r"^[^\n]{0,100}?(?:In file included | {10})from [^\n]*:\d+[,:]?[^\n]*$", re.MULTILINE)
+"""Compilers of C tell the way to a header before the error in it."""
 _IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
 _ANY_LINE = re.compile(r"[:(#] ?(?:L|l|lines?[ -])?\d|line:? \d")
 
@@ -75,6 +78,8 @@ def places_in(text: str) -> list[NamedPlace]:
     if not _ANY_LINE.search(text):
         return []
     text = _ESCAPES.sub("", text)
+    includes = "\n".join(_INCLUDED_FROM.findall(text))
+    text = f"{_INCLUDED_FROM.sub('', text)}\n{includes}" if includes else text
     causes = [found.start() for found in _CAUSE.finditer(text)]
     # The last cause is the innermost.
     parts = [text[start:end] for start, end in zip([0, *causes], [*causes, len(text)], strict=True)][::-1]

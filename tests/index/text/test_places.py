@@ -49,6 +49,25 @@ TEXTS = {
     "browser": ("foo@http://localhost:3000/static/app.js:12:5", [("3000/static/app.js", 12)]),
     "colours": ("\x1b[31merror\x1b[0m src/\x1b[1ma.ts\x1b[0m(12,5): x", [("src/a.ts", 12)]),
     "rustc": ("error[E0308]\n --> src/main.rs:2:5", [("src/main.rs", 2)]),
+    "pytest": (
+        "src/app.py:95: in run\n    value = make(value)\nsrc/make.py:44: in make\nE   AssertionError",
+        [("src/make.py", 44), ("src/app.py", 95)],
+    ),
+    "gcc": (
+        (
+            "In file included from src/a.c:3,\n                 from src/b.h:7:\n"
+            "/app/src/c.h: In function 'run':\n/app/src/c.h:12:5: error: 'x' undeclared"
+        ),
+        [("/app/src/c.h", 12), ("src/a.c", 3), ("src/b.h", 7)],
+    ),
+    "a cause in a log": (
+        (
+            "10:01:22 ERROR [w-1] \tat com.example.Gson.toJson(Gson.java:745)\n10:01:22 ERROR [w-1] Caused by: x\n"
+            "10:01:22 ERROR [w-1] \tat com.example.Streams.parse(Streams.java:60)"
+        ),
+        [("com/example/Streams.java", 60), ("com/example/Gson.java", 745)],
+    ),
+    "a generic file": ("at src/IFormatter`1.cs:21", [("src/IFormatter`1.cs", 21)]),
     "elixir": ("(app 1.7.0) lib/router.ex:12: App.Router.call/2", [("lib/router.ex", 12)]),
 }
 
