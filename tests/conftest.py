@@ -150,8 +150,8 @@ def tables() -> Mapping[str, frozenset[str]]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Two for each core: half of the time goes by in waiting, for disks, time-outs and other processes."""
-    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) * 2
+    """Three for each core: half of the time goes by in waiting, for disks, time-outs and other processes."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) * 3
 
 
 _PROVES = "proves"

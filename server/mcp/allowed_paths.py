@@ -128,12 +128,14 @@ def _only(roots: tuple[Path, ...]) -> Path:
 
 
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
-    """Resolve a path; look for a relative one in each root, and take the first hit."""
+    """Resolve a path; look for a relative one in each root, then beside it, and take the first hit."""
     if "\0" in path:
         raise PathRefusedError("path: expected no NUL character.")
     try:
         wanted = Path(path).expanduser()
         candidates = [(root / wanted).resolve() for root in roots]
+        # The name of a root may stand before a path, as in results of several roots.
+        candidates += [(root.parent / wanted).resolve() for root in roots if root.name in wanted.parts[:1]]
         return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
     except (OSError, RuntimeError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or str(error)

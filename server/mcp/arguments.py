@@ -50,7 +50,7 @@ def _slim(schema: Mapping[str, Any]) -> dict[str, Any]:
     if default is None or default is False or default == "":
         del kept["default"]
     # Nobody needs to read either: any option of a name, and no page of 0 results.
-    if kept["type"] == "object":
+    if kept.get("type") == "object":
         del kept["additionalProperties"]
     if kept.get("minimum") in {0, 1}:
         del kept["minimum"]

@@ -54,6 +54,19 @@ class Served:
         real, root = self.root_of(path, named)
         return Place(self.workspace.open(root), real)
 
+    def places(self, path: str | Sequence[str] | None, named: Sequence[Path]) -> "list[list[Place]]":
+        """Open the indexes answering for one path or several, for all open folders without any; group them by index.
+
+        Raises:
+            CqmError: see `open`.
+        """
+        folders = [path] if isinstance(path, str) else path or self.guard.granted or self.guard.roots(named)
+        of_root: dict[Path, list[Place]] = {}
+        for folder in folders:
+            place = self.open(str(folder), named)
+            of_root.setdefault(place.opened.index.root, []).append(place)
+        return list(of_root.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

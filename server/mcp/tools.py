@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
@@ -28,6 +29,7 @@ from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.times import parse_when
@@ -128,7 +130,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     like: Annotated[
         str, Field(description="In place of a query, lines to find similar chunks to: src/app.py:40-61.")
     ] = "",
-    path: PathInScope = None,
+    path: Annotated[str | list[str] | None, Field(description="Files or folders; default: all open ones.")] = None,
     limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10.")] = None,
     mode: Annotated[
         Literal["hybrid", "semantic", "lexical"] | None,
@@ -147,10 +149,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
 ) -> CallToolResult:
-    """Answer a question from the index of a path; make the index first when there is none."""
+    """Answer a question from the indexes of some paths; make an index first when there is none."""
     served = ctx.request_context.lifespan_context
-    place = await run_sync(served.open, path, named)
-    settings = place.opened.settings
+    places = await run_sync(served.places, path, named)
+    settings = places[0][0].opened.settings
     asked = Query(
         text=query,
         like=like,
@@ -160,15 +162,24 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         languages=tuple(name.lower() for name in language or ()),
         kinds=tuple(name.lower() for name in kind or ()),
         sources=tuple(source or ()),
-        include=place.include(include or ()),
-        exclude=place.globs(exclude or ()),
         changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
-    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
-    answer = await run_sync(_answer, place.opened, asked)
-    root = str(place.opened.index.root)
+    roots = [group[0].opened.index.root for group in places]
+    answers, note, shown = {}, "", asked
+    for group, name in zip(places, names_of(roots), strict=True):
+        opened = group[0].opened
+        note += await _bring_in_step(opened, served, wait_seconds, ctx)
+        within = [place.include(include or ()) for place in group]
+        shown = replace(
+            asked,
+            include=tuple(chain(*within)) if all(within) else (),
+            exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
+        )
+        answers[name] = await run_sync(_answer, opened, shown if len(places) == 1 else of_each_root(shown))
+    answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = (token_budget or settings.server.token_budget) - ceil(most_tokens(note))
-    text = note + render_answer(asked, answer, budget, root=root, explain=explain)
+    root = ", ".join(map(str, roots))
+    text = note + render_answer(shown, answer, budget, root=root, explain=explain)
     return with_facts(text, "answer", answer_facts(answer))
 
 

@@ -15,7 +15,7 @@ from recording import build_shim
 pytestmark = pytest.mark.processes
 
 SEED = 20
-CUTS = 16
+CUTS = 10
 
 
 @pytest.mark.fault("power cut")

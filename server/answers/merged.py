@@ -1,0 +1,83 @@
+"""Join the answers of several roots into one, with the name of its root before each path."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cqm.index.model.errors import QueryError
+from cqm.index.model.freshness import FreshState
+from cqm.index.model.query import Answer, Confidence, Hit, Query
+
+_GRADES = (Confidence.HIGH, Confidence.LOW, Confidence.NONE)
+_STATES = (FreshState.STALE, FreshState.UNKNOWN, FreshState.FRESH)
+_MOST = 100
+
+
+def names_of(roots: Sequence[Path]) -> list[str]:
+    """Name roots by their folders, with as many folders above as tell them apart.
+
+    names_of([Path("/home/me/api"), Path("/home/me/old/web"), Path("/home/me/web")])
+    # ["api", "old/web", "me/web"]
+    """
+    names = []
+    for root in roots:
+        parts = root.parts[1:] or root.parts
+        others = [other.parts for other in roots if other != root]
+        sizes = range(1, len(parts) + 1)
+        least = next((n for n in sizes if all(other[-n:] != parts[-n:] for other in others)), len(parts))
+        names.append("/".join(parts[-least:]))
+    return names
+
+
+def of_each_root(query: Query) -> Query:
+    """Return the query for each of several roots: enough results for the page wherever they come from.
+
+    Raises:
+        QueryError: the page ends behind the hundredth result.
+    """
+    end = int(query.cursor or 0) + query.limit if (query.cursor or "0").isdecimal() else query.limit
+    if end > _MOST:
+        raise QueryError(
+            f"`cursor {query.cursor}`: expected one of the first {_MOST} results of several folders.",
+            remedy="Search one of the folders.",
+        )
+    return replace(query, cursor="", limit=end)
+
+
+def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
+    """Join answers to a query of `of_each_root`: those of the surest roots first, then by score.
+
+    Parameters:
+        query: as it was asked.
+        answers: by the name of their root.
+    """
+    found = list(answers.values())
+    ranked = sorted(
+        (
+            (_GRADES.index(answer.confidence), -hit.score, place, _named(name, hit))
+            for name, answer in answers.items()
+            for place, hit in enumerate(answer.hits)
+        ),
+        key=lambda entry: entry[:3],
+    )
+    first = int(query.cursor or 0)
+    end = first + query.limit
+    is_more = len(ranked) > end or any(answer.next_cursor for answer in found)
+    worst = min(found, key=lambda answer: _STATES.index(answer.freshness.state))
+    return Answer(
+        hits=tuple(hit for *_, hit in ranked[first:end]),
+        next_cursor=str(end) if is_more and end < _MOST else "",
+        mode=found[0].mode,
+        degraded="; ".join(f"{name}: {answer.degraded}" for name, answer in answers.items() if answer.degraded),
+        files=sum(answer.files for answer in found),
+        chunks=sum(answer.chunks for answer in found),
+        complete=all(answer.complete for answer in found),
+        failed_files=sum(answer.failed_files for answer in found),
+        updated_at=min(answer.updated_at for answer in found),
+        freshness=worst.freshness,
+        confidence=min((answer.confidence for answer in found), key=_GRADES.index),
+    )
+
+
+def _named(name: str, hit: Hit) -> Hit:
+    return replace(hit, path=f"{name}/{hit.path}")
