@@ -23,11 +23,12 @@ from cqm.index.files.scan import read_bytes, scan
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import Answer, Query, ReferenceGroup, SearchMode
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.times import parse_when
@@ -129,10 +130,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         str, Field(description="In place of a query, lines to find similar chunks to: src/app.py:40-61.")
     ] = "",
     path: PathInScope = None,
-    limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10.")] = None,
+    limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10; lines 50.")] = None,
     mode: Annotated[
-        Literal["hybrid", "semantic", "lexical"] | None,
-        Field(description="Meaning and words (default), meaning, or words."),
+        Literal["hybrid", "semantic", "lexical", "exact", "regex"] | None,
+        Field(description="Meaning and words (default), meaning, words; or all lines with the text or regex, as grep."),
     ] = None,
     language: Annotated[list[str] | None, Field(description='["python", "go"]')] = None,
     kind: Annotated[list[str] | None, Field(description='["function", "class", "section"]')] = None,
@@ -151,12 +152,13 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
     settings = place.opened.settings
+    wanted = SearchMode(mode or settings.search.mode)
     asked = Query(
         text=query,
         like=like,
-        limit=limit or settings.search.limit,
+        limit=limit or (LINES_A_PAGE if wanted.is_of_lines else settings.search.limit),
         cursor=cursor,
-        mode=SearchMode(mode or settings.search.mode),
+        mode=wanted,
         languages=tuple(name.lower() for name in language or ()),
         kinds=tuple(name.lower() for name in kind or ()),
         sources=tuple(source or ()),
@@ -168,7 +170,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     answer = await run_sync(_answer, place.opened, asked)
     root = str(place.opened.index.root)
     budget = (token_budget or settings.server.token_budget) - ceil(most_tokens(note))
-    text = note + render_answer(asked, answer, budget, root=root, explain=explain)
+    if wanted.is_of_lines:
+        text = note + matched_text(asked, answer, budget, root=root)
+    else:
+        text = note + render_answer(asked, answer, budget, root=root, explain=explain)
     return with_facts(text, "answer", answer_facts(answer))
 
 
