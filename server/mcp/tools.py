@@ -126,7 +126,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
     query: Annotated[str, Field(description="Question, symbol, path, message or trace.")] = "",
-    like: Annotated[str, Field(description="Find chunks like these lines: src/app.py:40-61.")] = "",
+    like: Annotated[str, Field(description="Find chunks like these: src/app.py:40-61.")] = "",
     path: PathInScope = None,
     limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10.")] = None,
     mode: Annotated[
@@ -140,7 +140,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     exclude: Annotated[list[str] | None, Field(description='["tests/**"]')] = None,
     changed_since: Annotated[str | None, Field(description="2d, 12h or 2026-03-01.")] = None,
     cursor: Annotated[str, Field(description="Of the page before.")] = "",
-    token_budget: Annotated[int | None, Field(ge=200, le=24_000, description="Of the reply; default 6000.")] = None,
+    token_budget: Annotated[int | None, Field(ge=200, le=24_000, description="Default 6000.")] = None,
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
 ) -> CallToolResult:
