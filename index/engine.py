@@ -29,7 +29,8 @@ from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Bu
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
-from cqm.index.search.search import Searching, find
+from cqm.index.search.grep import Grepping, KnownFiles, find_lines
+from cqm.index.search.search import Page, Searching, find
 from cqm.index.search.usages import find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
@@ -69,6 +70,7 @@ class Index:
         self._turns = Turns()
         self._workers = Workers(options.workers, root, source)
         self._updates = Updating(root, folder, options, self._lineage, self._services, self._workers)
+        self._known = KnownFiles()
         self._used_at = -math.inf
 
     @classmethod
@@ -281,18 +283,17 @@ class Index:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            key = self._answers.key(serving, query)
-            answer = self._answers.get(key)
+            # The files decide, and may differ from the index at any time: nothing of such an answer is kept.
+            key = "" if query.mode.is_of_lines else self._answers.key(serving, query)
+            answer = self._answers.get(key) if key else None
             if answer is None:
                 answer = self._search(serving, query)
-                self._answers.put(key, answer)
+                if key:
+                    self._answers.put(key, answer)
             return replace(answer, freshness=freshness(self.root, serving.manifest))
 
     def _search(self, serving: Generation, query: Query) -> Answer:
-        models, reranker = self._services.questions.of(serving), self._services.reranker
-        # A server's searches cost this processor little, and may hang.
-        turns = self._turns if serving.store.in_folder else None
-        page = find(Searching(serving, models, reranker, self.options.rerank, turns), query)
+        page = self._lines(serving, query) if query.mode.is_of_lines else self._best(serving, query)
         manifest = serving.manifest
         files = manifest.counts("state")
         return Answer(
@@ -308,7 +309,17 @@ class Index:
             like=page.like,
             parents=page.parents,
             confidence=page.confidence,
+            matched=page.matched,
         )
+
+    def _best(self, serving: Generation, query: Query) -> Page:
+        models, reranker = self._services.questions.of(serving), self._services.reranker
+        # A server's searches cost this processor little, and may hang.
+        turns = self._turns if serving.store.in_folder else None
+        return find(Searching(serving, models, reranker, self.options.rerank, turns), query)
+
+    def _lines(self, serving: Generation, query: Query) -> Page:
+        return find_lines(Grepping(serving, self.root, self.options.scan, self._workers, self._known), query)
 
     def usages(
         self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1

@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -41,6 +41,9 @@ _PUT_FILE = (
     "INSERT OR REPLACE INTO file(path, state, reason, size, mtime_ns, read_at_ns, hash, language, ctime_ns, secrets) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)"
 )
+
+
+_LANGUAGE_OF = "SELECT language FROM file WHERE path = ?"
 
 
 class Manifest:
@@ -123,6 +126,10 @@ class Manifest:
     def paths(self) -> list[str]:
         """Sorted paths of all files with chunks in the index."""
         return [row[0] for row in self._database.look_up("SELECT DISTINCT path FROM chunk ORDER BY path")]
+
+    def languages(self) -> dict[str, str]:
+        """Languages of all files with chunks, by path."""
+        return dict(self._database.look_up("SELECT path, min(language) FROM chunk GROUP BY path"))
 
     def file_paths(self) -> list[str]:
         """Paths of all known files, in no order."""
@@ -277,6 +284,10 @@ class Manifest:
         """
         with self._transaction():
             for row, chunks in files:
+                if chunks is None and not row.language:
+                    # Read again without a change, and not chunked: the language is as it was.
+                    [(language,)] = self._db.execute(_LANGUAGE_OF, (row.path,)).fetchall() or [("",)]
+                    row = replace(row, language=language)  # noqa: PLW2901 - the row that is stored
                 self._db.execute(_PUT_FILE, file_values(row))
                 if chunks is not None:
                     self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount

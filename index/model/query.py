@@ -36,11 +36,22 @@ class SkipReason(StrEnum):
 
 
 class SearchMode(StrEnum):
-    """Evidence used by a search."""
+    """Evidence used by a search, or what it looks for: the lines with a text (exact) or a regular expression."""
 
     HYBRID = "hybrid"
     SEMANTIC = "semantic"
     LEXICAL = "lexical"
+    EXACT = "exact"
+    REGEX = "regex"
+
+    @property
+    def is_of_lines(self) -> bool:
+        """Whether it finds all matching lines in place of the best chunks."""
+        return self in {SearchMode.EXACT, SearchMode.REGEX}
+
+
+LINES_A_PAGE = 50
+"""Results a page of the modes that find lines, where nobody asks for another number."""
 
 
 class Confidence(StrEnum):
@@ -67,6 +78,8 @@ class Query:
         include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
             include, when there are any, and none of exclude.
         changed_since: keep files changed at or after this time, seconds since the epoch; None for all.
+        around: lines to show before and after a matching line, 0 to 20, for the modes that find lines; None shows two
+            where at most three lines match.
     """
 
     text: str
@@ -80,6 +93,7 @@ class Query:
     exclude: tuple[str, ...] = ()
     changed_since: float | None = None
     like: str = ""
+    around: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +109,7 @@ class Hit:
         metadata: by the names of `Metadata` and of its facts; nothing empty.
         line: with the name of that definition, 1-based; None if no definition is known.
         signature: the declaration of that definition, at most 300 characters; may be empty.
+        matches: of a text or pattern in the lines shown: line, first character and the one after the last, from 0.
     """
 
     path: str
@@ -112,6 +127,7 @@ class Hit:
     position: int = -1
     line: int | None = None
     signature: str = ""
+    matches: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -137,6 +153,25 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class Matched:
+    """Counts of a search for a text or pattern, over all pages.
+
+    Attributes:
+        matches, lines, files: found.
+        searched: number of files that the filters keep.
+        unread: of these, files that could not be read.
+        is_complete: whether these are all; otherwise the search was ended, or files are unread.
+    """
+
+    matches: int
+    lines: int
+    files: int
+    searched: int
+    unread: int = 0
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The ranked chunks for a query, and the state of the index.
 
@@ -153,6 +188,7 @@ class Answer:
         like: the place to which the hits are similar, and its names; empty for an ordinary question.
         parents: types and sections with enough parts among the hits to be shown whole; the outermost only.
         confidence: whether the hits have what was asked; there are hits in any case.
+        matched: counts, where lines with a text or pattern were asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -168,6 +204,7 @@ class Answer:
     like: str = ""
     parents: tuple[Parent, ...] = ()
     confidence: Confidence = Confidence.HIGH
+    matched: Matched | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,4 +85,4 @@ def _answer(values: Mapping[str, Any]) -> Answer:
 
 def _hit(values: Mapping[str, Any]) -> Hit:
     metadata = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in values["metadata"].items()}
-    return Hit(**{**values, "metadata": metadata})
+    return Hit(**{**values, "metadata": metadata, "matches": ()})

@@ -48,27 +48,50 @@ def with_filters(query: Query) -> tuple[Query, str]:
     Returns:
         The query to answer, and the reason for each filter that was taken as words; empty without any.
     """
-    languages = tuple(map(language_name, query.languages))
-    query = replace(query, languages=languages, kinds=tuple(_KINDS.get(kind, kind) for kind in query.kinds))
+    query = _named(query)
     found = list(_FILTER.finditer(query.text)) if ":" in query.text and "\n" not in query.text.strip() else []
     notes, left = list[str](), query.text
     for filtered in found:
         is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
-        kept = None if is_not or name == "path" else _kept(name, value.lower())
-        shown = ""
-        if name == "path" and is_not:
-            query = replace(query, exclude=(*query.exclude, _glob(value)))
-        elif name == "path":
-            query = replace(query, include=(*query.include, _glob(value)))
-        elif name in {"sym", "symbol"} and not is_not:
-            shown = value
-        elif kept:
-            query = _with(query, *kept)
-        else:
+        narrowed = _narrowed(query, name, value, is_not=is_not)
+        is_name = name in {"sym", "symbol"} and not is_not
+        if narrowed is None and not is_name:
             notes.append(f"`{filtered[0]}` is taken as words: {_reason(name, is_not=is_not)}")
             continue
-        left = left.replace(filtered[0], shown, 1)
+        query = narrowed or query
+        left = left.replace(filtered[0], value if is_name else "", 1)
     return replace(query, text=" ".join(left.split()) if found else query.text), "; ".join(notes)
+
+
+def with_leading_filters(query: Query) -> Query:
+    """Move the filters before a text to find into the query, and name languages and kinds as the index does.
+
+    Only filters in front count, each with a space behind it, and only if something follows: the text itself may look
+    like one. `sym:` is text.
+    """
+    query = _named(query)
+    while (found := _FILTER.match(query.text)) and "\n" not in query.text:
+        rest = query.text[found.end() + 1 :]
+        narrowed = _narrowed(query, found[2], found[3].strip('"'), is_not=bool(found[1]))
+        if narrowed is None or not rest.strip():
+            break
+        query = replace(narrowed, text=rest)
+    return query
+
+
+def _named(query: Query) -> Query:
+    languages = tuple(map(language_name, query.languages))
+    return replace(query, languages=languages, kinds=tuple(_KINDS.get(kind, kind) for kind in query.kinds))
+
+
+def _narrowed(query: Query, name: str, value: str, *, is_not: bool) -> Query | None:
+    """Return the query with a filter; None if it is none that is known."""
+    if name == "path":
+        if is_not:
+            return replace(query, exclude=(*query.exclude, _glob(value)))
+        return replace(query, include=(*query.include, _glob(value)))
+    kept = None if is_not else _kept(name, value.lower())
+    return _with(query, *kept) if kept else None
 
 
 def language_name(name: str) -> str:

@@ -168,7 +168,9 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
 
 
 def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
-    return replace(hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=_signature(lines[it.first :], it))
+    return replace(
+        hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=signature_of(lines[it.first :], it)
+    )
 
 
 def _declared_before(generation: Generation, hits: Sequence[Hit]) -> list[Hit]:
@@ -189,8 +191,13 @@ def _declared_before(generation: Generation, hits: Sequence[Hit]) -> list[Hit]:
     return named
 
 
-def _signature(lines: Sequence[str], it: StoredDefinition) -> str:
-    """Return a declaration up to its body: the lines until its brackets are closed."""
+def signature_of(lines: Sequence[str], it: StoredDefinition) -> str:
+    """Return a declaration up to its body: the lines until its brackets are closed.
+
+    Parameters:
+        lines: from the definition's first.
+        it: the definition.
+    """
     shown, depth = list[str](), 0
     for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
         shown.append(line)

@@ -10,7 +10,7 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Confidence, Hit, Parent, Query, SearchMode
+from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
 from cqm.index.ranking.confidence import confidence_of, signs_of
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
@@ -45,7 +45,7 @@ class Page:
     """The part of an answer a search gives; the index adds its own state.
 
     Attributes:
-        hits, next_cursor, mode, degraded, like, parents, confidence: as in `Answer`.
+        hits, next_cursor, mode, degraded, like, parents, confidence, matched: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
@@ -55,6 +55,7 @@ class Page:
     like: str = ""
     parents: tuple[Parent, ...] = ()
     confidence: Confidence = Confidence.HIGH
+    matched: Matched | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def find(searching: Searching, query: Query) -> Page:
         StoreError, ManifestError: the index cannot be read.
     """
     query, told = with_filters(query)
-    _check(query)
+    check(query)
     question = read_question(query.like or query.text)
     generation = searching.generation
     place = find_place(generation, query, question)
@@ -144,8 +145,15 @@ def find(searching: Searching, query: Query) -> Page:
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
 
-def _check(query: Query) -> None:
-    if not (query.text or query.like).strip():
+def check(query: Query) -> None:
+    """Check what any query has to be.
+
+    Raises:
+        QueryError: it is not.
+    """
+    asked = query.text or query.like
+    # Blanks may be what lines are searched for.
+    if not (asked if query.mode.is_of_lines else asked.strip()):
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
     if query.text and query.like:
         raise QueryError(

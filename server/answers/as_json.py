@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from cqm.index.model.query import Answer, FileProblem, Hit, Query
+from cqm.index.model.query import Answer, FileProblem, Hit, Matched, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.text.terms import WORD, query_terms, terms_of
@@ -12,20 +12,30 @@ JsonObject = dict[str, object]
 
 def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> JsonObject:
     """Convert an answer: the query, its results, and the facts about the index they depend on."""
-    return {
-        "query": query.text or query.like,
-        "results": [hit_object(hit, query.text, explain=explain) for hit in answer.hits],
-        "confidence": answer.confidence,
-        "mode": answer.mode,
-        "degraded": answer.degraded,
-        "files": answer.files,
-        "chunks": answer.chunks,
-        "complete": answer.complete,
-        "failed_files": answer.failed_files,
-        "updated_at": answer.updated_at,
-        "freshness": answer.freshness,
-        "next_cursor": answer.next_cursor,
-    } | ({"like": answer.like} if answer.like else {})
+    return (
+        {
+            "query": query.text or query.like,
+            "results": [hit_object(hit, query.text, explain=explain) for hit in answer.hits],
+            "confidence": answer.confidence,
+            "mode": answer.mode,
+            "degraded": answer.degraded,
+            "files": answer.files,
+            "chunks": answer.chunks,
+            "complete": answer.complete,
+            "failed_files": answer.failed_files,
+            "updated_at": answer.updated_at,
+            "freshness": answer.freshness,
+            "next_cursor": answer.next_cursor,
+        }
+        | ({"like": answer.like} if answer.like else {})
+        | ({"total": total_object(answer.matched)} if answer.matched else {})
+    )
+
+
+def total_object(matched: Matched) -> JsonObject:
+    """Convert the counts of a search for a text or pattern."""
+    names = ("matches", "lines", "files", "searched", "unread")
+    return {name: getattr(matched, name) for name in names} | {"complete": matched.is_complete}
 
 
 def answer_facts(answer: Answer) -> JsonObject:
@@ -56,7 +66,7 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
 
     Parameters:
         hit: to convert.
-        question: whose words are highlighted; empty for none.
+        question: whose words are highlighted, where no matches of a text or pattern are; empty for none.
         explain: add the named parts of its score.
     """
     found: JsonObject = {
@@ -70,7 +80,7 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
         "text": hit.text,
         "line": hit.line,
         "signature": hit.signature,
-        "highlights": highlights(hit, question) if question else [],
+        "highlights": hit.matches or (highlights(hit, question) if question else []),
     }
     if hit.content:
         found["content"] = hit.content

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.freshness import FreshState
-from cqm.index.model.query import Answer, Confidence, Hit, Query
+from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query
 
 _GRADES = (Confidence.HIGH, Confidence.LOW, Confidence.NONE)
 _STATES = (FreshState.STALE, FreshState.UNKNOWN, FreshState.FRESH)
@@ -54,12 +55,13 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     found = list(answers.values())
     ranked = sorted(
         (
-            (_GRADES.index(answer.confidence), -hit.score, place, _named(name, hit))
+            (_GRADES.index(answer.confidence), -hit.score, _named(name, hit))
             for name, answer in answers.items()
-            for place, hit in enumerate(answer.hits)
+            for hit in answer.hits
         ),
-        key=lambda entry: entry[:3],
+        key=itemgetter(0, 1),
     )
+    counts = [answer.matched for answer in found if answer.matched]
     first = int(query.cursor or 0)
     end = first + query.limit
     is_more = len(ranked) > end or any(answer.next_cursor for answer in found)
@@ -76,6 +78,18 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         updated_at=min(answer.updated_at for answer in found),
         freshness=worst.freshness,
         confidence=min((answer.confidence for answer in found), key=_GRADES.index),
+        matched=_total(counts) if counts else None,
+    )
+
+
+def _total(counts: Sequence[Matched]) -> Matched:
+    return Matched(
+        matches=sum(it.matches for it in counts),
+        lines=sum(it.lines for it in counts),
+        files=sum(it.files for it in counts),
+        searched=sum(it.searched for it in counts),
+        unread=sum(it.unread for it in counts),
+        is_complete=all(it.is_complete for it in counts),
     )
 
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
-from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
+from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
 from cqm.server.answers.budget import kept_within
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
@@ -125,6 +125,7 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
 
 def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
+    count = counted(answer.matched) if answer.matched else count
     where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
     is_stale = answer.freshness.state is FreshState.STALE
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
@@ -141,6 +142,19 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     yield from (f"Note: {line}" for line in stale_lines(answer.freshness))
     if answer.failed_files:
         yield f"Note: {answer.failed_files} file(s) could not be indexed; the status of the index lists them."
+
+
+def counted(matched: Matched) -> str:
+    """Count matching lines: "at least" where these may not be all."""
+    if not matched.lines:
+        return "No line" if matched.is_complete else "No line so far"
+    least = "" if matched.is_complete else "At least "
+    several = f" ({matched.matches:,} matches)" if matched.matches != matched.lines else ""
+    return f"{least}{_count(matched.lines, 'line')} of {_count(matched.files, 'file')}{several}"
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'s' * (number != 1)}"
 
 
 def advice_lines(query: Query, answer: Answer) -> Iterator[str]:

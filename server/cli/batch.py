@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Answer, Query
-from cqm.server.answers.as_json import hit_object
+from cqm.server.answers.as_json import hit_object, total_object
 from cqm.server.console import emit, say
 
 
@@ -37,7 +37,8 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
             say(f"line {number}: {error}")
             continue
         results = [hit_object(hit, question.text, explain=explain) for hit in answer.hits]
-        emit({"id": question.id, "results": results, "confidence": answer.confidence})
+        total = {"total": total_object(answer.matched)} if answer.matched else {}
+        emit({"id": question.id, "results": results, "confidence": answer.confidence} | total)
     return bad
 
 

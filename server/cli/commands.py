@@ -19,6 +19,7 @@ from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.answers.as_json import answer_object, status_object
+from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import (
     estimate_lines,
@@ -40,7 +41,7 @@ from cqm.server.owner.open import OpenedIndex, open_index
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Options of `cqm search` on the command line; limit and mode are in the settings."""
+    """Options of `cqm search` on the command line; limit and mode are in the settings, `around` is `--context`."""
 
     query: str | None
     like: str | None
@@ -56,6 +57,7 @@ class Asked:
     no_update: bool
     as_json: bool
     wait: float | None = None
+    around: int | None = None
 
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
@@ -165,6 +167,7 @@ def _query(settings: Settings, asked: Asked) -> Query:
         include=asked.include,
         exclude=asked.exclude,
         changed_since=_moment(asked.changed_since),
+        around=asked.around,
     )
 
 
@@ -256,6 +259,9 @@ def _improve(
 def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
     if asked.as_json:
         emit(answer_object(query, answer, explain=asked.explain))
+    elif query.mode.is_of_lines:
+        budget = None if sys.stdout.isatty() else settings.server.token_budget
+        sys.stdout.write(matched_text(query, answer, budget, root=str(root)))
     elif sys.stdout.isatty():
         from cqm.server.answers.terminal import show_answer  # start-up time
 

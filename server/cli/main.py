@@ -130,8 +130,15 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 @click.option("--limit", type=click.IntRange(1, 100), help="Results per page.")
 @click.option(
     "--mode",
-    type=click.Choice(["hybrid", "semantic", "lexical"]),
-    help="Rank by meaning, by words, or by both (hybrid).",
+    type=click.Choice(["hybrid", "semantic", "lexical", "exact", "regex"]),
+    help="Rank by meaning, by words, or by both (hybrid); or list all lines with a text (exact) or pattern (regex).",
+)
+@click.option(
+    "--context",
+    "around",
+    type=click.IntRange(0, 20),
+    metavar="LINES",
+    help="With exact and regex: lines to show around each. Default: 2 if at most 3 lines match.",
 )
 @click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
 @click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
@@ -161,8 +168,10 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
     """Find the lines that answer QUERY.
 
-    QUERY is a question, a symbol's name, an error message or a path. The index is created or updated first.
+    QUERY is a question, a symbol's name, an error message or a path; with --mode exact a text, with --mode regex a
+    pattern. The index is created or updated first.
     """
+    from cqm.index.model.query import LINES_A_PAGE, SearchMode
     from cqm.server.cli import commands
 
     if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
@@ -170,6 +179,8 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
     if asked["wait"] is not None and asked["no_update"]:
         raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
     root = root_of(path)
+    if asked["limit"] is None and asked["mode"] and SearchMode(asked["mode"]).is_of_lines:
+        asked["limit"] = LINES_A_PAGE
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     settings = settings_of(root, overrides | {key: value for key, value in named.items() if value is not None})
     return commands.search(root, settings, commands.Asked(**asked))

@@ -58,7 +58,7 @@ class SearchSection:
     """Defaults of a search."""
 
     limit: int = option(10, "Results a page.", at_least=1, at_most=100)
-    mode: SearchMode = option(SearchMode.HYBRID, "hybrid, semantic or lexical.")
+    mode: SearchMode = option(SearchMode.HYBRID, "hybrid, semantic, lexical, exact or regex.")
 
 
 @dataclass(frozen=True, slots=True)

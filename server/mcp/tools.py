@@ -24,11 +24,12 @@ from cqm.index.files.scan import read_bytes, scan
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import Answer, Query, ReferenceGroup, SearchMode
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
@@ -127,14 +128,12 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     ctx: ToolContext,
     named: NamedRoots,
     query: Annotated[str, Field(description="Question, symbol, path, message or trace.")] = "",
-    like: Annotated[
-        str, Field(description="In place of a query, lines to find similar chunks to: src/app.py:40-61.")
-    ] = "",
+    like: Annotated[str, Field(description="Find chunks like these: src/app.py:40-61.")] = "",
     path: Annotated[str | list[str] | None, Field(description="Files or folders; default: all open ones.")] = None,
     limit: Annotated[int | None, Field(ge=1, le=100, description="Default 10.")] = None,
     mode: Annotated[
-        Literal["hybrid", "semantic", "lexical"] | None,
-        Field(description="Meaning and words (default), meaning, or words."),
+        Literal["hybrid", "semantic", "lexical", "exact", "regex"] | None,
+        Field(description="exact, regex: as grep."),
     ] = None,
     language: Annotated[list[str] | None, Field(description='["python", "go"]')] = None,
     kind: Annotated[list[str] | None, Field(description='["function", "class", "section"]')] = None,
@@ -143,9 +142,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     exclude: Annotated[list[str] | None, Field(description='["tests/**"]')] = None,
     changed_since: Annotated[str | None, Field(description="2d, 12h or 2026-03-01.")] = None,
     cursor: Annotated[str, Field(description="Of the page before.")] = "",
-    token_budget: Annotated[
-        int | None, Field(ge=200, le=24_000, description="Most tokens of the reply; default 6000.")
-    ] = None,
+    token_budget: Annotated[int | None, Field(ge=200, le=24_000, description="Default 6000.")] = None,
     explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
     wait_seconds: WaitForChanges = None,
 ) -> CallToolResult:
@@ -153,12 +150,13 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     served = ctx.request_context.lifespan_context
     places = await run_sync(served.places, path, named)
     settings = places[0][0].opened.settings
+    wanted = SearchMode(mode or settings.search.mode)
     asked = Query(
         text=query,
         like=like,
-        limit=limit or settings.search.limit,
+        limit=limit or (LINES_A_PAGE if wanted.is_of_lines else settings.search.limit),
         cursor=cursor,
-        mode=SearchMode(mode or settings.search.mode),
+        mode=wanted,
         languages=tuple(name.lower() for name in language or ()),
         kinds=tuple(name.lower() for name in kind or ()),
         sources=tuple(source or ()),
@@ -179,7 +177,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = (token_budget or settings.server.token_budget) - ceil(most_tokens(note))
     root = ", ".join(map(str, roots))
-    text = note + render_answer(shown, answer, budget, root=root, explain=explain)
+    if wanted.is_of_lines:
+        text = note + matched_text(shown, answer, budget, root=root)
+    else:
+        text = note + render_answer(shown, answer, budget, root=root, explain=explain)
     return with_facts(text, "answer", answer_facts(answer))
 
 

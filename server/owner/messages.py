@@ -28,7 +28,7 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
 from cqm.server.watching.reports import Backlog
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 REPORT = "report"

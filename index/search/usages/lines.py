@@ -13,7 +13,7 @@ from cqm.index.text.terms import name_term
 
 _MOST_CHUNKS = 20_000
 _PAGE = 500
-_COLUMNS = ("id", "path", "language", "symbol", "start_line")
+_COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")
 
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     """A chunk as stored.
 
     Attributes:
-        path, language, symbol: as in `ChunkRow`.
+        path, language, symbol, kind: as in `ChunkRow`.
         start: its first line.
         text: its lines.
         symbols: beginning in it.
@@ -48,6 +48,7 @@ class Part(NamedTuple):
     path: str
     language: str
     symbol: str
+    kind: str
     start: int
     text: str
     symbols: tuple[Symbol, ...]
@@ -129,17 +130,18 @@ def _parts(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
     for some in _batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])
-        for id_, path, language, symbol, start in rows:
+        for id_, *columns in rows:
             if id_ in payloads:
-                yield _part(path, language, symbol, start, payloads[id_])
+                yield _part(columns, payloads[id_])
 
 
-def _part(path: str, language: str, symbol: str, start: int, payload: Mapping[str, Any]) -> Part:
+def _part(columns: Sequence[Any], payload: Mapping[str, Any]) -> Part:
+    path, language, symbol, kind, start = columns
     symbols = (
         Symbol(name, kind, start + first, start + line, start + last)
         for name, kind, first, line, last in read_definitions(payload.get("definitions", ""))
     )
-    return Part(path, language, symbol, start, str(payload.get("text", "")), tuple(symbols))
+    return Part(path, language, symbol, kind, start, str(payload.get("text", "")), tuple(symbols))
 
 
 def _file_lines(parts: Sequence[Part], name: str) -> FileLines:

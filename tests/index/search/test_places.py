@@ -33,7 +33,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield opened
 
 
-@pytest.mark.parametrize("mode", [*SearchMode])
+@pytest.mark.parametrize("mode", [mode for mode in SearchMode if not mode.is_of_lines])
 def test_chunks_like_those_at_a_place_come_first_and_the_place_itself_is_left_out(
     index: Index, mode: SearchMode
 ) -> None:

@@ -250,3 +250,22 @@ def test_a_source_keeps_what_comes_from_there(cqm: "Cqm") -> None:
     assert found[0]["metadata"]["labels"] == ["bug"]
     assert "# greet forgets the name" in found[0]["content"]
     assert "issues/7.json" not in cqm.paths("greet name", "--source", "code")
+
+
+@pytest.mark.usefixtures("shared")
+def test_mode_exact_lists_lines_as_grep_does_with_counts_and_a_next_page(cqm: "Cqm") -> None:
+    expected = [
+        (path, number)
+        for path in ("src/greeting.py", "src/parser.py")
+        for number, line in enumerate(cqm.text(path).split("\n"), start=1)
+        if "def " in line
+    ]
+    found = cqm.json("search", "--mode", "exact", "lang:python def ")
+    assert [(it["path"], it["highlights"][0][0]) for it in found["results"]] == expected
+    total = {"matches": len(expected), "lines": len(expected), "files": 2, "searched": 2, "unread": 0, "complete": True}
+    assert found["total"] == total
+    shown = cqm.run("search", "--mode", "regex", r"^def (greet)\b", "--limit", "1", "--context", "1").stdout
+    assert re.search(r"\n#\d{8} src/greeting\.py\n#\d{8} in greet \(function\)\n\d+-.*\n\d+:def greet\(", shown)
+    refused = cqm.run("search", "--mode", "regex", "def (")
+    assert refused.returncode == 2
+    assert "`def (` is no regular expression: missing )" in refused.stderr

@@ -158,8 +158,8 @@ def test_settings_made_in_code_hold_for_every_root(project: Path, tmp_path: Path
         (
             "search: {mode: hybird}\n",
             (
-                'cqm.yml:1: `search.mode: "hybird"`: expected hybrid, semantic or lexical. Remove it for the default, '
-                '"hybrid".'
+                'cqm.yml:1: `search.mode: "hybird"`: expected hybrid, semantic, lexical, exact or regex. Remove it '
+                'for the default, "hybrid".'
             ),
         ),
         (

@@ -1,0 +1,221 @@
+"""Answer a query for a text or a pattern: the files that may have it, their lines, and a page of them."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from cqm.chunkers.metadata import source_type_of
+from cqm.index.generations.generation import Generation
+from cqm.index.model.errors import QueryError, ScanError
+from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import Confidence, Hit, Matched, Query
+from cqm.index.search.filters import check_filters, with_leading_filters
+from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, matching_lines
+from cqm.index.search.grep.pattern import Pattern, compiled
+from cqm.index.search.grep.shown import shown_lines
+from cqm.index.search.grep.texts import KnownFile, KnownFiles, Text, Tree, opened_tree
+from cqm.index.search.matched import signature_of
+from cqm.index.search.search import Page, check
+from cqm.index.search.usages.lines import Part, innermost, whole_files
+from cqm.index.text.globs import paths_matching
+from cqm.index.text.stored_definitions import StoredDefinition
+from cqm.index.workers import Workers
+
+_MOST_SECONDS = 10.0
+"""Time after which a search ends with what it has."""
+_AROUND = 2
+_FEW = 3
+"""Matching lines that are shown with lines around them where the query does not say how many."""
+_MOST_AROUND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Grepping:
+    """Everything a search beside the query takes.
+
+    Attributes:
+        generation: whose files are searched.
+        root, scan: of the index.
+        workers: read changed files.
+        known: files and trigrams, kept from search to search.
+    """
+
+    generation: Generation
+    root: Path
+    scan: ScanOptions
+    workers: Workers
+    known: KnownFiles
+
+
+class _Place(NamedTuple):
+    """The place of a line in its file: the symbol around it, its kind or that of the chunk, and its declaration."""
+
+    symbol: str = ""
+    kind: str = ""
+    line: int | None = None
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file with matching lines, and those of them that the page shows."""
+
+    file: KnownFile
+    text: bytes
+    matches: list[Match]
+
+
+def find_lines(grepping: Grepping, query: Query) -> Page:
+    """Find the lines with a text or pattern in the indexed files as they are on disk.
+
+    Parameters:
+        grepping: where to look.
+        query: its mode is exact or regex. Filters may stand before the text: "lang:go ctx.Bind(".
+
+    Raises:
+        QueryError: a parameter of the query or the pattern is not valid, or nothing in the index has the language asked
+            for.
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    query = with_leading_filters(query)
+    _check(query)
+    pattern, files = compiled(query.text, query.mode), _chosen(grepping, query)
+    tally, page, unread, results = Tally(time.monotonic() + _MOST_SECONDS), list[_Found](), 0, 0
+    first = int(query.cursor or 0)
+    try:
+        with opened_tree(grepping.root, grepping.scan, grepping.workers, grepping.known.decoded) as tree:
+            for text in tree.texts(_possible(grepping.known, tree, files, pattern)):
+                if text.text is None:
+                    unread += 1
+                    continue
+                _note(grepping.known, text)
+                data = as_lines(text.text, pattern)
+                if results >= first + query.limit and not pattern.has_newline and not query.kinds:
+                    # Behind the page only counts are of interest.
+                    results += count_lines(data, pattern, tally)
+                else:
+                    matches = list(matching_lines(data, pattern, tally))
+                    if query.kinds:
+                        matches = _of_kinds(grepping.generation, text.file.path, matches, query.kinds, tally)
+                    shown = matches[max(0, first - results) : max(0, first + query.limit - results)]
+                    page += [_Found(text.file, data, shown)] if shown else []
+                    results += len(matches)
+                if tally.is_over():
+                    break
+    except OSError as error:
+        raise ScanError(f"{grepping.root} cannot be read: {error.strerror or error}.") from error
+    if not results:
+        check_filters(grepping.generation, query)
+    around = query.around if query.around is not None else _AROUND * (tally.lines <= _FEW)
+    matched = Matched(
+        tally.matches, tally.lines, tally.files, len(files), unread, is_complete=tally.is_complete and not unread
+    )
+    return Page(
+        hits=tuple(_hits(grepping.generation, page, around)),
+        next_cursor=str(first + query.limit) if results > first + query.limit else "",
+        mode=query.mode,
+        degraded=_lacking(tally, unread),
+        confidence=Confidence.HIGH if results else Confidence.NONE,
+        matched=matched,
+    )
+
+
+def _check(query: Query) -> None:
+    check(query)
+    if query.like:
+        raise QueryError(f"`like {query.like}` with mode {query.mode.value}: expected a text or pattern to find.")
+    if query.around is not None and not 0 <= query.around <= _MOST_AROUND:
+        raise QueryError(f"`context {query.around}`: expected 0 to {_MOST_AROUND} lines.")
+
+
+def _chosen(grepping: Grepping, query: Query) -> Sequence[KnownFile]:
+    """Return the files that the filters keep; those by kind are of lines."""
+    files: Sequence[KnownFile] = grepping.known.of(grepping.generation)
+    if query.languages:
+        files = [file for file in files if file.language in query.languages]
+    if query.sources:
+        files = [file for file in files if source_type_of(file.language) in query.sources]
+    if query.changed_since is not None:
+        changed = set(grepping.generation.manifest.changed_since(int(query.changed_since * 1e9)))
+        files = [file for file in files if file.path in changed]
+    if query.include:
+        kept = paths_matching(query.include, [file.path for file in files])
+        files = [file for file in files if file.path in kept]
+    if query.exclude:
+        left_out = paths_matching(query.exclude, [file.path for file in files])
+        files = [file for file in files if file.path not in left_out]
+    return files
+
+
+def _possible(known: KnownFiles, tree: Tree, files: Sequence[KnownFile], pattern: Pattern) -> Iterator[KnownFile]:
+    """Yield the files that may match: those not looked into before, changed since, or with the pattern's trigrams."""
+    without = known.grams.without(pattern.clauses, ignores_case=pattern.ignores_case)
+    return tree.changed(files, without)
+
+
+def _note(known: KnownFiles, text: Text) -> None:
+    """Note the trigrams of a file, unless they are known."""
+    if text.stamp and not known.grams.has(text.file.path, text.stamp):
+        known.grams.put(text.file.path, text.stamp, (text.text or b"").replace(b"\r\n", b"\n"))
+
+
+def _of_kinds(
+    generation: Generation, path: str, matches: Sequence[Match], kinds: Sequence[str], tally: Tally
+) -> list[Match]:
+    """Return the matches in symbols of some kinds, and take the others out of the counts."""
+    (parts,) = whole_files(generation, [path])
+    kept = [match for match in matches if _place(parts, match.first).kind in kinds]
+    tally.matches -= sum(len(match.spans) for match in matches) - sum(len(match.spans) for match in kept)
+    tally.lines -= sum(match.last - match.first + 1 for match in matches if match not in kept)
+    tally.files -= bool(matches) and not kept
+    return kept
+
+
+def _place(parts: Sequence[Part], line: int) -> _Place:
+    part = next((part for part in reversed(parts) if part.start <= line), None)
+    symbol = innermost(parts, line)
+    if symbol is None or part is None:
+        # The kind of a chunk with definitions is theirs.
+        return _Place(kind=part.kind if part and not part.symbols else "")
+    declared = next((part for part in parts if symbol in part.symbols), None)
+    if declared is None:
+        return _Place(symbol.name, symbol.kind or part.kind)
+    start = symbol.first - declared.start
+    stored = StoredDefinition(
+        symbol.name, symbol.kind, start, symbol.line - declared.start, symbol.last - declared.start
+    )
+    signature = signature_of(declared.text.split("\n")[start:], stored)
+    return _Place(symbol.name, symbol.kind, symbol.line, signature)
+
+
+def _hits(generation: Generation, page: Sequence[_Found], around: int) -> Iterator[Hit]:
+    files = whole_files(generation, [found.file.path for found in page])
+    for found, parts in zip(page, files, strict=True):
+        places = [_place(parts, match.first) for match in found.matches]
+        for match, place in zip(found.matches, places, strict=True):
+            shown = shown_lines(found.text, match, around)
+            yield Hit(
+                path=found.file.path,
+                start_line=shown.first,
+                end_line=shown.last,
+                score=1.0,
+                symbol=place.symbol,
+                kind=place.kind,
+                language=found.file.language,
+                text=shown.text,
+                line=place.line,
+                signature=place.signature,
+                matches=shown.matches,
+                metadata={"cut": tuple(f"{line}:{count}" for line, count in shown.cut.items())} if shown.cut else {},
+            )
+
+
+def _lacking(tally: Tally, unread: int) -> str:
+    """Return why an answer may lack lines; empty if it lacks none."""
+    ended = (
+        "" if tally.is_complete else "counting ended before all files were searched; narrow it with a path or language"
+    )
+    return "; ".join(filter(None, (ended, f"{unread} files could not be read" if unread else "")))

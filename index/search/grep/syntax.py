@@ -1,0 +1,272 @@
+"""Read the syntax of a pattern: texts that every match contains, and the same pattern as RE2 takes it.
+
+RE2 judges whether a pattern is valid. What this reader does not know is passed on as it is, and requires no text.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+Clauses = tuple[frozenset[str], ...]
+"""Requirements of a match: of each clause it contains at least one text."""
+
+_EMPTY = frozenset({""})
+_MOST_TEXTS = 16
+"""Texts of one clause; more alternatives require nothing."""
+_LONGEST_TEXT = 200
+_SHORTEST_TEXT = 3
+_MOST_DEPTH = 100
+
+# As ripgrep has them (UTS #18, Annex C); RE2's own know ASCII only.
+_UNICODE = {
+    "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}",
+    "d": r"\p{Nd}",
+    "s": r"\p{Z}\t\n\v\f\r\x{85}",
+}
+_ASCII = {"w": r"0-9A-Za-z_", "d": r"0-9", "s": r"\t\n\v\f\r "}
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+_ESCAPE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|.{2})|u\{[^}]*\}|u.{4}|[0-7]{1,3}|.)", re.DOTALL)
+_CODE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
+_GROUP = re.compile(r"\?(?:P?<\w+>|([a-zA-Z]*(?:-[a-zA-Z]*)?)([:)]))")
+_REPEAT = re.compile(r"(?:[*+?]|\{(\d+)(,?)(\d*)\})\??")
+_POSIX = re.compile(r"\[:\^?\w+:\]")
+
+
+class Read(NamedTuple):
+    """A pattern as read.
+
+    Attributes:
+        translated: for RE2.
+        for_ascii: the same for texts of ASCII alone, where it is far smaller.
+        clauses: of every match.
+        ignores_case: whether any part of it does; then texts of clauses may have either case.
+        has_newline: whether it asks for a line end, so that a match may have several lines.
+        has_return: whether it asks for a carriage return.
+    """
+
+    translated: str
+    for_ascii: str
+    clauses: Clauses
+    ignores_case: bool
+    has_newline: bool
+    has_return: bool
+
+
+class _Node(NamedTuple):
+    """A part of a pattern.
+
+    Attributes:
+        texts: all that it matches; None if these are too many to tell.
+        clauses: of its matches, where texts is None.
+    """
+
+    texts: frozenset[str] | None
+    clauses: Clauses = ()
+
+
+_ANYTHING = _Node(None)
+_NOTHING = _Node(_EMPTY)
+
+
+def read_pattern(pattern: str) -> Read:
+    """Read a regular expression; one that is not valid comes back in any form that RE2 refuses as well.
+
+    Raises:
+        RecursionError: its groups are nested deeper than 100.
+    """
+    reader = _Reader(pattern)
+    node = reader.alternatives(0)
+    clauses = _clauses_of(node)
+    if reader.place < len(pattern):
+        # A ")" too many.
+        reader.pass_on(pattern[reader.place :])
+        clauses = ()
+    return Read(
+        "".join(reader.out), "".join(reader.ascii), clauses, reader.ignores_case, reader.has_newline, reader.has_return
+    )
+
+
+class _Reader:
+    """Reads a pattern from left to right and writes its translations."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.place = 0
+        self.out: list[str] = []
+        self.ascii: list[str] = []
+        self.ignores_case = self.has_newline = self.has_return = False
+
+    def alternatives(self, depth: int) -> _Node:
+        if depth > _MOST_DEPTH:
+            raise RecursionError
+        nodes = [self._sequence(depth)]
+        while self.pattern.startswith("|", self.place):
+            self.pass_on("|")
+            nodes.append(self._sequence(depth))
+        return nodes[0] if len(nodes) == 1 else _any_of(nodes)
+
+    def _sequence(self, depth: int) -> _Node:
+        """Join what stands side by side: texts to longer texts, as long as they are few."""
+        clauses: list[frozenset[str]] = []
+        run: frozenset[str] = _EMPTY
+        is_exact = True
+        while self.place < len(self.pattern) and self.pattern[self.place] not in "|)":
+            node = self._repeated(self._atom(depth))
+            joined = frozenset(a + b for a in run for b in node.texts) if node.texts is not None else frozenset()
+            if joined and len(joined) <= _MOST_TEXTS and max(map(len, joined)) <= _LONGEST_TEXT:
+                run = joined
+                continue
+            is_exact = False
+            clauses += _clauses_of(_Node(run))
+            run = _EMPTY
+            if node.texts is None:
+                clauses += node.clauses
+            elif len(node.texts) <= _MOST_TEXTS:
+                run = node.texts
+        return _Node(run) if is_exact else _Node(None, (*clauses, *_clauses_of(_Node(run))))
+
+    def _repeated(self, node: _Node) -> _Node:
+        """Read the marks of repetition after an atom."""
+        while found := _REPEAT.match(self.pattern, self.place):
+            self.pass_on(found[0])
+            if found[0][0] == "?" and node.texts is not None and len(node.texts) < _MOST_TEXTS:
+                node = _Node(node.texts | _EMPTY)
+            elif found[0][0] in "*?" or (found[1] and not int(found[1])):
+                node = _ANYTHING
+            elif found[1] != "1" or found[2]:
+                node = _Node(None, _clauses_of(node))
+        return node
+
+    def _atom(self, depth: int) -> _Node:
+        sign = self.pattern[self.place]
+        if sign == "(":
+            return self._group(depth)
+        if sign == "[":
+            return self._class()
+        if sign == "\\":
+            return self._escape()
+        self.pass_on(sign)
+        if sign in "^$":
+            return _NOTHING
+        if sign == ".":
+            return _ANYTHING
+        return self._literal(sign)
+
+    def _group(self, depth: int) -> _Node:
+        self.pass_on("(")
+        found = _GROUP.match(self.pattern, self.place)
+        if found:
+            self.pass_on(found[0])
+            self.ignores_case |= "i" in (found[1] or "")
+            if found[2] == ")":
+                return _NOTHING
+        node = self.alternatives(depth + 1)
+        if self.pattern.startswith(")", self.place):
+            self.pass_on(")")
+            return node
+        return _ANYTHING
+
+    def _class(self) -> _Node:
+        start, had_newline = self.place, self.has_newline
+        self.pass_on("[")
+        if self.pattern.startswith("^", self.place):
+            self.pass_on("^")
+        if self.pattern.startswith("]", self.place):
+            self.pass_on("]")
+        while self.place < len(self.pattern):
+            sign = self.pattern[self.place]
+            if sign == "]":
+                self.pass_on(sign)
+                break
+            if sign == "\\":
+                self._escape(in_class=True)
+            elif found := _POSIX.match(self.pattern, self.place):
+                self.pass_on(found[0])
+            else:
+                self.pass_on(sign)
+                self._note(sign)
+        # "[^\n]" asks for no line end.
+        self.has_newline = had_newline
+        inner = self.pattern[start + 1 : self.place - 1]
+        # "[Cc]": the class of a few plain letters is as good as texts.
+        return _Node(frozenset(inner)) if inner.isalnum() and len(inner) <= _MOST_TEXTS >> 2 else _ANYTHING
+
+    def _escape(self, *, in_class: bool = False) -> _Node:
+        if self.pattern.startswith(r"\Q", self.place) and not in_class:
+            text, end, _ = self.pattern[self.place + 2 :].partition(r"\E")
+            self.place += len(r"\Q") + len(text) + len(end)
+            self._write(rf"\Q{text}\E", rf"\Q{text}\E")
+            return self._literal(text)
+        found = _ESCAPE.match(self.pattern, self.place)
+        if not found:
+            # RE2 says what is wrong with a "\" at the end.
+            self.pass_on("\\")
+            return _ANYTHING
+        escape, sign = found[0], found[0][1]
+        self.place = found.end()
+        self._write(*(_translated(escape, words, in_class=in_class) for words in (_UNICODE, _ASCII)))
+        if sign in "bBAz<>":
+            return _NOTHING
+        if sign in _CONTROLS:
+            return self._literal(_CONTROLS[sign])
+        return self._literal(sign) if len(escape) == len(r"\.") and not sign.isalnum() else _ANYTHING
+
+    def _literal(self, text: str) -> _Node:
+        self._note(text)
+        return _Node(frozenset({text}))
+
+    def _note(self, text: str) -> None:
+        self.has_newline |= "\n" in text
+        self.has_return |= "\r" in text
+
+    def pass_on(self, text: str) -> None:
+        """Take a text over as it is."""
+        self.place += len(text)
+        self._write(text, text)
+
+    def _write(self, text: str, for_ascii: str) -> None:
+        self.out.append(text)
+        self.ascii.append(for_ascii)
+
+
+def _translated(escape: str, classes: Mapping[str, str], *, in_class: bool) -> str:
+    """Write an escape as RE2 takes it.
+
+    Parameters:
+        escape: as in the pattern.
+        classes: the characters of "w", "d" and "s".
+        in_class: whether it stands in brackets.
+    """
+    sign = escape[1]
+    if code := _CODE.fullmatch(escape):
+        return rf"\x{{{code[1] or code[2]}}}"
+    if sign in "<>" and not in_class:
+        return r"\b"
+    if sign in classes:
+        return classes[sign] if in_class else f"[{classes[sign]}]"
+    if sign.lower() in classes and sign.isupper() and not in_class:
+        return f"[^{classes[sign.lower()]}]"
+    # RE2's "\C" is one byte, which may be part of a character; ripgrep has none.
+    return r"\c" if sign == "C" else escape
+
+
+def _any_of(nodes: Iterable[_Node]) -> _Node:
+    """Join alternatives: their texts, or else one clause with the best of each."""
+    nodes = list(nodes)
+    texts = frozenset[str]().union(*(node.texts or () for node in nodes))
+    if len(texts) <= _MOST_TEXTS and all(node.texts is not None for node in nodes):
+        return _Node(texts)
+    best = [max(_clauses_of(node), key=_rarity, default=frozenset[str]()) for node in nodes]
+    joined = frozenset[str]().union(*best)
+    return _Node(None, (joined,) if all(best) and len(joined) <= _MOST_TEXTS else ())
+
+
+def _clauses_of(node: _Node) -> Clauses:
+    if node.texts is None:
+        return node.clauses
+    return (node.texts,) if _rarity(node.texts) >= _SHORTEST_TEXT else ()
+
+
+def _rarity(clause: frozenset[str]) -> int:
+    """The length of a clause's shortest text."""
+    return min(map(len, clause), default=0)
