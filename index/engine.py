@@ -316,7 +316,7 @@ class Index:
         models, reranker = self._services.questions.of(serving), self._services.reranker
         # A server's searches cost this processor little, and may hang.
         turns = self._turns if serving.store.in_folder else None
-        return find(Searching(serving, models, reranker, self.options.rerank, turns), query)
+        return find(Searching(serving, models, reranker, self.options.rerank, turns, str(self.root)), query)
 
     def _lines(self, serving: Generation, query: Query) -> Page:
         return find_lines(Grepping(serving, self.root, self.options.scan, self._workers, self._known), query)

@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 from cqm.index.ranking.file_roles import ROLES
 from cqm.index.ranking.question_form import sentence_likeness
+from cqm.index.text.calls import calls_in
+from cqm.index.text.exact_words import codes_in, names_in, phrases_in
+from cqm.index.text.issues import is_issue
 from cqm.index.text.places import NamedPlace, places_in
-from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems
+from cqm.index.text.said import said
+from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
 
 _NO_TERMS = SparseTerms((), ())
+_MOST_NAMES = 8
+"""Names in backticks of an issue that are looked up."""
 _NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
 _BETWEEN = r"\.|::|#|->|/|\\|:"
 # "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client", "\App\Client", "Client.get(url, 3)".
@@ -51,6 +57,10 @@ class Question:
         mentions: the term of all chunks containing the one word it consists of; empty for more words.
         lines: the lines it consists of; None for others.
         places: in files, which it names anywhere, innermost call first: those of a trace or a message.
+        said: the part of its text that its words are of: of a trace the message, of an issue all but its template.
+        calls: functions that a trace names, innermost first.
+        codes: the terms of the error codes in it: E0382, ERR_REQUIRE_ESM.
+        phrases: quoted in it.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
@@ -64,25 +74,37 @@ class Question:
     lines: Lines | None
     places: tuple[NamedPlace, ...]
     sentence: float
+    said: str = ""
+    calls: tuple[str, ...] = ()
+    codes: tuple[SparseTerms, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
-    content = content_words(text)
+    places = tuple(places_in(text))
+    calls = tuple(map(dotted, calls_in(text)))
+    is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
+    counting = said(text, is_trace=is_trace)
+    content = content_words(counting)
     lowered = [word.lower() for word in content]
     symbol = _symbol(text)
     key = name_key(symbol)
     return Question(
         text,
         words=frozenset(stems(" ".join(content))),
-        terms=query_terms(text, content),
+        terms=query_terms(counting, content),
         roles=frozenset(role.name for role in ROLES if role.asked_by and any(map(role.asked_by.fullmatch, lowered))),
         symbol=symbol,
-        definitions=label_term(key) if key else _NO_TERMS,
+        definitions=label_term(key) if key else _names_of_issue(text),
         mentions=_mentions(text),
         lines=_lines(text),
-        places=tuple(places_in(text)),
-        sentence=sentence_likeness(text),
+        places=places,
+        sentence=sentence_likeness(counting),
+        said=counting,
+        calls=calls,
+        codes=tuple(map(name_term, codes_in(counting))),
+        phrases=tuple(phrases_in(counting)),
     )
 
 
@@ -101,6 +123,12 @@ def _symbol(text: str) -> str:
     found = _SYMBOL.fullmatch(_ARGUMENTS.sub("", plain))
     has_letter = found is not None and _NOT_IN_KEY.sub("", found[1])
     return dotted(found[1]) if found and has_letter else ""
+
+
+def _names_of_issue(text: str) -> SparseTerms:
+    if not is_issue(text):
+        return _NO_TERMS
+    return with_labels(_NO_TERMS, filter(None, map(name_key, names_in(text)[:_MOST_NAMES])))
 
 
 def _mentions(text: str) -> SparseTerms:

@@ -6,7 +6,7 @@ questions about packages that no reported figure covers; see `training/ranking.p
 """
 
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from math import inf
 from operator import mul
@@ -110,13 +110,16 @@ def fill_paths(evidence: Evidence) -> tuple[str, ...]:
     return tuple(sorted(total, key=lambda path: (-total[path], path))[:FILL_FILES])
 
 
-def rank(question: Question, evidence: Evidence, weights: Weights | None = None) -> tuple[Ranked, ...]:
+def rank(
+    question: Question, evidence: Evidence, weights: Weights | None = None, pinned: Collection[str] = ()
+) -> tuple[Ranked, ...]:
     """Order the candidates by score, each text once; `Weights.repeat` spreads the first results over files.
 
     Parameters:
         question: read by `read_question`.
         evidence: found for it.
         weights: None for those of `weights_for`.
+        pinned: ids of chunks that stay, whatever has their text.
     """
     weights = weights or weights_for(question)
     chunks, of_files = features(question, evidence)
@@ -126,7 +129,7 @@ def rank(question: Question, evidence: Evidence, weights: Weights | None = None)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
     scored = [entry for _, entry in sorted(zip(levels([it.score for it in scored]), scored, strict=True), key=_order)]
-    return tuple(_spread(_distinct(scored), weights.repeat))
+    return tuple(_spread(_distinct(scored, pinned), weights.repeat))
 
 
 def _order(leveled: tuple[float, Ranked]) -> tuple[float, str, int, str]:
@@ -148,13 +151,16 @@ def levels(scores: Sequence[float]) -> list[float]:
     return found
 
 
-def _distinct(ranked: Iterable[Ranked]) -> list[Ranked]:
+def _distinct(ranked: Sequence[Ranked], pinned: Collection[str]) -> list[Ranked]:
     """Leave out chunks if a better one has their text or most of their lines."""
-    digests: set[str] = set()
+    digests = {entry.candidate.digest for entry in ranked if entry.candidate.id in pinned} - {""} if pinned else set()
     spans: dict[str, list[tuple[int, int]]] = {}
     kept = []
     for entry in ranked:
         chunk = entry.candidate
+        if chunk.id in pinned:
+            kept.append(entry)
+            continue
         if chunk.digest in digests:
             continue
         span = (chunk.start_line, chunk.end_line)

@@ -15,7 +15,7 @@ from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_pat
 from cqm.index.search.similar import Place
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 from cqm.index.text.globs import paths_matching, prefix_folder
-from cqm.index.text.terms import SparseTerms
+from cqm.index.text.terms import SparseTerms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,8 @@ _NOTHING = SparseTerms((), ())
 _SAME = 1 + 1e-5
 """Scores within this factor are equal at the end of a search. Their last digits depend on the order in which a store
 adds up, which differs between two indexes of the same files."""
+_PHRASE_DEPTH = 50
+"""Chunks with the words of a quoted phrase in which it is looked for."""
 _DEEPER = 10
 """Multiple of its limit to look for if all results of a search are equal."""
 
@@ -102,10 +104,31 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     # Of more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few = mentioning if len(mentioning) <= FEW else {}
+    few |= {} if is_semantic else _with_exact_words(generation, wanted.question, keep)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
+
+
+def _with_exact_words(generation: Generation, question: Question, keep: PointFilter | None) -> dict[str, float]:
+    """Find the few chunks containing an error code or a quoted phrase of a question; more tell nothing."""
+    if not (question.codes or question.phrases):
+        return {}
+    codes = [Nearest(TERMS, terms, FEW + 1, keep) for terms in question.codes]
+    phrases = [Nearest(TERMS, query_terms(phrase), _PHRASE_DEPTH, keep) for phrase in question.phrases]
+    given = generation.store.search([*codes, *phrases])
+    few = [found for found in given[: len(codes)] if len(found) <= FEW]
+    for phrase, found in zip(question.phrases, given[len(codes) :], strict=True):
+        payloads = generation.store.payloads([*found], ["text"])
+        wanted = " ".join(phrase.lower().split())
+        having = {
+            name: found[name]
+            for name, payload in payloads.items()
+            if wanted in " ".join(str(payload.get("text", "")).lower().split())
+        }
+        few += [having] if len(having) <= FEW else []
+    return {name: score for found in few for name, score in found.items()}
 
 
 def for_place(generation: Generation, wanted: Wanted, place: Place, times: int) -> Found:

@@ -10,6 +10,7 @@ from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVA
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Query
+from cqm.index.text.pasted import plain_text
 
 _FILTER = re.compile(r'(?<!\S)(-?)(lang|language|path|kind|sym|symbol|source):("[^"\n]+"|[^\s":/][^\s"]*)(?!\S)')
 _LANGUAGES = {"golang": "go", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "objective-c": "objc", "shell": "bash"}
@@ -49,7 +50,8 @@ def with_filters(query: Query) -> tuple[Query, str]:
         The query to answer, and the reason for each filter that was taken as words; empty without any.
     """
     query = _named(query)
-    found = list(_FILTER.finditer(query.text)) if ":" in query.text and "\n" not in query.text.strip() else []
+    is_line = ":" in query.text and "\n" not in plain_text(query.text).strip()
+    found = list(_FILTER.finditer(query.text)) if is_line else []
     notes, left = list[str](), query.text
     for filtered in found:
         is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')

@@ -115,7 +115,7 @@ def named_after_matches(
     parts = []
     for place, (hit, payload, asked) in enumerate(zip(hits, payloads, lines, strict=True)):
         defined = read_definitions(payload.get("definitions", ""))
-        at = _around(defined, asked - hit.start_line) if asked else _best(question, roots, hit, defined)
+        at = _around(defined, asked - hit.start_line, hit.symbol) if asked else _best(question, roots, hit, defined)
         if at:
             named[place] = _of(hit, at, hit.start_line, hit.text.split("\n"))
         elif hit.symbol and source_type_of(hit.language) == CODE:
@@ -125,18 +125,20 @@ def named_after_matches(
     return tuple(named)
 
 
-def _around(defined: Sequence[StoredDefinition], line: int) -> StoredDefinition | None:
-    """Return the innermost definition with a line."""
+def _around(defined: Sequence[StoredDefinition], line: int, symbol: str) -> StoredDefinition | None:
+    """Return the innermost definition with a line; for a comment before it the chunk's symbol."""
     around = [it for it in defined if it.first <= line <= it.last]
-    return min(around, key=lambda it: it.last - it.first, default=None)
+    below = (it for it in defined if it.first > line and it.name == symbol)
+    return min(around, key=lambda it: it.last - it.first, default=None) or next(below, None)
 
 
 def _best(
     question: Question, roots: Sequence[str], hit: Hit, defined: Sequence[StoredDefinition]
 ) -> StoredDefinition | None:
     """Return the definition a hit was found for; None if nothing tells it."""
-    if question.symbol and (asked := fitting([it.name for it in defined], question.symbol, hit.path)):
-        return defined[asked[0]]
+    for name in filter(None, (question.symbol, *question.calls)):
+        if asked := fitting([it.name for it in defined], name, hit.path):
+            return defined[asked[0]]
     if len(defined) <= 1:
         return defined[0] if defined else None
     # Looking for the roots of words is far cheaper than splitting lines into terms.

@@ -1,34 +1,31 @@
 """Find the chunks at the places and paths a question names: they answer it first."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.ranking.question import Question
-from cqm.index.store.base import PointFilter
+from cqm.index.model.errors import QueryError
+from cqm.index.ranking.evidence import Candidate
+from cqm.index.ranking.exact import fitting
+from cqm.index.ranking.question import Question, last_part, name_key
+from cqm.index.search.tree_paths import Match, TreePaths, of_project
+from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.globs import paths_matching
 from cqm.index.text.places import NamedPlace, path_in
+from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
 """Most chunks that come first: half of the largest page."""
-_FOREIGN = (
-    "/site-packages/",
-    "/dist-packages/",
-    "/node_modules/",
-    "/pkg/mod/",
-    "/.cargo/registry/",
-    "/rustc/",
-    "/gems/",
-    "/lib/python",
-    "/lib/ruby/",
-    "/go/src/runtime/",
-    "/usr/local/go/src/",
-    "/rustlib/src/",
-    "/usr/include/",
-)
-"""Folders of packages and compilers: a file there is no file of the project, unless all of its path is."""
+_MOST_NAMESAKES = 500
+_FEW_NAMESAKES = 4
+"""More functions of one name tell nothing."""
+_GLOB = re.compile(r"[\w./\\@+{}!-]*[*?\[][^\s\0]*")
+_WITH_BLANKS = re.compile(r"[`'\"]?[^\n]{1,400}\.\w{1,10}[`'\"]?")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,16 @@ class Pinned:
 NOTHING = Pinned((), {})
 
 
-def pinned_by(generation: Generation, question: Question, keep: PointFilter | None) -> Pinned:
-    """Find the chunks at the places a question names, innermost call first, or those of the file it consists of.
+class _Found(NamedTuple):
+    """The chunks at a place: of one file, in order; at the end of it none has the line."""
+
+    place: NamedPlace
+    rows: Sequence[ChunkRow]
+    grade: int
+
+
+def pinned_by(generation: Generation, question: Question, keep: PointFilter | None, root: str = "") -> Pinned:
+    """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
 
@@ -56,33 +61,116 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
         generation: to search.
         question: with its places.
         keep: chunks that count; None for all.
+        root: of the index.
 
     Raises:
         ManifestError: the index cannot be read.
     """
-    if not (question.places or path_in(question.text)) or (keep and keep.sources):
+    text = question.text.strip()
+    is_line = "\n" not in text
+    is_path = is_line and bool(path_in(text) or _GLOB.fullmatch(text) or _WITH_BLANKS.fullmatch(text))
+    if not (question.places or question.lines or question.calls or is_path) or (keep and keep.sources):
         return NOTHING
-    files = _by_name(generation.manifest.file_paths())
-    if question.places:
-        return _at_places(generation, files, question.places, keep)
-    found = [rows for path in _files_of(files, path_in(question.text)) if (rows := generation.manifest.chunks_of(path))]
+    paths = generation.manifest.file_paths()
+    is_path = is_path and (not question.places or text in paths)
+    if is_path and (pinned := _of_paths(generation, paths, text, root, keep)).ids:
+        return pinned
+    named = [NamedPlace(*question.lines)] if question.lines else []
+    places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
+    at_places = _at_places(generation, TreePaths(paths, root), places, keep) if places else NOTHING
+    return at_places if at_places.ids else _of_calls(generation, question.calls, keep)
+
+
+def _of_paths(generation: Generation, paths: Sequence[str], text: str, root: str, keep: PointFilter | None) -> Pinned:
+    """Return the chunks of the one file a text consists of, or the first of each file that its glob matches."""
+    plain = text.strip("`'\"<>").replace("\\", "/").removeprefix("./")
+    found = [path for path in paths if path in {text, plain}]
+    if not found and _GLOB.fullmatch(plain):
+        try:
+            found = sorted(paths_matching([plain], paths))
+        except QueryError:
+            found = []
+        if len(found) > 1:
+            first = [next(iter(_kept(generation, path, keep)), None) for path in found[:_MOST_CHUNKS]]
+            return Pinned(tuple(row.id for row in first if row), {})
+    found = found or [it.path for it in TreePaths(paths, root).of(path_in(text))]
     # Of several files with such a path, the ranking chooses.
-    rows = found[0] if len(found) == 1 else ()
-    return Pinned(tuple(row.id for row in rows if _counts(row, keep))[:_MOST_CHUNKS], {})
+    rows = _kept(generation, found[0], keep) if len(found) == 1 else ()
+    return Pinned(tuple(row.id for row in rows)[:_MOST_CHUNKS], {})
+
+
+def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[ChunkRow]:
+    return [row for row in generation.manifest.chunks_of(path) if _counts(row, keep)]
 
 
 def _at_places(
-    generation: Generation, files: Mapping[str, Sequence[str]], places: Iterable[NamedPlace], keep: PointFilter | None
+    generation: Generation, tree: TreePaths, places: Sequence[NamedPlace], keep: PointFilter | None
 ) -> Pinned:
+    matches = of_project([tree.of(place.path) for place in places])
+    found = [it for place, of_place in zip(places, matches, strict=True) for it in _files(generation, place, of_place)]
     lines: dict[str, int] = {}
-    for place in places:
-        for path in _files_of(files, place.path):
-            rows = generation.manifest.chunks_of(path)
-            at = {row.id: max(place.first, row.start_line) for row in _rows_at(rows, place) if _counts(row, keep)}
-            lines |= {name: line for name, line in at.items() if name not in lines}
+    for it in _first_of_each_stack(found):
+        at = _rows_at(it)
+        if not at and len(places) == 1:
+            # The file was longer, or its lines don't matter.
+            at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
+        for row in at:
+            if _counts(row, keep):
+                lines.setdefault(row.id, max(it.place.first, row.start_line))
         if len(lines) >= _MOST_CHUNKS:
             break
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
+
+
+def _of_calls(generation: Generation, calls: Sequence[str], keep: PointFilter | None) -> Pinned:
+    """Return the chunks that define the functions of a trace, where their names are of few."""
+    searches = [Nearest(TERMS, label_term(name_key(call)), _MOST_NAMESAKES, keep) for call in calls]
+    ids: dict[str, None] = {}
+    for call, found in zip(calls, generation.store.search(searches) if searches else (), strict=True):
+        defining = [it for it in generation.candidates.of(found) if _is_defined(it, call)]
+        if len(defining) <= _FEW_NAMESAKES:
+            ids |= dict.fromkeys(it.id for it in sorted(defining, key=lambda it: (it.path, it.position)))
+    return Pinned(tuple(ids)[:_MOST_CHUNKS], {})
+
+
+def _is_defined(chunk: Candidate, call: str) -> bool:
+    """Whether a chunk defines a function; what encloses it has to be its type, module or file."""
+    outer, _, name = call.rpartition(".")
+    within = outer.rpartition(".")[2]
+    parts = PurePosixPath(chunk.path).with_suffix("").parts
+    defined = [chunk.defines[number] for number in fitting(chunk.defines, call, chunk.path)]
+    return any(not within or within in it or within in parts for it in defined) or (
+        parts[-1] == within and name in map(last_part, chunk.defines)
+    )
+
+
+def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) -> list[_Found]:
+    """Return the chunks of the files a place may mean; of several those where its function is."""
+    files = [_Found(place, generation.manifest.chunks_of(match.path), match.grade) for match in matches]
+    files = [it for it in files if it.rows]
+    is_bare = "/" not in place.path and _WORD.search(place.near)
+    if len(files) < 2 and not is_bare:  # noqa: PLR2004 - one file is the one
+        return files
+    fits = [max((_fit(row, place) for row in _rows_at(it)), default=-1) for it in files]
+    best = [it for it, fit in zip(files, fits, strict=True) if fit == max(fits)]
+    best = [it for it in best if it.grade == max(each.grade for each in best)]
+    # A library may have a file of that name, and other functions in it.
+    return [it._replace(grade=1) for it in best] if is_bare and max(fits, default=0) <= 0 else best
+
+
+def _fit(row: ChunkRow, place: NamedPlace) -> int:
+    """Grade 2 if the words beside a place name what the chunk defines, 1 if the lines around do."""
+    own, _, around = place.near.partition("\n")
+    names = {word for name in (row.symbol, *row.defines) for word in _WORD.findall(last_part(name))}
+    return 2 * (not names.isdisjoint(_WORD.findall(own))) or int(not names.isdisjoint(_WORD.findall(around)))
+
+
+def _first_of_each_stack(found: Sequence[_Found]) -> Iterator[_Found]:
+    """Yield the innermost of each trace, then all others; files that only partly fit come last."""
+    ordered = sorted(found, key=lambda it: it.grade < 2)  # noqa: PLR2004 - see Match
+    first = {it.place.stack: it for it in reversed(ordered)}
+    yield from (first[stack] for stack in sorted(first))
+    yield from ordered
 
 
 def _counts(row: ChunkRow, keep: PointFilter | None) -> bool:
@@ -94,40 +182,14 @@ def _counts(row: ChunkRow, keep: PointFilter | None) -> bool:
     return is_asked and is_kind and row.path not in keep.not_paths and not keep.nothing
 
 
-def _rows_at(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
-    """The chunks with one of the lines; for blank lines the next one; none if the file is shorter."""
-    if not rows or place.first > rows[-1].end_line:
-        return []
+def _rows_at(found: _Found) -> list[ChunkRow]:
+    """The chunks with one of the lines; for blank lines the next one; past the end of the file that of its function."""
+    rows, place = found.rows, found.place
+    if not place.first or place.first > rows[-1].end_line:
+        # Of a test by its name, or of another version of the file.
+        said = {*_WORD.findall(place.near.partition("\n")[0])}
+        return [row for row in rows if any(last_part(name) in said for name in row.defines)][:1]
     at = [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
     # Chunks of a tree contain each other: the smallest is the most exact.
     at.sort(key=lambda row: (row.end_line - row.start_line) if place.first == place.last else row.start_line)
     return at or [row for row in rows if row.start_line > place.first][:1]
-
-
-def _by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
-    """Group paths by the name of the file, in lower case."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        found[path.rpartition("/")[2].lower()].append(path)
-    return found
-
-
-def _files_of(files: Mapping[str, Sequence[str]], path: str) -> list[str]:
-    """The files whose path fits best from its end; several where they fit equally well."""
-    asked = path.split("/")
-    known = files.get(asked[-1].lower(), ())
-    common = {each: _common(asked, each.split("/")) for each in known}
-    best = max(common.values(), default=0)
-    is_foreign = any(folder in f"/{path}" for folder in _FOREIGN)
-    found = [each for each, count in common.items() if count == best]
-    if is_foreign:
-        return [each for each in found if best == len(asked)]
-    # All of one path ends the other, or at least the folder is the same.
-    whole = [each for each in found if best in {len(asked), each.count("/") + 1}]
-    return whole or (found if best > 1 and len(found) == 1 else [])
-
-
-def _common(asked: Sequence[str], known: Sequence[str]) -> int:
-    """Number of equal parts at the end of two paths."""
-    pairs = zip(reversed(asked), reversed(known), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0].lower() == pair[1].lower(), pairs))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,7 @@ class Searching:
         reranker: None for the first stage's order.
         rerank: options of the reranker.
         turns: held while a search keeps the processor busy, given back while it waits for a model. None for none.
+        root: of the index, absolute; paths of a trace may begin with it.
     """
 
     generation: Generation
@@ -75,6 +76,7 @@ class Searching:
     reranker: Reranker | None = None
     rerank: RerankOptions = field(default_factory=RerankOptions)
     turns: Turns | None = None
+    root: str = ""
 
 
 def find(searching: Searching, query: Query) -> Page:
@@ -92,7 +94,7 @@ def find(searching: Searching, query: Query) -> Page:
     question = read_question(query.like or query.text)
     generation = searching.generation
     place = find_place(generation, query, question)
-    vectors, degraded = _vectors_of(place, query) if place else embedded(searching, query)
+    vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     degraded = "; ".join(filter(None, (told, degraded)))
     mode = query.mode if vectors else SearchMode.LEXICAL
     first = int(query.cursor or 0)
@@ -101,7 +103,7 @@ def find(searching: Searching, query: Query) -> Page:
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
         is_pinning = not place and query.mode is not SearchMode.SEMANTIC
-        pinned = pinned_by(generation, question, wanted.keep) if is_pinning else NOTHING
+        pinned = pinned_by(generation, question, wanted.keep, searching.root) if is_pinning else NOTHING
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
             results: list[Ranked] = []
@@ -112,9 +114,9 @@ def find(searching: Searching, query: Query) -> Page:
                     if place
                     else for_question(generation, wanted, times, pinned.ids)
                 )
-                ranked: Sequence[Ranked] = rank(question, found.evidence, weights)
+                ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
                 if times == 1 and not place:
-                    ranked, late = _reranked(searching, query.text, ranked)
+                    ranked, late = _reranked(searching, question.said, ranked)
                     why = " ".join(filter(None, (degraded, late)))
                 if query.mode is not SearchMode.SEMANTIC and not place:
                     exact = exact_first(question, ranked, found.evidence.mentioning)

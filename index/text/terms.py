@@ -25,6 +25,7 @@ _LONGEST_IDENTIFIER = 64
 # Two adjacent words may be one identifier: "web socket" finds WebSocket and websocket.
 _JOINED_WEIGHT = 0.5
 _SHORTEST_STEM = 3
+_MANY_WORDS = 30
 
 WORD = re.compile(r"\w+")
 ONLY_WORDS = {code: " " for code in range(128) if not WORD.match(chr(code))}
@@ -72,8 +73,10 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
     """
     content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
+    # A pasted log has thousands of words, a question a handful.
+    known = content if len(content) < _MANY_WORDS else frozenset(content)
     for first, second in pairwise(WORD.findall(text)):
-        if first in content and second in content and (joined := first + second).isalpha():
+        if first in known and second in known and (joined := first + second).isalpha():
             term = _hash(stem(joined.lower()))
             weights[term] = weights.get(term, 0.0) + _JOINED_WEIGHT
     indices = sorted(weights)

@@ -46,7 +46,7 @@ TEXTS = {
         "#0 0x5 in foo /build/lib/url.c:123:5\n#1  0x0 in bar () at src/b.c:12",
         [("/build/lib/url.c", 123), ("src/b.c", 12)],
     ),
-    "browser": ("foo@http://localhost:3000/static/app.js:12:5", [("3000/static/app.js", 12)]),
+    "browser": ("foo@http://localhost:3000/static/app.js:12:5", [("static/app.js", 12)]),
     "colours": ("\x1b[31merror\x1b[0m src/\x1b[1ma.ts\x1b[0m(12,5): x", [("src/a.ts", 12)]),
     "rustc": ("error[E0308]\n --> src/main.rs:2:5", [("src/main.rs", 2)]),
     "pytest": (
@@ -89,7 +89,7 @@ def test_a_trace_names_its_places_innermost_first(tool: str) -> None:
     ],
 )
 def test_a_place_may_have_several_lines(text: str, wanted: tuple[str, int, int]) -> None:
-    assert [tuple(it) for it in places_in(text)] == [wanted]
+    assert [it[:3] for it in places_in(text)] == [wanted]
 
 
 @pytest.mark.parametrize("text", ["", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c"])

@@ -1,0 +1,131 @@
+"""Match paths as a text names them, of another machine or an installed package, with the files of an index."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from pathlib import PurePath
+from typing import NamedTuple
+
+_STANDARD = re.compile(
+    r"/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|(?:^|/)(?:rustc/\w+|library/(?:core|std|alloc)/src|sysdeps|libsanitizer|rustlib/src|usr/include|go/src/runtime)/"
+    r"|/python\d(?:\.\d+)?/(?!(?:site|dist)-packages/)|/ruby/\d[\d.]*/(?!gems/|bundler/)|/build/glibc-|^node:|/jdk/src/"
+)
+"""Files of languages themselves."""
+_PACKAGES = re.compile(
+    r"/(?:site-packages|dist-packages|node_modules(?:/\.pnpm/[^/]+/node_modules)?|gems|pkg/mod|vendor"
+    r"|registry/src/[^/]+|git/checkouts/[^/]+)/"
+)
+"""Folders with a folder for each installed package."""
+_VERSION = re.compile(r"(?:@v?|-)\d+(?:\.\d+)+[\w.+-]*$")
+_EXACT, _WHOLE, _PARTLY = 3, 2, 1
+
+
+class Match(NamedTuple):
+    """A file that a path may mean.
+
+    Attributes:
+        path: in the index.
+        grade: 3 for its whole path, 2 for all of one path at the end of the other, 1 for less.
+        before: the folder on the other machine that this index's root is, if the path tells it.
+    """
+
+    path: str
+    grade: int
+    before: str = ""
+
+
+class TreePaths:
+    """The files of an index, to find by the ends of their paths.
+
+    Parameters:
+        paths: of all files, relative to the root.
+        root: absolute; the names of its folders count as parts of a path.
+    """
+
+    def __init__(self, paths: Iterable[str], root: str = "") -> None:
+        self._root = [part for part in PurePath(root).parts if part != PurePath(root).anchor]
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            self._by_name[path.rpartition("/")[2].lower()].append(path)
+
+    def of(self, path: str) -> list[Match]:
+        """Return the files a path may mean, those that fit best; several where they fit equally well."""
+        asked = [part for part in path.split("/") if part not in {"", ".", ".."}]
+        known = self._by_name.get(asked[-1].lower(), ()) if asked else ()
+        if path in known:
+            # A trace may name only the file: its function tells which of that name.
+            others = [each for each in known if each != path] if "/" not in path else []
+            return [Match(path, _EXACT), *(Match(each, _WHOLE) for each in others)]
+        found = [match for each in known if (match := self._match(path, asked, each)) and match[1].grade]
+        best = max((common for common, _ in found), default=(0, 0))
+        return [match for common, match in found if common == best]
+
+    def _match(self, path: str, asked: Sequence[str], known: str) -> tuple[tuple[int, int], Match] | None:
+        whole = [*self._root, *known.split("/")]
+        own = known.count("/") + 1
+        common = _common(asked, whole)
+        before = "/".join(asked[:-own]) if common >= own else ""
+        # A package that the project keeps beside its own files is one of them.
+        is_own = common >= own and own > 1 and bool(_PACKAGES.search(f"/{known}"))
+        package = _in_package(f"/{path}")
+        if package and not is_own:
+            return _of_package(*package, whole, own, known)
+        if _STANDARD.search(path):
+            return None
+        if common == len(asked) or (common >= own and (own > 1 or common > own)):
+            return (_WHOLE, common), Match(known, _WHOLE, before)
+        # In a container a file of the root has another folder before it.
+        is_partly = common > 1 or own == 1
+        return ((_PARTLY, common), Match(known, _PARTLY, before)) if is_partly else None
+
+
+def _in_package(path: str) -> tuple[list[str], int] | None:
+    """Return the parts of a path in an installed package, and the number of those that are the package's name."""
+    last = None
+    for found in _PACKAGES.finditer(path):
+        last = found
+    if last is None:
+        return None
+    parts = path[last.end() :].split("/")
+    folder = last[0].strip("/")
+    if folder == "pkg/mod":
+        names = next((number for number, part in enumerate(parts, 1) if "@" in part), 3)
+    else:
+        names = 2 if folder == "vendor" or parts[0].startswith("@") else 1
+    return [_VERSION.sub("", part) if number < names else part for number, part in enumerate(parts)], names
+
+
+def _of_package(
+    parts: Sequence[str], names: int, whole: Sequence[str], own: int, known: str
+) -> tuple[tuple[int, int], Match] | None:
+    """Match a file of an installed package, if that package is the project or one of its folders."""
+    common = _common(parts, whole)
+    if common == len(parts) and (common > 1 or own == 1):
+        return (_WHOLE, common), Match(known, _WHOLE, "package")
+    is_named = len(parts) > names and common > len(parts) - names
+    return ((_WHOLE, common), Match(known, _WHOLE, "package")) if is_named else None
+
+
+def _common(asked: Sequence[str], known: Sequence[str]) -> int:
+    """Number of equal parts at the end of two paths."""
+    pairs = zip(reversed(asked), reversed(known), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0].lower() == pair[1].lower(), pairs))
+
+
+def of_project(found: Iterable[Sequence[Match]]) -> list[Sequence[Match]]:
+    """Return matches of a text's places without those that only look like a file of the project.
+
+    The places of a trace tell each other where the project was: "/app/src/run.py" that "/app/main.py" is "main.py".
+
+    Parameters:
+        found: of each place, in order.
+    """
+    matches = [*found]
+    folders = {match.before for each in matches for match in each if match.grade >= _WHOLE and "/" in match.path}
+    if not folders:
+        return matches
+    return [
+        [it._replace(grade=max(it.grade, _WHOLE)) for it in each if it.grade >= _WHOLE or it.before in folders]
+        for each in matches
+    ]

@@ -1,0 +1,42 @@
+"""The words of a question that count only as they are written: codes of errors, quoted phrases, names in backticks."""
+
+import re
+
+_FEW = 4
+
+_SIGNALS = (
+    *("ENOENT", "EACCES", "EPERM", "EEXIST", "ECONN[A-Z]+", "ETIMEDOUT", "EADDR[A-Z]+", "EPIPE", "EAGAIN", "EINVAL"),
+    *("ENOTFOUND", "EMFILE", "ENOMEM", "EHOSTUNREACH", "ENOTEMPTY", "EISDIR", "ENOTDIR", "EBADF"),
+)
+_STANDARDS = "SHA|AES|RFC|ISO|UTF|RSA|CVE|HTTP|IPV|X|MP|CP|GB"
+"""Before the number of something that is no error."""
+_CODE = re.compile(
+    rf"\b(?=[A-Z])(?!(?:{_STANDARDS})\d)"
+    rf"(?:[A-Z]{{1,5}}\d{{3,5}}|ERR_[A-Z0-9_]+|[A-Z]{{0,8}}E_[A-Z0-9_]{{3,}}|ORA-\d{{5}}|{'|'.join(_SIGNALS)})\b"
+)
+_QUOTE = re.compile("[\"'`“]")
+_PHRASE = re.compile(
+    r"\"([^\"\n]{8,200})\"|“([^”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
+)
+_TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
+
+
+def codes_in(text: str) -> list[str]:
+    """Return the codes of errors in a text, such as E0382, TS2345 and ERR_REQUIRE_ESM; each once, the first few."""
+    # Every code has capitals; most questions have none.
+    return [] if text.islower() else [*dict.fromkeys(_CODE.findall(text))][:_FEW]
+
+
+def phrases_in(text: str) -> list[str]:
+    """Return the quoted phrases of a text that have several words; each once, the first few."""
+    if not _QUOTE.search(text):
+        return []
+    found = (next(filter(None, match.groups())).strip() for match in _PHRASE.finditer(text))
+    return [*dict.fromkeys(phrase for phrase in found if " " in phrase)][:_FEW]
+
+
+def names_in(text: str) -> list[str]:
+    """Return the identifiers in backticks, each once."""
+    found = (match[1].strip() for match in _TICKED.finditer(text))
+    return [*dict.fromkeys(name.removesuffix("()") for name in found if _NAME.fullmatch(name))]
