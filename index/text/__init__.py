@@ -1,3 +1,14 @@
-"""Split code and prose into search terms, write chunk headers and definitions, and match path globs."""
+"""Split code and prose into search terms, read pasted texts, write chunk headers and definitions, match path globs."""
 
-__all__ = ["globs", "headers", "places", "stored_definitions", "terms"]
+__all__ = [
+    "calls",
+    "exact_words",
+    "globs",
+    "headers",
+    "issues",
+    "pasted",
+    "places",
+    "said",
+    "stored_definitions",
+    "terms",
+]

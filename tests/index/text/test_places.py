@@ -67,6 +67,21 @@ TEXTS = {
         ),
         [("com/example/Streams.java", 60), ("com/example/Gson.java", 745)],
     ),
+    "pytest's long form": (
+        "src/app.py:95: in run\n    make()\nsrc/make.py:44: KeyError",
+        [("src/make.py", 44), ("src/app.py", 95)],
+    ),
+    "the first call first": (
+        'Current thread (most recent call first):\n  File "src/make.py", line 4 in make\n  File "src/app.py", line 9 in run',
+        [("src/make.py", 4), ("src/app.py", 9)],
+    ),
+    "webpack": ("ERROR in ./src/a.ts 30:5-20", [("src/a.ts", 30)]),
+    "a log": ('level=error caller=app/main.go:7 msg="x"', [("app/main.go", 7)]),
+    "Maven, with a blank": ("    at com.example.Gson.toJson (Gson.java:7)", [("com/example/Gson.java", 7)]),
+    "one line of .NET": (
+        "x at A.B() in /a/B.cs:line 1 at A.C() in /a/C.cs:line 2",
+        [("/a/B.cs", 1), ("/a/C.cs", 2)],
+    ),
     "a generic file": ("at src/IFormatter`1.cs:21", [("src/IFormatter`1.cs", 21)]),
     "elixir": ("(app 1.7.0) lib/router.ex:12: App.Router.call/2", [("lib/router.ex", 12)]),
 }
