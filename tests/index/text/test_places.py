@@ -72,7 +72,7 @@ TEXTS = {
         [("src/make.py", 44), ("src/app.py", 95)],
     ),
     "the first call first": (
-        'Current thread (most recent call first):\n  File "src/make.py", line 4 in make\n  File "src/app.py", line 9 in run',
+        'Thread 1 (most recent call first):\n  File "src/make.py", line 4 in make\n  File "src/app.py", line 9 in run',
         [("src/make.py", 4), ("src/app.py", 9)],
     ),
     "webpack": ("ERROR in ./src/a.ts 30:5-20", [("src/a.ts", 30)]),
