@@ -62,10 +62,10 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
     """
     if not (question.places or path_in(question.text)) or (keep and keep.sources):
         return NOTHING
-    files = _by_name(generation.manifest.file_paths())
+    files = by_name(generation.manifest.file_paths())
     if question.places:
         return _at_places(generation, files, question.places, keep)
-    found = [rows for path in _files_of(files, path_in(question.text)) if (rows := generation.manifest.chunks_of(path))]
+    found = [rows for path in files_of(files, path_in(question.text)) if (rows := generation.manifest.chunks_of(path))]
     # Of several files with such a path, the ranking chooses.
     rows = found[0] if len(found) == 1 else ()
     return Pinned(tuple(row.id for row in rows if _counts(row, keep))[:_MOST_CHUNKS], {})
@@ -76,7 +76,7 @@ def _at_places(
 ) -> Pinned:
     lines: dict[str, int] = {}
     for place in places:
-        for path in _files_of(files, place.path):
+        for path in files_of(files, place.path):
             rows = generation.manifest.chunks_of(path)
             at = {row.id: max(place.first, row.start_line) for row in _rows_at(rows, place) if _counts(row, keep)}
             lines |= {name: line for name, line in at.items() if name not in lines}
@@ -104,7 +104,7 @@ def _rows_at(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
     return at or [row for row in rows if row.start_line > place.first][:1]
 
 
-def _by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
+def by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
     """Group paths by the name of the file, in lower case."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths:
@@ -112,8 +112,13 @@ def _by_name(paths: Iterable[str]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _files_of(files: Mapping[str, Sequence[str]], path: str) -> list[str]:
-    """The files whose path fits best from its end; several where they fit equally well."""
+def files_of(files: Mapping[str, Sequence[str]], path: str) -> list[str]:
+    """Return the files whose path fits best from its end; several where they fit equally well.
+
+    Parameters:
+        files: paths by name, see `by_name`.
+        path: with "/" between parts; parts of its beginning may be of another machine.
+    """
     asked = path.split("/")
     known = files.get(asked[-1].lower(), ())
     common = {each: _common(asked, each.split("/")) for each in known}
