@@ -181,6 +181,31 @@ class Definition:
     end_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The lines of a symbol, 1-based and inclusive.
+
+    Attributes:
+        name: qualified; of an addition such as `impl Stack`, that of the type.
+        begins: the first line of its comments, decorators and attributes.
+        first: the first line of the declaration.
+        last: its last line.
+    """
+
+    name: str
+    begins: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Extents of all symbols of a program in order, and first and last lines of its imports."""
+
+    extents: tuple[Extent, ...] = ()
+    imports: tuple[tuple[int, int], ...] = ()
+
+
 class Piece(NamedTuple):
     """A span of the text with its facts, as a chunker cuts it; later completed to a `Chunk`.
 

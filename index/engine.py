@@ -26,11 +26,13 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
 from cqm.index.search.search import Page, Searching, find
+from cqm.index.search.symbols import FreshFiles, Reader, outline
 from cqm.index.search.usages import find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
@@ -333,6 +335,25 @@ class Index:
         self._note_use()
         with self._lineage.reading() as serving:
             return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth))
+
+    def outline(self, query: OutlineQuery) -> Outline:
+        """List the symbols of a file, or the most used symbols of a folder.
+
+        Raises:
+            QueryError: the limit or the cursor is out of range.
+            NotIndexedError: the path is left out of the index; the message has the reason.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return outline(serving, self.root, self.options.scan, query)
+
+    def read(self, query: ReadQuery) -> Reading:
+        """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
+        self._note_use()
+        files = FreshFiles(self.root, self.options.scan, self.options.chunk)
+        with self._lineage.reading() as serving:
+            return Reader(serving, self._workers, files).read(query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Return the state of the index: files, chunks, freshness, models, running work.

@@ -28,7 +28,7 @@ def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple
     while waiting:
         mark = waiting.pop()
         if mark.name and mark.kind not in _NO_DEFINITIONS and not _is_addition(mark):
-            first = _declared_row(mark)
+            first = declared_row(mark)
             line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
             yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)
             if rule := mark.nodes.parts.get(mark.node.type):
@@ -52,7 +52,7 @@ def _parts_of(mark: "Mark", parts: "Iterable[Part]", source: "Source") -> "Itera
         yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 
 
-def _declared_row(mark: "Mark") -> int:
+def declared_row(mark: "Mark") -> int:
     """Find the row a declaration begins in, below its decorators, attributes and comments."""
     node = mark.node.child_by_field_name("definition") or mark.node
     for child in node.children:

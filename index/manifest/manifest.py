@@ -161,6 +161,12 @@ class Manifest:
         """Chosen columns of chunks by id; ids without a committed file are left out."""
         return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
+    def columns_below(self, folder: str, columns: Sequence[str]) -> list[list[Any]]:
+        """Chosen columns of all chunks below a folder, "" for the root, in any order."""
+        # As in `files`.
+        values = (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
+        return self._columns(columns, "WHERE path > ? AND path < ?", values)
+
     def columns_near(self, path: str, positions: range, columns: Sequence[str], naming: str = "") -> list[list[Any]]:
         """Chosen columns of a file's chunks at some positions, in any order; of those whose names contain `naming`."""
         where = "WHERE path = ? AND position >= ? AND position < ? AND instr(defines, ?)"

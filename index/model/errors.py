@@ -24,6 +24,10 @@ class VanishedFileError(UnreadableFileError):
     """A file vanished or was replaced between being found and being read."""
 
 
+class NotIndexedError(CqmError):
+    """A file is not part of the index: it does not exist, is ignored, or is skipped; the message has the reason."""
+
+
 class WorkerError(CqmError):
     """A process for parsing files cannot be started, or died of its input."""
 

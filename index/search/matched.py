@@ -1,6 +1,5 @@
 """Name each hit after the definition in it that fits the question, and tell the line of that definition."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.ranking.rank import Ranked
+from cqm.index.text.declarations import is_bare, signature_of
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
@@ -24,30 +24,6 @@ are named after its function with this factor and with weights, 382 without; in 
 _CALLABLE = frozenset({"function", "method", "constructor"})
 _MOST_TIED = 30
 """Definitions of one name to compare; more are of many types."""
-_MOST_SIGNATURE = 300
-_MOST_LINES = 12
-_BRACED = frozenset(
-    {
-        "c",
-        "cpp",
-        "objc",
-        "go",
-        "rust",
-        "java",
-        "kotlin",
-        "scala",
-        "csharp",
-        "swift",
-        "php",
-        "javascript",
-        "typescript",
-        "tsx",
-    }
-)
-"""Languages whose functions have braces or "=" before their body."""
-_ARGUMENTS = re.compile(r"\([^()]*\)")
-_BEGINS = ("{", "=>", ":", "=", " do", " then")
-"""Of a body, after a declaration."""
 
 
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
@@ -75,18 +51,10 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
         lines = str(payload.get("text", "")).split("\n")
         asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
         # A class comes before its constructor of the same name.
-        whole = [it for it in asked if it.kind != "constructor" and not _is_bare(it, lines, entry.candidate.language)]
+        whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
         return 0 if whole else 1 if asked else 2
 
     return [*sorted(tied, key=standing), *ranked[len(tied) :]]
-
-
-def _is_bare(it: StoredDefinition, lines: Sequence[str], language: str) -> bool:
-    """Whether a definition only declares: a prototype, a method of an interface, an external variable."""
-    if it.kind not in {"function", "method"} and language not in {"c", "cpp", "objc"}:
-        return False
-    text = _ARGUMENTS.sub("", "\n".join(lines[it.first : it.last + 1]))
-    return language in _BRACED and "{" not in text and "=" not in text
 
 
 def named_after_matches(
@@ -191,25 +159,3 @@ def _declared_before(generation: Generation, hits: Sequence[Hit]) -> list[Hit]:
         lines = str(payload.get("text", "")).split("\n")
         named.append(_of(hit, found[-1], row[2], lines) if row and found else hit)
     return named
-
-
-def signature_of(lines: Sequence[str], it: StoredDefinition) -> str:
-    """Return a declaration up to its body: the lines until its brackets are closed.
-
-    Parameters:
-        lines: from the definition's first.
-        it: the definition.
-    """
-    shown, depth = list[str](), 0
-    for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
-        shown.append(line)
-        depth += line.count("(") + line.count("[") - line.count(")") - line.count("]")
-        if depth <= 0 and number >= it.line:
-            break
-    text = "\n".join(shown).strip()
-    if it.last > it.line or "{" in shown[-1]:
-        head = text.partition("{")[0]
-        text = (head if "(" in head else text).rstrip()
-        begin = next(filter(text.endswith, _BEGINS), "")
-        text = text.removesuffix(begin)
-    return text[:_MOST_SIGNATURE].rstrip()

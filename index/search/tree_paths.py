@@ -18,7 +18,7 @@ _PACKAGES = re.compile(
 )
 """Folders with a folder for each installed package."""
 _VERSION = re.compile(r"(?:@v?|-)\d+(?:\.\d+)+[\w.+-]*$")
-_EXACT, _WHOLE, _PARTLY = 3, 2, 1
+_EXACT, _WHOLE, PARTLY = 3, 2, 1
 
 
 class Match(NamedTuple):
@@ -41,18 +41,21 @@ class TreePaths:
     Parameters:
         paths: of all files, relative to the root.
         root: absolute; the names of its folders count as parts of a path.
+
+    Attributes:
+        by_name: paths by the name of the file in lower case.
     """
 
     def __init__(self, paths: Iterable[str], root: str = "") -> None:
         self._root = [part for part in PurePath(root).parts if part != PurePath(root).anchor]
-        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        self.by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in paths:
-            self._by_name[path.rpartition("/")[2].lower()].append(path)
+            self.by_name[path.rpartition("/")[2].lower()].append(path)
 
     def of(self, path: str) -> list[Match]:
         """Return the files a path may mean, those that fit best; several where they fit equally well."""
         asked = [part for part in path.split("/") if part not in {"", ".", ".."}]
-        known = self._by_name.get(asked[-1].lower(), ()) if asked else ()
+        known = self.by_name.get(asked[-1].lower(), ()) if asked else ()
         if path in known:
             # A trace may name only the file: its function tells which of that name.
             others = [each for each in known if each != path] if "/" not in path else []
@@ -77,7 +80,7 @@ class TreePaths:
             return (_WHOLE, common), Match(known, _WHOLE, before)
         # In a container a file of the root has another folder before it.
         is_partly = common > 1 or own == 1
-        return ((_PARTLY, common), Match(known, _PARTLY, before)) if is_partly else None
+        return ((PARTLY, common), Match(known, PARTLY, before)) if is_partly else None
 
 
 def _in_package(path: str) -> tuple[list[str], int] | None:

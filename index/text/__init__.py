@@ -2,6 +2,7 @@
 
 __all__ = [
     "calls",
+    "declarations",
     "exact_words",
     "globs",
     "headers",

@@ -1,3 +1,15 @@
 """Answers and status as text, JSON and terminal output."""
 
-__all__ = ["as_json", "budget", "matched_lines", "merged", "render", "status_text", "terminal", "times", "usages"]
+__all__ = [
+    "as_json",
+    "budget",
+    "matched_lines",
+    "merged",
+    "outline",
+    "reading",
+    "render",
+    "status_text",
+    "terminal",
+    "times",
+    "usages",
+]

@@ -79,3 +79,30 @@ def kept_within(budget: int, write: Callable[[int], _Made], text_of: Callable[[_
         if room in {least, most}:
             break
     return shortest if best is None else best
+
+
+def most_that_fit(count: int, budget: float, write: Callable[[int], str]) -> int:
+    """Return the most things, of a number, with which a reply keeps its budget; 0 if it has none without them.
+
+    Parameters:
+        count: of things.
+        budget: tokens of the whole text.
+        write: makes the text with the first so many; more of them make no shorter text.
+    """
+    least, most = 0, count + 1
+    # The whole first: most replies fit.
+    middle = count
+    while most - least > 1:
+        if most_tokens(write(middle)) <= budget:
+            least = middle
+        else:
+            most = middle
+        middle = (least + most) // 2
+    return least
+
+
+def clipped(text: str, budget: float) -> str:
+    """Cut a reply that is above its budget even with nothing but names, such as paths of thousands of characters."""
+    if most_tokens(text) <= budget:
+        return text
+    return text[: most_that_fit(len(text), budget, lambda size: text[:size])]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from cqm.index.disk.locations import index_folder, is_index
 from cqm.index.model.errors import IndexInUseError, QueryError, StoreError
@@ -17,9 +17,12 @@ from cqm.index.model.progress import UpdateSummary, Usage
 from cqm.index.model.query import Answer, FileProblem, Query, SkipReason, UsesQuery
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.answers.as_json import answer_object, status_object
 from cqm.server.answers.matched_lines import matched_text
+from cqm.server.answers.outline import outline_text
+from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import (
     estimate_lines,
@@ -37,6 +40,8 @@ from cqm.server.config.settings import Settings
 from cqm.server.console import emit, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +108,40 @@ def search(root: Path, settings: Settings, asked: Asked) -> int:
 
 def usages(query: UsesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
     """Bring the index up to date, and list definitions and references of a symbol."""
+    return _tell(
+        lambda opened: opened.usages(query.name, query.limit, query.cursor, query.groups, query.depth),
+        lambda found: usage_text(found, start=int(query.cursor or 0)),
+        root,
+        settings,
+        as_json=as_json,
+    )
+
+
+def outline(query: OutlineQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring the index up to date, and list the symbols of a file, or the most used ones of a folder."""
+    budget = settings.server.token_budget
+    text = partial(outline_text, token_budget=budget, root=str(root))
+    return _tell(lambda opened: opened.outline(query), text, root, settings, as_json=as_json)
+
+
+def read(query: ReadQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring the index up to date, and print a symbol, lines or a file."""
+    text = partial(reading_text, token_budget=settings.server.token_budget)
+    asked = replace(query, tokens=settings.server.token_budget)
+    return _tell(lambda opened: opened.read(asked), text, root, settings, as_json=as_json)
+
+
+def _tell(
+    ask: Callable[[OpenedIndex], Found], text: Callable[[Found], str], root: Path, settings: Settings, *, as_json: bool
+) -> int:
+    """Bring the index up to date, ask it, and print what it found."""
     with open_index(root, settings) as opened:
         bring_up_to_date(opened)
-        found = opened.usages(query.name, query.limit, query.cursor, query.groups, query.depth)
+        found = ask(opened)
     if as_json:
         emit(found)
     else:
-        sys.stdout.write(usage_text(found, start=int(query.cursor or 0)))
+        sys.stdout.write(text(found))
     return 0
 
 

@@ -24,6 +24,7 @@ from cqm.server.cli.options import (
     set_option,
     settings_of,
 )
+from cqm.server.cli.reading_options import outline, read
 from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
 from cqm.server.console import collect_seldom, emit, prepare_streams, say, show
@@ -242,6 +243,8 @@ def _content_of(file: Path) -> bytes:
 
 app.add_command(usages)
 app.add_command(references)
+app.add_command(outline)
+app.add_command(read)
 
 
 @app.command()

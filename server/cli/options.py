@@ -45,6 +45,24 @@ def root_of(path: Path | None) -> Path:
     return root
 
 
+def place_of(path: Path | None) -> tuple[Path, str]:
+    """Resolve a path within a project; return the project's root, and the path relative to it ("" for the root).
+
+    The project is the working folder's if the path is in it, else the nearest around the path.
+    """
+    if path is None:
+        return root_of(None), ""
+    real = path.resolve()
+    root = project_root(Path.cwd().resolve())
+    if is_too_wide(root) or not real.is_relative_to(root):
+        root = project_root(real if real.is_dir() else real.parent)
+    if is_too_wide(root):
+        # Named, so it is wanted; a file directly in it is one of its own.
+        root = root_of(None) if real == Path.cwd().resolve() else real
+    relative = real.relative_to(root).as_posix()
+    return root, "" if relative == "." else relative
+
+
 def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
     """Load the settings of a root, with those of the command line."""
     from cqm.server.config.settings import load_settings

@@ -22,6 +22,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "cursor": ("next_cursor",),
     "token_budget": ("max_tokens", "budget", "tokens"),
     "name": ("symbol", "symbol_name", "identifier", "query"),
+    "what": ("symbol", "name", "symbol_name", "place", "target", "query", "lines"),
     "wait_seconds": ("wait",),
     "force": ("rebuild", "reindex"),
     "changed_since": ("since", "modified_since"),
@@ -49,12 +50,10 @@ def _slim(schema: Mapping[str, Any]) -> dict[str, Any]:
     default = kept.get("default", 0)
     if default is None or default is False or default == "":
         del kept["default"]
-    # Nobody needs to read either: any option of a name, and no page of 0 results.
     if kept.get("type") == "object":
         del kept["additionalProperties"]
-    if kept.get("minimum") in {0, 1}:
-        del kept["minimum"]
-    return kept
+    # A number out of its range is refused with the range.
+    return {name: value for name, value in kept.items() if name not in {"minimum", "maximum"}}
 
 
 def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

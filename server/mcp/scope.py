@@ -1,13 +1,18 @@
 """State of a server shared by its tools; it turns a client's path into an index."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from cqm.index.workers import Workers
+from cqm.server.answers.budget import most_tokens
 from cqm.server.config.settings import Settings
 from cqm.server.mcp.allowed_paths import Guard
 from cqm.server.workspace.workspace import OpenIndex, Workspace
+
+_LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,22 @@ class Place:
     opened: OpenIndex
     path: Path
 
+    @property
+    def relative(self) -> str:
+        """The path relative to the root; empty for the root."""
+        root = self.opened.index.root
+        return self.path.relative_to(root).as_posix() if self.path != root else ""
+
+    @property
+    def file(self) -> str:
+        """The path relative to the root if it is a file, also if that is the root; empty for a folder."""
+        return (self.relative or self.path.name) if self.path.is_file() else ""
+
+    def room(self, token_budget: int | None, notes: str) -> int:
+        """Return the tokens of a reply, by default those of the settings, that its notes leave."""
+        budget = token_budget or self.opened.settings.server.token_budget
+        return budget - ceil(most_tokens(notes))
+
     def globs(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Convert globs relative to the path, as in a .gitignore file there, to globs relative to the root."""
         base = self._base()
@@ -90,9 +111,13 @@ class Place:
         return (f"/{base}/**",) if self.path.is_dir() else (f"/{base}",)
 
     def _base(self) -> str:
-        root = self.opened.index.root
-        parts = self.path.relative_to(root).as_posix() if self.path != root else ""
-        return "".join(f"\\{char}" if char in "*?[]!#\\ " else char for char in parts)
+        return "".join(f"\\{char}" if char in "*?[]!#\\ " else char for char in self.relative)
+
+
+def split_place(what: str) -> tuple[str, str]:
+    """Split a place such as `src/app.py:10-40` into its path and the lines after it, which may be empty."""
+    path = _LINES.sub("", what.strip())
+    return path, what.strip()[len(path) :]
 
 
 def _anchored(glob: str) -> str:

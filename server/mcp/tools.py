@@ -1,12 +1,11 @@
-"""The five tools, and the one place turning errors into text for the model."""
+"""The tools, and the one place turning errors into text for the model."""
 
 import functools
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
@@ -20,17 +19,20 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.index.files.scan import read_bytes, scan
+from cqm.index.files.listed import listed_file
+from cqm.index.files.scan import read_bytes
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
-from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import joined, names_of, of_each_root
+from cqm.server.answers.outline import outline_text
+from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.times import parse_when
@@ -48,13 +50,15 @@ from cqm.server.mcp.replies import (
     status_reply,
     with_facts,
 )
-from cqm.server.mcp.scope import Served
+from cqm.server.mcp.scope import Place, Served, split_place
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.preview import Preview, preview, preview_file
 from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
 
+_MOST_OUTLINED = 2_000
+"""Symbols to choose from; more are on further pages."""
 _GLANCE_SECONDS = 2.0
 """Longest wait of a search for the comparison of a complete older index with the files."""
 
@@ -62,19 +66,13 @@ _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
-PathInScope = Annotated[str | None, Field(description="File or folder; default: the open one.")]
+# `search` describes the arguments that other tools have too.
 Wait = Annotated[
     float | None,
     Field(ge=0, le=240, description="Default 45."),
 ]
-WaitForChanges = Annotated[
-    float | None,
-    Field(
-        ge=0,
-        le=240,
-        description="Longest wait for changes to be indexed; default: 45 for a first index, else 0.",
-    ),
-]
+WaitForChanges = Annotated[float | None, Field(ge=0, le=240)]
+Budget = Annotated[int | None, Field(ge=200, le=24_000, description="Default 6000.")]
 PlainValue = str | int | float | bool | list[str]
 StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
 
@@ -108,8 +106,8 @@ def _error_text(error: CqmError) -> str:
 async def index_path(
     ctx: ToolContext,
     named: NamedRoots,
-    path: PathInScope = None,
-    force: Annotated[bool, Field(description="Rebuild the index; search goes on meanwhile.")] = False,  # noqa: FBT002
+    path: str | None = None,
+    force: Annotated[bool, Field(description="Rebuild it.")] = False,  # noqa: FBT002
     retry: Annotated[bool, Field(description="Only retry failed files.")] = False,  # noqa: FBT002
     wait_seconds: Wait = None,
 ) -> str:
@@ -142,9 +140,12 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     exclude: Annotated[list[str] | None, Field(description='["tests/**"]')] = None,
     changed_since: Annotated[str | None, Field(description="2d, 12h or 2026-03-01.")] = None,
     cursor: Annotated[str, Field(description="Of the page before.")] = "",
-    token_budget: Annotated[int | None, Field(ge=200, le=24_000, description="Default 6000.")] = None,
-    explain: Annotated[bool, Field(description="Name the parts of each score.")] = False,  # noqa: FBT002
-    wait_seconds: WaitForChanges = None,
+    token_budget: Budget = None,
+    explain: Annotated[bool, Field(description="Name parts of scores.")] = False,  # noqa: FBT002
+    wait_seconds: Annotated[
+        float | None,
+        Field(ge=0, le=240, description="For changes to be indexed; for a first index 45."),
+    ] = None,
 ) -> CallToolResult:
     """Answer a question from the indexes of some paths; make an index first when there is none."""
     served = ctx.request_context.lifespan_context
@@ -175,7 +176,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         )
         answers[name] = await run_sync(_answer, opened, shown if len(places) == 1 else of_each_root(shown))
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
-    budget = (token_budget or settings.server.token_budget) - ceil(most_tokens(note))
+    budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))
     if wanted.is_of_lines:
         text = note + matched_text(shown, answer, budget, root=root)
@@ -189,42 +190,71 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
     name: Annotated[str, Field(description="get_url or Client.get_url")],
-    path: PathInScope = None,
+    path: str | None = None,
     kind: Annotated[
         list[Literal["calls", "uses", "tests", "documentation"]] | None, Field(description="Only these.")
     ] = None,
     limit: Annotated[int, Field(ge=1, le=1000, description="References a page.")] = 50,
-    cursor: Annotated[str, Field(description="Of the page before.")] = "",
+    cursor: str = "",
     depth: Annotated[int, Field(ge=1, le=5, description="2 adds the callers of callers.")] = 1,
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""
-    served = ctx.request_context.lifespan_context
-    place = await run_sync(served.open, path, named)
-    note = await _bring_in_step(place.opened, served, wait_seconds, ctx)
-    backlog = await run_sync(place.opened.backlog)
-    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+    place, notes = await _in_step(ctx, path, named, wait_seconds)
     groups = tuple(map(ReferenceGroup, kind or ()))
     found = await run_sync(place.opened.index.usages, name, limit, cursor, groups, depth)
-    notes = note + "".join(f"Note: {line}\n" for line in lacking)
-    budget = place.opened.settings.server.token_budget - ceil(most_tokens(notes))
-    return notes + usage_text(found, budget, start=int(cursor or 0))
+    return notes + usage_text(found, place.room(None, notes), start=int(cursor or 0))
+
+
+@explained
+async def outline(
+    ctx: ToolContext,
+    named: NamedRoots,
+    path: str | None = None,
+    cursor: str = "",
+    token_budget: Budget = None,
+) -> str:
+    """List the symbols of a file, or the most used ones of a folder, from the index of a path."""
+    place, notes = await _in_step(ctx, path, named)
+    index = place.opened.index
+    found = await run_sync(index.outline, OutlineQuery(place.relative, _MOST_OUTLINED, cursor))
+    return notes + outline_text(found, place.room(token_budget, notes), root=str(index.root))
+
+
+@explained
+async def read(
+    ctx: ToolContext,
+    named: NamedRoots,
+    what: Annotated[str, Field(description="Client.get_url, src/app.py:10-40 or src/app.py")] = "",
+    path: str | None = None,
+    cursor: str = "",
+    token_budget: Budget = None,
+) -> str:
+    """Read a symbol, lines or a file as it is now, if the index of a path has it."""
+    file, lines = split_place(what or path or "")
+    if not what or (path is None and Path(file).is_absolute()):
+        # The file tells the root.
+        path = file
+    place, notes = await _in_step(ctx, path, named)
+    budget = place.room(token_budget, notes)
+    asked = ReadQuery(what or f"{place.file}{lines}", place.relative, max(1, budget), cursor)
+    return notes + reading_text(await run_sync(place.opened.index.read, asked), budget)
 
 
 @explained
 async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
-    path: Annotated[str | None, Field(description="File to preview.")] = None,
-    text: Annotated[str | None, Field(description="Text to preview instead of a file.")] = None,
-    name: Annotated[str, Field(description="File name deciding the language of `text`: example.py.")] = "text.txt",
-    with_text: Annotated[bool, Field(description="Also show the text of each chunk.")] = False,  # noqa: FBT002
-    strategy: Annotated[StrategyName, Field(description="Way to cut; auto decides by content.")] = "auto",
+    path: Annotated[str | None, Field(description="A file.")] = None,
+    text: Annotated[str | None, Field(description="In place of a file.")] = None,
+    name: Annotated[str, Field(description="Tells the language of `text`.")] = "text.txt",
+    with_text: Annotated[bool, Field(description="Show the texts too.")] = False,  # noqa: FBT002
+    strategy: Annotated[StrategyName, Field(description="Way to cut.")] = "auto",
     options: Annotated[
         dict[str, PlainValue] | None,
-        Field(description='Of the strategy: {"target_tokens": 256}. An unknown name is answered with the known ones.'),
+        Field(description='{"target_tokens": 256}'),
     ] = None,
-    cursor: Annotated[str, Field(description="Of the page before.")] = "",
+    cursor: str = "",
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
     if (path is None) == (text is None):
@@ -247,10 +277,10 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
 async def index_status(
     ctx: ToolContext,
     named: NamedRoots,
-    path: PathInScope = None,
+    path: str | None = None,
     show: Annotated[
         Literal["summary", "failed", "skipped"],
-        Field(description="summary, or all failed or skipped files with their reasons."),
+        Field(description="Or these files with their reasons."),
     ] = "summary",
 ) -> CallToolResult:
     """Report contents, freshness, failed and skipped files, and running work of an index."""
@@ -283,6 +313,18 @@ def _answer(opened: OpenIndex, query: Query) -> Answer:
     backlog = opened.backlog()
     answer = opened.index.search(query)
     return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
+
+
+async def _in_step(
+    ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None
+) -> tuple[Place, str]:
+    """Open the index of a path in step with its files; return notes for the reply where it is behind."""
+    served = ctx.request_context.lifespan_context
+    place = await run_sync(served.open, path, named)
+    note = await _bring_in_step(place.opened, served, wait, ctx)
+    backlog = await run_sync(place.opened.backlog)
+    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+    return place, note + "".join(f"Note: {line}\n" for line in lacking)
 
 
 async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
@@ -329,11 +371,7 @@ def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, wo
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
         raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
-    found = next(iter(scan(root, settings.scan_options(), below=[relative])), None)
-    if found is None:
-        raise PathRefusedError(f"{relative} is not indexed: an ignore rule leaves it out.")
-    if found.skip:
-        raise PathRefusedError(f"{relative} is not indexed: {found.skip.value}.")
+    listed_file(root, relative, settings.scan_options())
     read = read_bytes(root, relative, settings.scan_options())
     if read.skip:
         raise PathRefusedError(f"{relative} is not indexed: {read.skip.value}.")

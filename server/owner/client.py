@@ -16,6 +16,7 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import process_variables
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
@@ -216,6 +217,16 @@ class RemoteIndex:
         """List definitions and references of a symbol; see `Index.usages`."""
         uses: SymbolUses = self._call("usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
         return uses
+
+    def outline(self, query: OutlineQuery) -> Outline:
+        """List the symbols of a file or folder; see `Index.outline`."""
+        found: Outline = self._call("outline", query=query)
+        return found
+
+    def read(self, query: ReadQuery) -> Reading:
+        """Read a symbol, lines or a file; see `Index.read`."""
+        reading: Reading = self._call("read", query=query)
+        return reading
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Describe the index; see `Index.status`."""

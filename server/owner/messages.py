@@ -22,6 +22,7 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server import errors as sharing_errors
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
@@ -147,6 +148,8 @@ METHODS: Mapping[str, Method] = {
         {"name": str, "limit": int, "cursor": str, "groups": tuple[ReferenceGroup, ...], "depth": int},
         is_brief=True,
     ),
+    "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
+    "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),

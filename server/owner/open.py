@@ -12,6 +12,7 @@ from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server.config.settings import Settings
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.console import say
@@ -72,6 +73,12 @@ class OpenedIndex(Protocol):
         self, name: str, limit: int = ..., cursor: str = ..., groups: tuple[ReferenceGroup, ...] = ..., depth: int = ...
     ) -> SymbolUses:
         """List definitions and references of a symbol."""
+
+    def outline(self, query: OutlineQuery) -> Outline:
+        """List the symbols of a file, or the most used symbols of a folder."""
+
+    def read(self, query: ReadQuery) -> Reading:
+        """Read a symbol, lines or a file as it is now."""
 
     def status(self, *, look: bool = ...) -> IndexStatus:
         """Describe its contents and state."""

@@ -28,12 +28,14 @@ inspect() {
         *) echo "inspector $*: no '$expected' in: $reply" >&2; exit 1 ;;
     esac
 }
-for tool in search usages index_path chunk_preview index_status; do
+for tool in search usages outline read index_path chunk_preview index_status; do
     inspect "\"name\": \"$tool\"" --method tools/list --strict
 done
 inspect '1 added' --method tools/call --tool-name index_path
 inspect 'limits.py:1-2' --method tools/call --tool-name search --tool-arg query=limit_retries
 inspect '1 definition' --method tools/call --tool-name usages --tool-arg name=limit_retries
+inspect 'limits.py: 1 symbol' --method tools/call --tool-name outline --tool-arg path=limits.py
+inspect 'of 2 lines' --method tools/call --tool-name read --tool-arg what=limit_retries
 inspect 'limit_retries' --method tools/call --tool-name chunk_preview --tool-arg path=limits.py
 inspect '1 indexed' --method tools/call --tool-name index_status
 

@@ -128,6 +128,8 @@ async def test_a_client_calls_every_tool(project: Path, environment: dict[str, s
             ("chunk_preview", {"path": "limits.py"}),
             ("index_status", {}),
             ("usages", {"name": "limit_retries"}),
+            ("outline", {}),
+            ("read", {"what": "limit_retries"}),
         ):
             result = await client.call_tool(tool, arguments)
             assert not result.is_error, result.content
@@ -138,6 +140,8 @@ async def test_a_client_calls_every_tool(project: Path, environment: dict[str, s
     assert "limit_retries" in texts[2]
     assert "1 indexed" in texts[3]
     assert "limit_retries: 1 definition" in texts[4]
+    assert "limits.py  1 of 1 symbol" in texts[5]
+    assert "limit_retries (function), of " in texts[6]
 
 
 def test_the_working_folder_is_served_when_no_root_is_given(project: Path, environment: dict[str, str]) -> None:

@@ -63,6 +63,7 @@ COMMANDS = (
     ("index", "--json"),
     ("search", "innocent_marker", "--json"),
     ("usages", "innocent_marker"),
+    ("read", "innocent_marker"),
     ("report", "--json"),
     ("preview", "innocent.py", "--json"),
     ("status", "--json"),

@@ -16,9 +16,9 @@ from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, mat
 from cqm.index.search.grep.pattern import Pattern, compiled
 from cqm.index.search.grep.shown import shown_lines
 from cqm.index.search.grep.texts import KnownFile, KnownFiles, Text, Tree, opened_tree
-from cqm.index.search.matched import signature_of
 from cqm.index.search.search import Page, check
 from cqm.index.search.usages.lines import Part, innermost, whole_files
+from cqm.index.text.declarations import signature_of
 from cqm.index.text.globs import paths_matching
 from cqm.index.text.stored_definitions import StoredDefinition
 from cqm.index.workers import Workers

@@ -2,4 +2,4 @@
 
 from cqm.index.search.usages.find import find_usages
 
-__all__ = ["find_usages", "lines"]
+__all__ = ["find_usages", "lines", "resolve"]

@@ -1,4 +1,4 @@
-"""The five tools as an MCP client sees them, in both protocol revisions."""
+"""The tools as an MCP client sees them, in both protocol revisions."""
 
 import json
 import os
@@ -144,13 +144,15 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     async with connect(project) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         instructions = client.instructions
-    assert set(tools) == {"search", "usages", "index_path", "chunk_preview", "index_status"}
+    assert set(tools) == {"search", "usages", "outline", "read", "index_path", "chunk_preview", "index_status"}
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == set(tools) - {"index_path"}
     assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in tools.values())
     for tool in tools.values():
         assert len(tool.description.encode()) <= 2048
-        specs = tool.input_schema["properties"].values()
-        assert all(spec.get("description") or "enum" in spec.get("items", ()) for spec in specs)
+        specs = tool.input_schema["properties"]
+        # An argument of several tools is described once, in the first.
+        told = {"path", "cursor", "wait_seconds"} if tool.name != "search" else set()
+        assert all(specs[it].get("description") or "enum" in specs[it].get("items", ()) for it in specs.keys() - told)
         assert not {"ctx", "named"} & set(tool.input_schema["properties"])
     assert instructions == INSTRUCTIONS
     assert len(INSTRUCTIONS.encode()) <= 2048
@@ -588,7 +590,7 @@ async def test_the_status_tells_how_often_the_cache_knew_the_answer(connect: Con
         assert re.search(r"cache in memory: \d+ % of \d+ found", await call(client, "index_status"))
 
 
-@pytest.mark.parametrize("tool", ["search", "usages", "index_path", "index_status", "chunk_preview"])
+@pytest.mark.parametrize("tool", ["search", "usages", "outline", "read", "index_path", "index_status", "chunk_preview"])
 @IN_BOTH_MODES
 async def test_a_path_outside_the_roots_is_refused_with_the_way_to_allow_it(
     connect: Connect, project: Path, tmp_path: Path, tool: str
@@ -613,6 +615,29 @@ async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
         reply = await call(client, "usages", name="limit_retries")
         assert "src/caller.py:2  go  return limit_retries(1)" in reply
         assert "expected a symbol such as" in await refusal(client, "usages", name="two words")
+
+
+@IN_BOTH_MODES_THROUGH_AN_OWNER
+async def test_a_symbol_and_lines_are_read_and_files_and_folders_outlined(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        whole = await call(client, "read", what="limit_retries")
+        assert "src/limits.py:4-6  limit_retries (function), of 6 lines\n" in whole
+        assert whole.endswith("\n".join(CODE.split("\n")[3:]))
+        for asked in (
+            {"what": "limits.py:6"},
+            {"symbol": "limit_retries", "path": "src/limits.py"},
+            {"path": "src/limits.py:4-6"},
+            {"what": f"{project}/src/limits.py#L4-L6"},
+        ):
+            assert "    return attempts < 5" in await call(client, "read", **asked)
+        assert ".env is not indexed: secret." in await refusal(client, "read", what=".env")
+        assert "hunter2" not in await refusal(client, "read", path=str(project / ".env"))
+        assert "  4-6  def limit_retries(attempts: int) -> bool\n" in await call(
+            client, "outline", file="src/limits.py"
+        )
+        tree = await call(client, "outline", max_tokens=300)
+        assert "  src/ (1, 1), docs/ (1, 0)\n" in tree
+        assert " src/limits.py  1 of 1 symbol\n  4-6  def limit_retries(" in tree
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER

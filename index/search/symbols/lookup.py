@@ -1,0 +1,132 @@
+"""Find the definitions that a name may mean, and those to prefer."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.index.generations.generation import Generation
+from cqm.index.model.query import Definition
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import last_part, name_key
+from cqm.index.search.usages.resolve import Name, chosen, is_namesake
+from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.declarations import is_bare, signature_of
+from cqm.index.text.stored_definitions import read_definitions
+from cqm.index.text.terms import label_term
+
+_MOST_CHUNKS = 500
+_MOST_COMPARED = 20_000
+"""Names to look for a similar one in; each takes a microsecond."""
+_LONGEST_COMPARED = 100
+_MOST_NEAR = 3
+_LEAST_LIKE = 0.7
+_COLUMNS = ("id", "path", "language", "start_line")
+_WITH_BARE = frozenset({"c", "cpp", "objc"})
+"""Languages whose symbols are declared in one file and defined in another."""
+
+_FIELDS = frozenset({"property", "variant"})
+
+
+class Found(NamedTuple):
+    """A definition of the index.
+
+    Attributes:
+        definition: with its signature.
+        is_bare: whether it is a prototype of C, defined elsewhere.
+    """
+
+    definition: Definition
+    is_bare: bool
+
+
+def definitions_named(generation: Generation, name: Name) -> list[Found]:
+    """Return the definitions with the last part of a name, by path and line: as written, else in any spelling.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    key = name_key(name.qualified)
+    if key:
+        (ids,) = generation.store.search([Nearest(TERMS, label_term(key), _MOST_CHUNKS)])
+    else:
+        ids = dict.fromkeys((row.id for row in generation.manifest.defining(name.plain)), 0.0)
+    found = [it for it in _definitions_in(generation, [*ids]) if _key(it.definition.symbol, key) in {key, name.plain}]
+    found = list({(it.definition.path, it.definition.symbol, it.definition.line): it for it in found}.values())
+    found.sort(key=lambda it: (it.definition.path, it.definition.start_line, -it.definition.end_line))
+    exact = [it for it in found if is_namesake(it.definition.symbol, name)]
+    return exact or found
+
+
+def _key(symbol: str, key: str) -> str:
+    return name_key(symbol) if key else last_part(symbol)
+
+
+def _definitions_in(generation: Generation, ids: Sequence[str]) -> Iterator[Found]:
+    rows = generation.manifest.columns_of(ids, _COLUMNS)
+    payloads = generation.store.payloads([row[0] for row in rows], ["text", "definitions"])
+    for id_, path, language, start in rows:
+        payload = payloads.get(id_, {})
+        if source_type_of(language) != CODE:
+            continue
+        lines = str(payload.get("text", "")).split("\n")
+        for it in read_definitions(payload.get("definitions", "")):
+            signature = signature_of(lines[it.first :], it)
+            bounds = start + it.first, start + it.last
+            whole = Definition(path, *bounds, it.name, it.kind, signature, line=start + it.line)
+            yield Found(whole, language in _WITH_BARE and is_bare(it, lines, language))
+
+
+def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]:
+    """Return the definitions that a name most likely means: one, or those it cannot be told from.
+
+    A whole name comes before a part of one, a definition before its prototype, its own members of the same name and
+    fields, source before tests and examples.
+
+    Parameters:
+        found: with the last part of the name.
+        name: as asked for.
+        base: a file or folder to look in first; empty for none.
+    """
+    places = chosen([(it.definition.path, it.definition.symbol) for it in found], name)
+    left = [it for n, it in enumerate(found) if n in places]
+    left = [it for it in left if not any(_is_inside(it.definition, other.definition) for other in left)]
+    for is_better in (
+        lambda it: bool(base) and (it.definition.path == base or it.definition.path.startswith(f"{base}/")),
+        lambda it: not it.is_bare,
+        lambda it: it.definition.kind not in _FIELDS,
+        lambda it: role_of(it.definition.path) is None,
+        lambda it: it.definition.symbol == name.qualified,
+    ):
+        left = [it for it in left if is_better(it)] or left
+    return [it.definition for it in left]
+
+
+def _is_inside(it: Definition, other: Definition) -> bool:
+    if it.path != other.path or it is other:
+        return False
+    is_longer = (other.end_line - other.start_line) > (it.end_line - it.start_line)
+    return is_longer and other.start_line <= it.start_line and it.end_line <= other.end_line
+
+
+def near_names(generation: Generation, name: Name) -> list[str]:
+    """Return the qualified names of symbols that are spelled almost alike.
+
+    Raises:
+        ManifestError: the index cannot be read.
+    """
+    symbols: defaultdict[str, list[str]] = defaultdict(list)
+    for language, defines in generation.manifest.columns_below("", ("language", "defines")):
+        for symbol in defines if source_type_of(language) == CODE else ():
+            symbols[last_part(symbol).lower()].append(symbol.removeprefix("."))
+    near = nearest(name.plain.lower(), symbols)
+    return [min(symbols[plain], key=lambda symbol: (len(symbol), symbol)) for plain in near]
+
+
+def nearest(word: str, words: Collection[str]) -> list[str]:
+    """Return the few words that are spelled almost alike, best first; none for a long word, which takes too long."""
+    if len(word) > _LONGEST_COMPARED:
+        return []
+    alike = sorted(it for it in words if abs(len(it) - len(word)) <= len(word) // 3)
+    return get_close_matches(word, alike[:_MOST_COMPARED], _MOST_NEAR, _LEAST_LIKE)

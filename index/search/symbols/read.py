@@ -1,0 +1,191 @@
+"""Read what a question names: the lines of a symbol, a place or a file, as they are now."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from cqm.index.disk.locations import relative_to_root
+from cqm.index.files.listed import is_folder, listed_file
+from cqm.index.generations.generation import Generation
+from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
+from cqm.index.model.symbols import Reading, ReadQuery
+from cqm.index.ranking.question import Lines, read_question
+from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
+from cqm.index.search.symbols.lookup import definitions_named, near_names, nearest, preferred
+from cqm.index.search.symbols.page import Asked, count_lines, heads_of, imports_of, page_of, range_of, ranges_of
+from cqm.index.search.tree_paths import PARTLY, TreePaths
+from cqm.index.search.usages.resolve import read_name
+from cqm.index.text.places import path_in, places_in
+from cqm.index.workers import Workers
+
+_MOST_DEFINITIONS = 50
+"""Definitions told of an ambiguous name; more are of a name such as "get"."""
+_MOST_FILES = 20
+_MOST_TOKENS = 200_000
+_LONGEST_NAME = 1000
+"""Characters of a path or symbol: a longer text is neither."""
+_RANGE_END = re.compile(r"-L?\d+\s*$")
+_LINES_ALONE = re.compile(r"L?\d{1,8}(-L?\d{1,8})?")
+
+
+class Reader(NamedTuple):
+    """Reads the files of an index.
+
+    Attributes:
+        generation: knows the definitions.
+        workers: read and parse files.
+        files: of the index.
+    """
+
+    generation: Generation
+    workers: Workers
+    files: FreshFiles
+
+    def read(self, query: ReadQuery) -> Reading:
+        """Read a page of what a query names, or list the definitions that it may name.
+
+        Raises:
+            QueryError: nothing has the name, or the lines, the cursor or the tokens are out of range.
+            NotIndexedError: the file is left out of the index; the message has the reason.
+            VanishedFileError, UnreadableFileError: the file cannot be read.
+            StoreError, ManifestError: the index cannot be read.
+            WorkerError: no worker can be started.
+        """
+        what = query.what.strip()
+        if not what or len(what) > _LONGEST_NAME:
+            raise QueryError("`what`: expected a symbol, `path:10-40` or `path`.")
+        if not 1 <= query.tokens <= _MOST_TOKENS:
+            raise QueryError(f"`tokens {query.tokens}`: expected 1 to {_MOST_TOKENS}.")
+        if query.base and _LINES_ALONE.fullmatch(what):
+            what = f"{query.base}:{what.replace('L', '')}"
+        path, lines = self._place(what, query.base)
+        return self._lines(query, path, lines) if path else self._symbol(query)
+
+    def _place(self, what: str, base: str) -> tuple[str, Lines | None]:
+        """Return the path that a question names, empty if it names a symbol, and the lines if it names any."""
+        if path := self._exact(what, base):
+            return path, None
+        lines = read_question(what).lines
+        if lines is None and (places := places_in(what)):
+            lines = Lines(*places[0][:3])
+        named = lines.path if lines else path_in(what)
+        if not named:
+            return "", None
+        if path := self._exact(named, base) or self._by_end(named):
+            return path, lines
+        if lines is None and read_question(what).symbol and definitions_named(self.generation, read_name(what)):
+            return "", None
+        raise self._missing(named)
+
+    def _exact(self, named: str, base: str) -> str:
+        """Return the relative path of a file, looked for in the base first; empty if there is none."""
+        root = self.files.root
+        if root.is_file():
+            return root.name if named in {root.name, str(root)} else ""
+        for folder in dict.fromkeys((base, "")):
+            try:
+                # An absolute path stays as it is.
+                path = relative_to_root(root, str(Path(folder) / named))
+                if path and (path in self.generation.manifest.files([path]) or _is_there(root / path)):
+                    return path
+            except (ScanError, ValueError, OSError):
+                continue
+        return ""
+
+    def _by_end(self, named: str) -> str:
+        tree = TreePaths(self.generation.manifest.file_paths(), str(self.files.root))
+        paths = [it.path for it in tree.of(named) if it.grade > PARTLY]
+        if len(paths) > 1:
+            listed = ", ".join(sorted(paths)[:_MOST_FILES])
+            raise QueryError(f"{named} may be any of {len(paths)} files: {listed}.", remedy="Give more of the path.")
+        return paths[0] if paths else ""
+
+    def _missing(self, named: str) -> NotIndexedError:
+        """Return the error for a path that no file of the index has, with its reason."""
+        try:
+            listed_file(self.files.root, relative_to_root(self.files.root, named), self.files.scan)
+        except NotIndexedError as error:
+            reason = error
+        except (ScanError, ValueError):
+            return NotIndexedError(f"{named} is outside of {self.files.root}.")
+        else:
+            return NotIndexedError(f"{named} is not indexed yet.", retryable=True)
+        known = TreePaths(self.generation.manifest.file_paths()).by_name
+        near = nearest(named.rpartition("/")[2].lower(), known)
+        paths = [path for name in near for path in known[name][:2]]
+        hint = f"Did you mean {', '.join(paths)}?" if paths else ""
+        return NotIndexedError(reason.message, remedy=reason.remedy or hint)
+
+    def _lines(self, query: ReadQuery, path: str, lines: Lines | None) -> Reading:
+        found = listed_file(self.files.root, path, self.files.scan)
+        fresh = self.files.read(self.workers, found, parses=lines is not None)
+        total = count_lines(fresh.text)
+        if lines is None:
+            return self._reading(query, path, fresh, Asked(1, total))
+        first, last = sorted((lines.first, lines.last))
+        if not 1 <= first <= total:
+            raise QueryError(f"`{path}:{first}`: the file has {total} lines, counted from 1.")
+        is_place = first == last and not _RANGE_END.search(query.what)
+        asked = range_of(fresh, first, min(last, total), query.tokens if is_place else 0)
+        return self._reading(query, path, fresh, asked)
+
+    def _symbol(self, query: ReadQuery) -> Reading:
+        name = read_name(query.what)
+        found = definitions_named(self.generation, name)
+        best = preferred(found, name, query.base)
+        if not best:
+            if is_folder(self.files.root, query.what.strip()):
+                raise self._missing(query.what.strip())
+            near = [it.definition.symbol for it in found[:3]] or near_names(self.generation, name)
+            hint = f"Did you mean {', '.join(dict.fromkeys(near))}?" if near else "Search for it in other words."
+            raise QueryError(f"No symbol of the index is called `{query.what}`.", remedy=hint)
+        if len({(it.path, it.symbol) for it in best}) > 1:
+            return Reading(query.what, definitions=tuple(best[:_MOST_DEFINITIONS]))
+        path = best[0].path
+        found_file = listed_file(self.files.root, path, self.files.scan)
+        fresh = self.files.read(self.workers, found_file, parses=True)
+        ranges = ranges_of(fresh, best[0].symbol, {it.kind for it in best})
+        if not ranges:
+            raise QueryError(
+                f"{path} changed and no longer defines `{best[0].symbol}`, or cannot be parsed now.",
+                remedy="Read its lines, or ask again when it is indexed.",
+                retryable=True,
+            )
+        if len(ranges) > 1:
+            return Reading(query.what, definitions=tuple(best[:_MOST_DEFINITIONS]))
+        reading = self._reading(query, path, fresh, ranges[0])
+        others = [it.definition for it in found if it.definition not in best]
+        return replace(reading, definitions=tuple(others[:_MOST_DEFINITIONS]))
+
+    def _reading(self, query: ReadQuery, path: str, fresh: FreshFile, asked: Asked) -> Reading:
+        page = page_of(fresh, asked, query)
+        row = self.generation.manifest.files([path]).get(path)
+        is_as_indexed = row is not None and row.hash == fresh.hash
+        notes = (page.note, "" if is_as_indexed else "The file changed after it was indexed; these are its lines now.")
+        symbol = asked.symbol
+        return Reading(
+            query.what,
+            path,
+            fresh.language,
+            symbol.name if symbol else "",
+            symbol.kind if symbol else "",
+            symbol.line if symbol else None,
+            asked.first,
+            asked.last,
+            page.start,
+            page.end,
+            page.column,
+            count_lines(fresh.text),
+            page.text,
+            heads_of(fresh, asked),
+            () if query.cursor else imports_of(fresh, asked),
+            sum(it.count for it in fresh.secrets if page.start <= it.line <= page.end),
+            tuple(filter(None, notes)),
+            page.next_cursor,
+            hash=fresh.hash,
+        )
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or (path.exists() and not path.is_dir())

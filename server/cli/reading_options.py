@@ -1,0 +1,62 @@
+"""`cqm outline` and `cqm read`: their options."""
+
+from pathlib import Path
+
+import click
+
+from cqm.index.model.symbols import OutlineQuery, ReadQuery
+from cqm.server.cli.options import EXISTING, as_json_option, place_of, set_option, settings_of
+
+_budget_option = click.option(
+    "--token-budget",
+    type=click.IntRange(200, 24_000),
+    help="Most tokens of the text.  [default: server.token_budget, 6000]",
+)
+_cursor_option = click.option("--cursor", default="", help="From the previous page, for the next one.")
+
+
+@click.command()
+@click.argument("path", type=EXISTING, required=False)
+@click.option("--limit", type=click.IntRange(1, 2000), default=500, show_default=True, help="Most symbols a page.")
+@_cursor_option
+@_budget_option
+@as_json_option
+@set_option
+def outline(
+    path: Path | None, *, limit: int, cursor: str, token_budget: int | None, overrides: dict[str, str], as_json: bool
+) -> int:
+    """List the symbols of the file PATH, or the most used ones of a folder.
+
+    Without PATH, of the project: a map of it. Symbols stand with their lines and signatures.
+    """
+    from cqm.server.cli import commands
+
+    root, relative = place_of(path)
+    settings = settings_of(root, _with_budget(overrides, token_budget))
+    return commands.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
+
+
+@click.command()
+@click.argument("what")
+@click.option("--path", type=EXISTING, help="Folder or file to look in.")
+@_cursor_option
+@_budget_option
+@as_json_option
+@set_option
+def read(
+    what: str, *, path: Path | None, cursor: str, token_budget: int | None, overrides: dict[str, str], as_json: bool
+) -> int:
+    """Print a symbol, lines or a file as it is now.
+
+    WHAT is a symbol in any notation (Client.get_url, (*Context).Bind, Client::getUrl), or a place: src/app.py:10-40,
+    src/app.py:10 or src/app.py; the end of a path is enough. Declarations around it and imports are shown above.
+    """
+    from cqm.server.cli import commands
+
+    root, base = place_of(path or Path())
+    settings = settings_of(root, _with_budget(overrides, token_budget))
+    return commands.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
+
+
+def _with_budget(overrides: dict[str, str], token_budget: int | None) -> dict[str, str]:
+    return overrides | ({"server.token_budget": str(token_budget)} if token_budget else {})

@@ -1,0 +1,54 @@
+"""`cqm outline` and `cqm read`, as people and scripts use them: from any folder of the project, as text and as JSON."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cqm
+
+pytestmark = pytest.mark.processes
+
+
+def test_a_project_is_mapped_and_a_file_outlined_from_any_folder_of_it(cqm: "Cqm") -> None:
+    text = cqm.run("outline", "--token-budget", "400").stdout
+    assert f"{cqm.project}: 3 files (python 2, markdown 1), 3 symbols.\n" in text
+    assert " src/greeting.py  1 of 1 symbol\n  4-6  def greet(name: str) -> str\n" in text
+    within = cqm.within("src")
+    whole = within.run("outline", "parser.py").stdout
+    assert whole.startswith("src/parser.py: 2 symbols, python.\n")
+    assert "  4-10  class ConfigParser\n  7-10    def parse_line(self, line: str) -> tuple[str, str]\n" in whole
+    assert within.run("outline", ".").stdout.startswith("src/: 2 files (python 2), ")
+    found = within.json("outline", "../docs/guide.md")
+    assert [it["symbol"] for it in found["files"][0]["symbols"]] == ["Guide", "Guide > Greeting people", "Guide > 設定"]
+    assert len(cqm.json("list")["indexes"]) == 1
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_symbol_or_lines_are_read_through_the_owner_too(cqm: "Cqm") -> None:
+    found = cqm.json("read", "ConfigParser.parse_line")
+    assert (found["path"], found["start_line"], found["end_line"], found["line"]) == ("src/parser.py", 7, 10, 7)
+    assert found["text"] == "\n".join(cqm.text("src/parser.py").split("\n")[6:10])
+    assert found["heads"] == [{"line": 4, "text": "class ConfigParser"}]
+    within = cqm.within("src")
+    assert within.run("read", "parser.py:4-5").stdout.endswith(
+        'class ConfigParser:\n    """Reads key = value lines."""\n'
+    )
+    assert within.json("read", "greet", "--path", "greeting.py")["symbol"] == "greet"
+
+
+def test_what_cannot_be_shown_is_told_with_the_reason_and_an_exit_code(cqm: "Cqm") -> None:
+    (cqm.project / ".env").write_text("PASSWORD=hunter2\n")
+    for arguments, message, code in (
+        (("read", "nosuch"), "No symbol of the index is called `nosuch`.", 2),
+        (("read", ".env"), ".env is not indexed: secret.", 1),
+        (("outline", ".env"), ".env is not indexed: secret.", 1),
+        (("read", "src/nosuch.py"), "src/nosuch.py does not exist.", 1),
+        (("read", "src"), "src is a folder.", 1),
+        (("read", "greet", "--token-budget", "9"), "9 is not in the range 200<=x<=24000", 2),
+        (("outline", "--cursor", "x"), "`cursor x`: expected the cursor of the page before.", 2),
+    ):
+        done = cqm.run(*arguments)
+        assert done.returncode == code, done.stderr
+        assert message in done.stderr
+        assert not done.stdout
