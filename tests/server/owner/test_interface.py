@@ -121,10 +121,13 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
         hints = get_type_hints(kind)
         return st.builds(kind, **{field.name: values_of(hints[field.name]) for field in fields(kind)})
     if get_origin(kind) is tuple:
-        parts = get_args(kind)
-        if parts[-1] is not Ellipsis:
-            return st.tuples(*map(values_of, parts))
-        return st.lists(values_of(parts[0]), max_size=2).map(tuple)
+        first, *others = get_args(kind)
+        is_fixed = others != [Ellipsis]
+        return (
+            st.tuples(*map(values_of, (first, *others)))
+            if is_fixed
+            else st.lists(values_of(first), max_size=2).map(tuple)
+        )
     if get_origin(kind) is Mapping:
         # Languages, reasons, models: no names of files.
         return st.dictionaries(st.text(max_size=5), values_of(get_args(kind)[1]), max_size=2)
