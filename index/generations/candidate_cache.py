@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
 
+from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.manifest.manifest import Manifest
+from cqm.index.ranking.almost import table_of_names
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.store.base import file_point_id
 
@@ -30,6 +32,7 @@ class Candidates:
         self._lock = threading.Lock()
         self._chunks: dict[str, tuple[Candidate, int]] = {}
         self._paths: dict[str, str] = {}
+        self._names = ("", -1)
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
         """Return the chunks by id; ids without a committed file are left out."""
@@ -58,6 +61,16 @@ class Candidates:
         if not scores.keys() <= self._paths.keys():
             self._read_paths()
         return {self._paths[name]: score for name, score in scores.items() if name in self._paths}
+
+    def names(self) -> str:
+        """Return all names that code of the index defines, in a line each: see `table_of_names`."""
+        table, read_at = self._names
+        commits = self._manifest.commits
+        if read_at != commits:
+            rows = self._manifest.columns_below("", ("language", "defines"))
+            table = table_of_names(it for language, names in rows if source_type_of(language) == CODE for it in names)
+            self._names = table, commits
+        return table
 
     def _read_paths(self) -> None:
         """Map the point ids of files to their paths. The ids are hashes of the paths, so the map never ages."""

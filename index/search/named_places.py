@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.errors import QueryError
+from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
+from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, last_part, name_key
 from cqm.index.search.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
@@ -78,7 +80,29 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
     named = [NamedPlace(*question.lines)] if question.lines else []
     places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
     at_places = _at_places(generation, TreePaths(paths, root), places, keep) if places else NOTHING
-    return at_places if at_places.ids else _of_calls(generation, question.calls, keep)
+    if at_places.ids:
+        return at_places
+    return _of_calls(generation, question, keep)
+
+
+def with_meant_names(generation: Generation, question: Question) -> tuple[Question, str]:
+    """Return a question with the names that a part or a misspelling of a name may mean, and a note about it.
+
+    As it is, if it is no name, or something has the name, or says it.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if not question.symbol or question.places:
+        return question, ""
+    searches = [Nearest(TERMS, question.definitions, _MOST_NAMESAKES), Nearest(TERMS, question.mentions, 1)]
+    defining, mentioning = generation.store.search(searches)
+    chunks = generation.candidates.of(defining) if not mentioning else ()
+    if mentioning or any(fitting(it.defines, question.symbol, it.path) for it in chunks):
+        return question, ""
+    meant = names_almost(generation.candidates.names(), question.symbol)
+    note = f"no symbol is called {question.symbol}: the nearest follow" if meant else ""
+    return replace(question, calls=(*question.calls, *meant)), note
 
 
 def _of_paths(generation: Generation, paths: Sequence[str], text: str, root: str, keep: PointFilter | None) -> Pinned:
@@ -122,15 +146,18 @@ def _at_places(
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
 
 
-def _of_calls(generation: Generation, calls: Sequence[str], keep: PointFilter | None) -> Pinned:
-    """Return the chunks that define the functions of a trace, where their names are of few."""
-    searches = [Nearest(TERMS, label_term(name_key(call)), _MOST_NAMESAKES, keep) for call in calls]
-    ids: dict[str, None] = {}
-    for call, found in zip(calls, generation.store.search(searches) if searches else (), strict=True):
+def _of_calls(generation: Generation, question: Question, keep: PointFilter | None) -> Pinned:
+    """Return the chunks that define the functions of a trace, where their names are of few, or what a name may mean."""
+    searches = [Nearest(TERMS, label_term(name_key(call)), _MOST_NAMESAKES, keep) for call in question.calls]
+    few = _MOST_CHUNKS if question.symbol else _FEW_NAMESAKES
+    chunks: list[Candidate] = []
+    for call, found in zip(question.calls, generation.store.search(searches) if searches else (), strict=True):
         defining = [it for it in generation.candidates.of(found) if _is_defined(it, call)]
-        if len(defining) <= _FEW_NAMESAKES:
-            ids |= dict.fromkeys(it.id for it in sorted(defining, key=lambda it: (it.path, it.position)))
-    return Pinned(tuple(ids)[:_MOST_CHUNKS], {})
+        if len(defining) <= few:
+            chunks += sorted(defining, key=lambda it: (it.path, it.position))
+    if question.symbol:
+        chunks.sort(key=lambda it: role_of(it.path) is not None)
+    return Pinned(tuple(dict.fromkeys(it.id for it in chunks))[:_MOST_CHUNKS], {})
 
 
 def _is_defined(chunk: Candidate, call: str) -> bool:

@@ -21,7 +21,7 @@ from cqm.index.search.candidates import Wanted, for_place, for_question, point_f
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
 from cqm.index.search.matched import definitions_first, named_after_matches
-from cqm.index.search.named_places import NOTHING, pinned_by
+from cqm.index.search.named_places import NOTHING, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 
@@ -95,14 +95,15 @@ def find(searching: Searching, query: Query) -> Page:
     generation = searching.generation
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
-    degraded = "; ".join(filter(None, (told, degraded)))
+    is_pinning = not place and query.mode is not SearchMode.SEMANTIC
+    question, missing = with_meant_names(generation, question) if is_pinning else (question, "")
+    degraded = "; ".join(filter(None, (told, degraded, missing)))
     mode = query.mode if vectors else SearchMode.LEXICAL
     first = int(query.cursor or 0)
     end = first + query.limit
     weights = ALIKE if place else by_meaning(question) if mode is SearchMode.SEMANTIC else weights_for(question)
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
-        is_pinning = not place and query.mode is not SearchMode.SEMANTIC
         pinned = pinned_by(generation, question, wanted.keep, searching.root) if is_pinning else NOTHING
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
@@ -137,13 +138,13 @@ def find(searching: Searching, query: Query) -> Page:
             check_filters(generation, query)
         cursor = str(end) if end < len(results) else ""
         found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
-        of_hits = [payloads[entry.candidate.id] for entry in shown]
-        named = named_after_matches(generation, question, hits, of_hits, found_at)
-        label = place.label if place else ""
+        named = named_after_matches(generation, question, hits, [payloads[it.candidate.id] for it in shown], found_at)
         is_exact = bool(place) or any(PART in it.parts for it in results[:1])
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        confidence = Confidence.HIGH if is_exact else _confidence(question, cosines, judged, payloads)
+        sure = Confidence.LOW if missing else Confidence.HIGH if is_exact else None
+        confidence = sure or _confidence(question, cosines, judged, payloads)
+        label = place.label if place else ""
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
 

@@ -1,10 +1,12 @@
 """Ask for definitions by name: is the first result the definition, named as asked, and told with its line?
 
-    python tests/bench/names.py TREES [--of 60] [--qualified]
+    python tests/bench/names.py TREES [--of 60] [--qualified] [--spelled beginning|humps|typo]
 
 TREES has a folder for each repository. Definitions are found by a pattern for each language, read from the files alone:
 no parser of CQM takes part. Only names defined once in a repository are asked for, `--of` of each at most. With
-`--qualified` members are asked for together with their type, in the notation of the language.
+`--qualified` members are asked for together with their type, in the notation of the language. With `--spelled` only two
+thirds of a name are written, or the beginnings of its humps, or one letter is left out, twice, swapped or another;
+then the column `five` counts those among the first five results too.
 """
 
 import argparse
@@ -14,9 +16,10 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _NAME = r"(?P<name>[A-Za-z_]\w{3,})"
 PATTERNS = {
@@ -46,6 +49,8 @@ PATTERNS = {
 """A line defining a name, by the ending of the file's name."""
 SIGNS = {"go": ".", "rs": "::", "php": "::", "rb": "#"}
 """Between a type and its member; "." elsewhere."""
+_HUMPS = re.compile(r"_?(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+)")
+_LONG_ENOUGH = 6
 _TYPE = re.compile(r"^(?:class|impl(?:<[^>]*>)?(?: [\w<>:]+ for)?) (\w+)")
 
 
@@ -84,6 +89,7 @@ def main() -> None:
     parser.add_argument("trees", type=Path)
     parser.add_argument("--of", type=int, default=60, help="most names of a repository")
     parser.add_argument("--qualified", action="store_true")
+    parser.add_argument("--spelled", choices=sorted(SPELLINGS))
     parser.add_argument("--show", type=int, default=0, help="misses to print")
     options = parser.parse_args()
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -93,31 +99,61 @@ def main() -> None:
         asked = [it for it in found if times[it.name.lower().replace("_", "")] == 1]
         if options.qualified:
             asked = [it for it in asked if it.owner]
+        if options.spelled:
+            asked = [it for it in asked if len(it.name) >= _LONG_ENOUGH and len(_HUMPS.findall(it.name)) > 1]
         asked = random.Random(7).sample(asked, min(options.of, len(asked)))
-        for it, hits in zip(asked, answers(tree, [question(it, options.qualified) for it in asked]), strict=True):
+        questions = [question(it, options.qualified, options.spelled) for it in asked]
+        for it, text, hits in zip(asked, questions, answers(tree, questions), strict=True):
             language, first = it.path.rpartition(".")[2], hits[0] if hits else {}
-            holds = first.get("path") == it.path and first["start_line"] <= it.line <= first["end_line"]
+            holds = _holds(first, it)
             named = holds and first["symbol"].split(".")[-1].rstrip("?!=") == it.name
             told = holds and first.get("line") == it.line
-            counts[language].update(asked=1, first=holds, named=named, line=told)
+            five = any(_holds(hit, it) for hit in hits[:5])
+            counts[language].update(asked=1, first=holds, five=five, named=named, line=told)
             if options.show and not (named and told):
                 options.show -= 1
                 place = f"{first.get('path')}:{first.get('line')} {first.get('symbol')}"
-                print(f"  {tree.name} {it.path}:{it.line} {question(it, options.qualified)}: {place}")
+                print(f"  {tree.name} {it.path}:{it.line} {it.name} {text}: {place}")
     for language, of in sorted(counts.items()):
-        print(f"{language:6} {of['asked']:5} {of['first']:5} {of['named']:5} {of['line']:5}")
+        print(f"{language:6} {of['asked']:5} {of['first']:5} {of['five']:5} {of['named']:5} {of['line']:5}")
     total = sum(counts.values(), Counter[str]())
-    shares = " ".join(f"{name} {total[name] / max(1, total['asked']):.3f}" for name in ("first", "named", "line"))
+    shares = " ".join(
+        f"{name} {total[name] / max(1, total['asked']):.3f}" for name in ("first", "five", "named", "line")
+    )
     print(f"{total['asked']} names in {len(counts)} languages: {shares}")
 
 
-def question(it: Defined, qualified: bool) -> str:
+def _holds(hit: Mapping[str, Any], it: Defined) -> bool:
+    return hit.get("path") == it.path and hit["start_line"] <= it.line <= hit["end_line"]
+
+
+def question(it: Defined, qualified: bool, spelled: str | None) -> str:
     """Return the name to ask for."""
     sign = SIGNS.get(it.path.rpartition(".")[2], ".")
-    return f"{it.owner}{sign}{it.name}" if qualified else it.name
+    name = SPELLINGS[spelled](it.name) if spelled else it.name
+    return f"{it.owner}{sign}{name}" if qualified else name
 
 
-def answers(tree: Path, questions: list[str]) -> list[list[dict[str, object]]]:
+def _beginning(name: str) -> str:
+    return name[: len(name) * 2 // 3].rstrip("_")
+
+
+def _humps(name: str) -> str:
+    return "".join(hump[:3] for hump in _HUMPS.findall(name))
+
+
+def _typo(name: str) -> str:
+    drawn = random.Random(name)
+    at = drawn.randrange(1, len(name) - 1)
+    before, letter, following, after = name[:at], name[at], name[at + 1], name[at + 2 :]
+    other = drawn.choice("abcdefghijklmnopqrstuvwxyz")
+    return before + drawn.choice([following, letter * 2 + following, following + letter, other + following]) + after
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {"beginning": _beginning, "humps": _humps, "typo": _typo}
+
+
+def answers(tree: Path, questions: list[str]) -> list[list[dict[str, Any]]]:
     """Ask all questions in one run of `cqm search --batch`."""
     lines = "".join(json.dumps({"id": n, "query": text}) + "\n" for n, text in enumerate(questions))
     cqm = str(Path(sys.executable).with_name("cqm"))

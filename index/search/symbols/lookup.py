@@ -1,6 +1,5 @@
 """Find the definitions that a name may mean, and those to prefer."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Definition
+from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import last_part, name_key
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
@@ -111,17 +111,12 @@ def _is_inside(it: Definition, other: Definition) -> bool:
 
 
 def near_names(generation: Generation, name: Name) -> list[str]:
-    """Return the qualified names of symbols that are spelled almost alike.
+    """Return a few qualified names of symbols that begin so or are spelled almost alike.
 
     Raises:
         ManifestError: the index cannot be read.
     """
-    symbols: defaultdict[str, list[str]] = defaultdict(list)
-    for language, defines in generation.manifest.columns_below("", ("language", "defines")):
-        for symbol in defines if source_type_of(language) == CODE else ():
-            symbols[last_part(symbol).lower()].append(symbol.removeprefix("."))
-    near = nearest(name.plain.lower(), symbols)
-    return [min(symbols[plain], key=lambda symbol: (len(symbol), symbol)) for plain in near]
+    return names_almost(generation.candidates.names(), name.qualified)[:_MOST_NEAR]
 
 
 def nearest(word: str, words: Collection[str]) -> list[str]:

@@ -1,12 +1,13 @@
 """Results are named after the definition they were found for, with its line; places and paths come first."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import Hit, Query
+from cqm.index.model.query import Confidence, Hit, Query
 
 pytestmark = pytest.mark.processes
 
@@ -115,6 +116,43 @@ def test_a_symbol_asked_for_is_the_one_named_with_the_line_of_its_name(
 ) -> None:
     found = first(index, question)
     assert (found.path, found.symbol, found.line) == ("lib/client.py", symbol, line)
+
+
+@pytest.mark.parametrize(
+    ("question", "symbol"),
+    [
+        ("limit_ret", "limit_retries"),
+        ("MaxMultip", "Engine.MaxMultipartMemory"),
+        ("liRet", "limit_retries"),
+        ("MMM", "Engine.MaxMultipartMemory"),
+        ("limit_retreis", "limit_retries"),
+        ("closeConections", "close_connections"),
+        ("Client.pos", "Client.post"),
+        ("Cleint.post", "Client.post"),
+        ("lib.close_con", "close_connections"),
+    ],
+)
+def test_a_part_of_a_name_or_a_misspelled_one_finds_it_and_is_told(index: Index, question: str, symbol: str) -> None:
+    answer = index.search(Query(question))
+    assert (answer.hits[0].symbol, answer.confidence) == (symbol, Confidence.LOW)
+    assert answer.degraded.startswith("no symbol is called ")
+
+
+@pytest.mark.parametrize("question", ["Server.pos", "qqqzzz", "retries", "stop after five attempts"])
+def test_no_name_is_guessed_for_other_types_for_nothing_alike_and_for_words_of_the_texts(
+    index: Index, question: str
+) -> None:
+    assert "no symbol" not in index.search(Query(question)).degraded
+
+
+def test_a_name_that_was_added_is_found_by_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    file = tmp_path / "tree" / "a.py"
+    with Index.open(tmp_path / "tree", IndexOptions(home=tmp_path / "home", workers=1)) as index:
+        for name in ("collect_garbage", "collect_results"):
+            file.write_text(f"def {name}():\n    return 1\n")
+            index.update()
+            assert first(index, "collect_").symbol == name
 
 
 def test_a_question_names_the_member_whose_words_it_has(index: Index) -> None:

@@ -1,0 +1,123 @@
+"""Find symbols by a part of their name: its beginning, its humps, or with typing errors."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
+from itertools import islice
+from typing import NamedTuple
+
+from cqm.index.ranking.question import dotted, last_part, name_key
+
+_LEAST = 3
+"""Characters: a shorter beginning is one of too many names."""
+_LONGEST = 100
+_MOST = 10
+"""Names told: a page of results."""
+_MOST_COMPARED = 20_000
+"""Places looked at for each of three parts of a name, a microsecond each."""
+_LEAST_LIKE = 0.75
+"""Of `difflib`: one letter of four may be another."""
+_RESPELLED = 0.5
+"""Distance of names in another case: less than a letter."""
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
+_HUMPS_ASKED = (re.compile(r"[A-Z][a-z]*|[a-z]+|[0-9]+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"))
+"""Capitals may each begin a hump, or be one: `SBJ` is `ShouldBindJSON`, `BinYAM` is `BindYAML`."""
+_ENCLOSING = re.compile(r"(?m)^.*(?:[.#/]|::|->| > )")
+_NOT_IN_KEY = re.compile(r"[^\w\n]|_")
+_SAME, _ALIKE, _OTHER = range(3)
+
+
+class _Near(NamedTuple):
+    """A name and its order: container, way it was found, distance from what was asked."""
+
+    container: int
+    way: int
+    distance: float
+    name: str
+
+
+def names_almost(table: str, symbol: str) -> list[str]:
+    """Return the qualified names that a part or a misspelling of a name may mean, best first.
+
+    `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
+
+    Parameters:
+        table: from `table_of_names`.
+        symbol: as asked, with "." between its parts.
+    """
+    container, _, last = symbol.rpartition(".")
+    if not _LEAST <= len(name_key(last)) <= _LONGEST:
+        return []
+    found = sorted(_near(table, last, container))
+    # Of two ways the better; what the container tells apart is not beside what it doesn't.
+    best = [it.name for it in found if it.container < _OTHER and it[:2] == found[0][:2]]
+    return [*dict.fromkeys(best)][:_MOST]
+
+
+def _near(table: str, last: str, container: str) -> Iterator[_Near]:
+    for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
+        for name, distance in ways(table, last):
+            yield _Near(_container_grade(name, container), way, distance, name)
+
+
+def _container_grade(name: str, container: str) -> int:
+    """Grade what encloses a name by what was asked: the same, perhaps the same, or another."""
+    asked, outer = name_key(container), name_key(name.rpartition(".")[0])
+    if asked in {"", outer}:
+        return _SAME
+    # A lower-case name may be that of a package, of which the index knows nothing.
+    is_like = container == container.lower() or SequenceMatcher(None, outer, asked).ratio() >= _LEAST_LIKE
+    return _ALIKE if is_like else _OTHER
+
+
+def _beginning(table: str, last: str) -> Iterator[tuple[str, float]]:
+    key = name_key(last)
+    for found, name in re.findall(rf"\n({re.escape(key)}[^\t\n]*)\t(.*)", table):
+        yield name, len(found) - len(key) + _RESPELLED * (not last_part(name).startswith(last))
+
+
+def _with_humps(table: str, last: str) -> Iterator[tuple[str, float]]:
+    for asked in _HUMPS_ASKED:
+        humps = [hump.lower() for hump in asked.findall(last)]
+        if len(humps) < 2:  # noqa: PLR2004 - one hump is a beginning
+            continue
+        in_order = r"[^\t\n]*?".join(map(re.escape, humps))
+        for name in re.findall(rf"\n{in_order}[^\t\n]*\t(.*)", table):
+            parts = [part.lower() for part in _HUMP.findall(last_part(name))]
+            if parts and parts[0].startswith(humps[0]) and _are_in_order(humps, parts):
+                yield name, len(parts) - len(humps) + _RESPELLED * (last_part(name)[0] != last[0])
+
+
+def _are_in_order(humps: Sequence[str], parts: Sequence[str]) -> bool:
+    left = iter(parts)
+    return all(any(part.startswith(hump) for part in left) for hump in humps)
+
+
+def _misspelled(table: str, last: str) -> Iterator[tuple[str, float]]:
+    """Yield names with few other letters: those with a third of the letters unharmed are compared."""
+    key = name_key(last)
+    third = len(key) // 3
+    pieces = (f"\n{key[:third]}", key[third:-third], f"{key[-third:]}\t")
+    most = max(1, len(key) // 5)
+    by_key: dict[str, set[str]] = {}
+    for piece in pieces:
+        for found in islice(re.finditer(re.escape(piece), table), _MOST_COMPARED):
+            start = table.rfind("\n", 0, found.start() + 1) + 1
+            known, _, name = table[start : table.index("\n", start)].partition("\t")
+            if abs(len(known) - len(key)) <= most:
+                by_key.setdefault(known, set()).add(name)
+    for near in get_close_matches(key, by_key, _MOST, _LEAST_LIKE):
+        for name in by_key[near]:
+            yield name, 1 - SequenceMatcher(None, last_part(name), last).ratio()
+
+
+def table_of_names(names: Iterable[str]) -> str:
+    """Return a text to look for names in: of each a line with its key, see `name_key`, a tab, and the qualified name.
+
+    The text begins and ends with the end of a line.
+    """
+    known = "\n".join(sorted({name.removeprefix(".").replace("\n", " ") for name in names}))
+    # All at once: in 250,000 names one by one takes a second.
+    keys = _NOT_IN_KEY.sub("", _ENCLOSING.sub("", known)).lower().split("\n")
+    lines = map("\t".join, zip(keys, dotted(known).split("\n"), strict=True))
+    return "\n".join(["", *lines, ""])
