@@ -109,6 +109,7 @@ class Hit:
         metadata: by the names of `Metadata` and of its facts; nothing empty.
         line: with the name of that definition, 1-based; None if no definition is known.
         signature: the declaration of that definition, at most 300 characters; may be empty.
+        extent: its first and last line in the file; None if no definition is known.
         matches: of a text or pattern in the lines shown: line, first character and the one after the last, from 0.
     """
 
@@ -128,6 +129,7 @@ class Hit:
     line: int | None = None
     signature: str = ""
     matches: tuple[tuple[int, int, int], ...] = ()
+    extent: tuple[int, int] | None = None
 
     @property
     def shown(self) -> str:

@@ -139,7 +139,12 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
 
 def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
     return replace(
-        hit, symbol=it.name, kind=it.kind, line=start + it.line, signature=signature_of(lines[it.first :], it)
+        hit,
+        symbol=it.name,
+        kind=it.kind,
+        line=start + it.line,
+        signature=signature_of(lines[it.first :], it),
+        extent=(start + it.first, start + it.last),
     )
 
 

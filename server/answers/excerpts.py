@@ -57,26 +57,45 @@ def _terms(line: str) -> frozenset[int]:
     return frozenset(terms_of(line))
 
 
-def best_lines(lines: Lines, symbol: str, asked: Asked, place: int, room: float) -> list[range]:
+def core_of(lines: Lines, extent: range, asked: Asked, place: int) -> range:
+    """Return the lines of a chunk that were asked for: its definition with the comment above it, or the best part.
+
+    Parameters:
+        lines: of the chunk.
+        extent: of the definition it was found for, as positions in `lines`; it may begin before or end after them.
+            Empty if none is known.
+        asked: result of `read_texts`.
+        place: position of the chunk in the texts given to `read_texts`.
+    """
+    start, stop = max(extent.start, 0), min(extent.stop, len(lines))
+    if start >= stop:
+        return max(_parts(lines), key=lambda part: _worth(asked.said[place][part.start : part.stop], asked.weights))
+    while start and COMMENT.match(lines[start - 1]):
+        start -= 1
+    return range(start, stop)
+
+
+def best_lines(lines: Lines, symbol: str, core: range, asked: Asked, place: int, room: float) -> list[range]:
     """Choose the lines to show, as sorted ranges of positions in `lines`; empty when not even one line fits.
 
-    They are consecutive, and stay within one part of a chunk of several, such as short functions. The line declaring
-    the symbol stands before them where it costs little.
+    They are consecutive: the core and what surrounds it, or the best lines of it. The line declaring the symbol stands
+    before them where it costs little.
 
     Parameters:
         lines: of the chunk.
         symbol: qualified name of the chunk's symbol; empty for none.
+        core: result of `core_of`.
         asked: result of `read_texts`.
         place: position of the chunk in the texts given to `read_texts`.
         room: tokens, with those of the lines marking left-out ones.
     """
     room -= 2 * _MARK_TOKENS
     terms = asked.said[place]
-    window = _window(lines, terms, asked.weights, room)
+    window = _window(lines, core, terms, asked.weights, room)
     declared = _declaration(lines, symbol)
     extra = cost([lines[declared]]) + _MARK_TOKENS
     if window and declared not in window and extra <= _DECLARATION_SHARE * room:
-        window = _window(lines, terms, asked.weights, room - extra)
+        window = _window(lines, core, terms, asked.weights, room - extra)
         if window and declared not in window:
             return sorted([range(declared, declared + 1), window], key=lambda part: part.start)
     return [window] if window else []
@@ -89,13 +108,12 @@ def _declaration(lines: Lines, symbol: str) -> int:
     return next(found, 0) if symbol else 0
 
 
-def _window(lines: Lines, terms: Terms, weights: Mapping[int, float], room: float) -> range:
+def _window(lines: Lines, core: range, terms: Terms, weights: Mapping[int, float], room: float) -> range:
     """Find the best consecutive lines within the room."""
     costs = [cost([line]) for line in lines]
-    part = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
-    if sum(costs[place] for place in part) > room:
-        return _densest(part, terms, costs, weights, room)
-    return _widened(part, costs, room)
+    if sum(costs[place] for place in core) > room:
+        return _densest(core, terms, costs, weights, room)
+    return _widened(core, costs, room)
 
 
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:

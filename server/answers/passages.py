@@ -7,20 +7,23 @@ by side in a file.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import lt
 from typing import NamedTuple
 
 from cqm.index.model.query import Answer, Hit, Parent
-from cqm.server.answers.excerpts import Asked, best_lines, cost, read_texts
+from cqm.server.answers.excerpts import Asked, best_lines, core_of, cost, read_texts
 from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
-# Chosen on the training half of 2,030 questions by span (965), for the recall of files, of spans and of their lines
+# Chosen on 1,040 training questions by span, of four languages, for the recall of their lines and files
 # under 500, 1,000 and 2,000 tokens at once.
-_LEAST_TOKENS = 40
+_LEAST_TOKENS = 60
 """Least tokens for the lines of a hit; with fewer it is only named."""
-_FIRST_TOKENS = 150
+_FIRST_TOKENS = 300
 """Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
+_CORE_CHANCE = 0.65
+"""Chance of a line asked for to be in the definition a hit was found for, if it is in its chunk."""
+_SURROUNDING_TOKENS = 20
+"""For the marks of left-out lines around what was asked for."""
 NAMES_SHARE = 0.1
 """Largest share of the room for hits which are only named."""
 _ENCLOSING_SHARE = 0.125
@@ -107,11 +110,23 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     texts = [chunk_lines(hit) for hit in answer.hits]
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
-    allotted = allot(needs, [head + _SEPARATOR_TOKENS for head in heads], room)
-    asked = read_texts(question, texts[: len(allotted)] if any(map(lt, allotted, needs)) else ())
+    of_heads = [head + _SEPARATOR_TOKENS for head in heads]
+    if sum(needs) + sum(of_heads) <= room:
+        asked, cores, allotted = Asked({}, ()), [range(len(lines)) for lines in texts], needs
+    else:
+        asked = read_texts(question, texts)
+        cores = [
+            core_of(*of_hit, asked, rank)
+            for rank, of_hit in enumerate(zip(texts, map(_extent, answer.hits), strict=True))
+        ]
+        wanted = [
+            min(need, cost(lines[core.start : core.stop]) + _SURROUNDING_TOKENS)
+            for need, lines, core in zip(needs, texts, cores, strict=True)
+        ]
+        allotted = allot(wanted, needs, of_heads, room)
     parts = [
         _part(rank, *of_hit, asked)
-        for rank, of_hit in enumerate(zip(answer.hits, texts, enclosing, allotted, strict=False))
+        for rank, of_hit in enumerate(zip(answer.hits, texts, cores, enclosing, allotted, strict=False))
     ]
     if len(parts) == len(answer.hits):
         left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
@@ -132,44 +147,57 @@ def chunk_lines(hit: Hit) -> list[str]:
     return visible(hit.shown.rstrip()).split("\n")
 
 
-def allot(needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
+def _extent(hit: Hit) -> range:
+    """The lines of the definition a hit was found for, as positions in its text."""
+    first, last = hit.extent if hit.extent and not hit.content else (0, -1)
+    return range(first - hit.start_line, last + 1 - hit.start_line)
+
+
+def allot(wanted: Sequence[float], needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
     """Share the room among the lines of the first hits, as many as fit; the first get more.
 
+    What was asked for comes first, what surrounds it then.
+
     Parameters:
-        needs: tokens of all lines of each hit; none gets more.
+        wanted: tokens of the lines of each hit that were asked for.
+        needs: tokens of all its lines; none gets more.
         heads: tokens above them.
         room: tokens, with the heads.
     """
-    floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(needs)]
+    floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(wanted)]
     for count in range(len(needs), 0, -1):
         names = min(sum(heads[count:]), NAMES_SHARE * room)
         free = room - names - sum(heads[:count]) - sum(floors[:count])
         if free >= 0:
-            return _poured(needs[:count], floors[:count], free)
+            return _filled(wanted[:count], needs[:count], floors[:count], free)
     # There is no room for even the first hit's floor.
     left = room - heads[0] if heads else 0.0
     return [left] if needs and left >= min(needs[0], _LEAST_TOKENS) else []
 
 
-def _poured(needs: Sequence[float], floors: Sequence[float], free: float) -> list[float]:
-    """Share the free tokens above the floors by rank; tokens one hit doesn't need go to the others."""
-    missing = [need - floor for need, floor in zip(needs, floors, strict=True)]
-    shares = [1 / (1 + rank) for rank in range(len(needs))]
-    allotted, rest = list(floors), sum(shares)
-    for rank in sorted(range(len(needs)), key=lambda rank: missing[rank] / shares[rank]):
-        more = min(missing[rank], free * shares[rank] / rest)
+def _filled(wanted: Sequence[float], needs: Sequence[float], floors: Sequence[float], free: float) -> list[float]:
+    """Spend the free tokens above the floors where a token shows most of the answer."""
+    allotted = list(floors)
+    steps = []
+    for rank, (core, whole) in enumerate(zip(wanted, needs, strict=True)):
+        chance = 1 / (1 + rank)
+        steps.append((chance * _CORE_CHANCE / max(core, 1.0), rank, core))
+        if whole > core:
+            steps.append((chance * (1 - _CORE_CHANCE) / (whole - core), rank, whole))
+    for _, rank, most in sorted(steps, key=lambda it: (-it[0], it[1])):
+        more = min(max(0.0, most - allotted[rank]), free)
         allotted[rank] += more
-        free, rest = free - more, rest - shares[rank]
+        free -= more
     return allotted
 
 
-def _part(rank: int, hit: Hit, lines: Sequence[str], enclosing: str, tokens: float, asked: Asked) -> _Part:
+def _part(rank: int, hit: Hit, lines: Sequence[str], core: range, enclosing: str, tokens: float, asked: Asked) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
     above, all_lines = _enclosing_cost(enclosing), cost(lines)
     told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
     tokens -= _enclosing_cost(told)
     is_whole = all_lines <= tokens
-    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, asked, rank, tokens)
+    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, core, asked, rank, tokens)
     return _Part(hit, rank, lines, shown, enclosing=told)
 
 

@@ -168,3 +168,14 @@ def test_a_part_of_a_parent_that_joins_none_of_its_hits_is_not_shown_alone() -> 
     assert "rest()" not in text
     assert "part_1" in text
     assert shown_spans(QUERY, found, 6000) == [Span("src/a.py", 1, 15)]
+
+
+@pytest.mark.parametrize("place", [0, 3, 5])
+def test_the_definition_a_hit_was_found_for_is_shown_before_what_surrounds_it(place: int) -> None:
+    functions = [f"# Part {number}.\ndef part_{number}():\n{BODY}\n" for number in range(6)]
+    start = 1 + sum(function.count("\n") + 1 for function in functions[:place])
+    last = start + functions[place].count("\n") - 1
+    packed = replace(chunk(0, 1, "\n".join(functions)), extent=(start + 1, last), symbol=f"part_{place}")
+    text = shown(answer(packed, FOURTH, ELSEWHERE), 260)
+    assert functions[place].rstrip() in text
+    assert packed.text.rstrip() not in text
