@@ -1,12 +1,12 @@
 """Confidence: the chance that an answer has what was asked.
 
-A search always finds something nearest. Two signs tell whether that is near: how many of the question's words the best
-results have, and how similar the nearest chunk is. Both are weighed by a logistic regression, learned from questions
-asked of their own repository and of others; see docs/evaluation.md.
+A search always finds something nearest. Three signs tell whether that is near: how many of the question's words the
+best results have, how rare these are, and how similar the nearest chunk is. They are weighed by a logistic regression,
+learned from questions asked of their own repository and of others; see docs/evaluation.md.
 """
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from math import exp, log, log1p
 from operator import mul
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ _BEST = 3
 
 
 class Signs(NamedTuple):
-    """Signs of an answer, each 0 to 1.
+    """Signs of an answer, mostly 0 to 1.
 
     Attributes:
         first: share of the question's words in the first result.
@@ -30,6 +30,9 @@ class Signs(NamedTuple):
         cosine: of the nearest chunk and the question; 0 without vectors.
         words: 1 for one word, less for more: a long question is seldom met in all of its words.
         unknown: 1 for a name that no result says.
+        chunks: logarithm of the number of chunks of the index: BM25 grows with it.
+        weight: logarithm of the best chunk's BM25: rare words weigh more than common ones.
+        share: that BM25 for each word, of the most a word could have.
     """
 
     first: float
@@ -37,28 +40,41 @@ class Signs(NamedTuple):
     page: float
     cosine: float
     words: float
-    unknown: float = 0.0
+    unknown: float
+    chunks: float
+    weight: float
+    share: float
 
 
-def signs_of(question: Question, cosines: Mapping[str, Mapping[str, float]], texts: Sequence[str]) -> Signs:
-    """Return the signs of an answer.
+def signs_of(
+    question: Question,
+    cosines: Mapping[str, Mapping[str, float]],
+    texts: Sequence[str],
+    terms: Mapping[str, float],
+    chunks: int,
+) -> Signs | None:
+    """Return the signs of an answer; None without results or without a word to look for.
 
     Parameters:
         question: asked.
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
         texts: of the first ten results, with their paths and symbols.
+        terms: BM25 by chunk id; empty for a search by meaning alone.
+        chunks: of the index.
     """
     # Two words of a question in one, such as "websocket", may be a word of the code or not.
     pairs = zip(question.terms.indices, question.terms.values, strict=True)
     wanted = frozenset(term for term, weight in pairs if weight >= 1)
     if not wanted or not texts:
-        return Signs(0.0, 0.0, 0.0, 0.0, 0.0)
+        return None
     name = frozenset(name_term(question.symbol).indices) if question.symbol else frozenset[int]()
     found = _said(wanted | name, question, texts)
     said = frozenset[int]().union(*found)
     is_known = all(space.startswith(_KNOWN_SPACE) for space in cosines)
     nearest = max((max(scores.values(), default=0.0) for scores in cosines.values()), default=0.0) if is_known else 0.0
+    most = log(chunks + 2)
+    score = max(terms.values()) if terms else _USUAL_SHARE * len(wanted) * most
     return Signs(
         len(wanted & found[0]) / len(wanted),
         max(len(wanted & it) for it in found[:_BEST]) / len(wanted),
@@ -66,6 +82,9 @@ def signs_of(question: Question, cosines: Mapping[str, Mapping[str, float]], tex
         nearest,
         1 / len(wanted),
         float(bool(name) and said.isdisjoint(name)),
+        most,
+        log1p(score),
+        score / (len(wanted) * most),
     )
 
 
@@ -86,35 +105,43 @@ def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> li
 
 
 class _Regression(NamedTuple):
-    """A logistic regression of signs, and the chances from which on an answer is one, or may be one."""
+    """A logistic regression of signs, and the chances from which on an answer is one, or may be one.
+
+    Attributes:
+        topic, sentence: chances for a question that names a topic, and for one that is a sentence.
+    """
 
     constant: float
     weights: Signs
-    high: float
+    topic: float
+    sentence: float
     low: float
 
 
 _WITH_VECTORS = _Regression(
-    -8.14, Signs(first=2.17, best=1.63, page=2.81, cosine=13.26, words=-5.20, unknown=-4.51), high=0.60, low=0.05
+    -6.89, Signs(2.01, 1.65, 1.97, 12.6, -3.41, -5.10, -0.52, 0.87, 0.59), topic=0.588, sentence=0.244, low=0.074
 )
 _WORDS_ALONE = _Regression(
-    -4.79, Signs(first=2.97, best=6.02, page=3.70, cosine=0.0, words=-10.0, unknown=-3.21), high=0.40, low=0.05
+    -7.43, Signs(1.80, 6.12, 3.19, 0.0, -5.93, -5.87, -0.43, 1.86, 1.82), topic=0.428, sentence=0.242, low=0.064
 )
 """Learned from questions with an answer among the first ten, and from questions of others: of every second repository
 of the benchmark and every second package of the set by span. On the other halves: docs/evaluation.md.
 
 To name an answer none hides it, so fewer than 1 in 100 of those with one may be; to name it low costs little."""
-
-
+_IS_SENTENCE = 0.5
+_USUAL_SHARE = 0.31
+"""Mean of `Signs.share`, for a search without words."""
 _ENOUGH_WORDS = 0.5
 """Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
 
 
-def confidence_of(signs: Signs) -> Confidence:
+def confidence_of(question: Question, signs: Signs | None) -> Confidence:
     """Tell how far to rely on an answer that begins with no definition, place or file named by the question."""
+    if signs is None:
+        return Confidence.NONE
     learned = _WITH_VECTORS if signs.cosine else _WORDS_ALONE
     chance = 1 / (1 + exp(-learned.constant - sum(map(mul, learned.weights, signs))))
-    if chance >= learned.high:
+    if chance >= (learned.sentence if question.sentence > _IS_SENTENCE else learned.topic):
         return Confidence.HIGH
     is_maybe = chance >= learned.low or signs.best >= _ENOUGH_WORDS
     return Confidence.LOW if is_maybe else Confidence.NONE

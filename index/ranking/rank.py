@@ -7,7 +7,7 @@ questions about packages that no reported figure covers; see `training/ranking.p
 
 from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from math import inf
 from operator import mul
 from typing import NamedTuple
@@ -130,6 +130,20 @@ def rank(
     ]
     scored = [entry for _, entry in sorted(zip(levels([it.score for it in scored]), scored, strict=True), key=_order)]
     return tuple(_spread(_distinct(scored, pinned), weights.repeat))
+
+
+def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Give no entry a higher score than the one before it: the part `order` takes what is too much.
+
+    Further chunks of one file stand below others of a lower score, see `Weights.repeat`.
+    """
+    falls = [*accumulate((entry.score for entry in ranked), min)]
+    return [
+        entry._replace(score=most, further=(*entry.further, ("order", most - entry.score)))
+        if most < entry.score
+        else entry
+        for entry, most in zip(ranked, falls, strict=True)
+    ]
 
 
 def _order(leveled: tuple[float, Ranked]) -> tuple[float, str, int, str]:

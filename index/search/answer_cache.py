@@ -15,7 +15,7 @@ from cqm.index.status.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 5
+_VERSION = 6
 """Increase it with every change of ranking or of the fields of an answer."""
 
 
@@ -85,4 +85,5 @@ def _answer(values: Mapping[str, Any]) -> Answer:
 
 def _hit(values: Mapping[str, Any]) -> Hit:
     metadata = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in values["metadata"].items()}
-    return Hit(**{**values, "metadata": metadata, "matches": ()})
+    extent = values["extent"] and tuple(values["extent"])
+    return Hit(**{**values, "metadata": metadata, "matches": (), "extent": extent})

@@ -14,7 +14,7 @@ from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, Searc
 from cqm.index.ranking.confidence import confidence_of, signs_of
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
-from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, rank, weights_for
+from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
@@ -123,7 +123,7 @@ def find(searching: Searching, query: Query) -> Page:
                     exact = exact_first(question, ranked, found.evidence.mentioning)
                     exact = definitions_first(generation, question, exact) if question.symbol else exact
                     ranked = pinned_first(exact, pinned.ids)
-                results += _new(ranked, results)
+                results = falling([*results, *_new(ranked, results)])
                 if len(results) > end or not found.is_cut:
                     break
             page = results[first:end]
@@ -143,7 +143,8 @@ def find(searching: Searching, query: Query) -> Page:
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
         sure = Confidence.LOW if missing else Confidence.HIGH if is_exact else None
-        confidence = sure or _confidence(question, cosines, judged, payloads)
+        chunks = generation.manifest.chunk_count()
+        confidence = sure or _confidence(question, cosines, judged, payloads, found.evidence.terms, chunks)
         label = place.label if place else ""
         return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
 
@@ -230,6 +231,8 @@ def _confidence(
     cosines: Mapping[str, Mapping[str, float]],
     judged: Sequence[Ranked],
     payloads: Mapping[str, Mapping[str, Any]],
+    terms: Mapping[str, float],
+    chunks: int,
 ) -> Confidence:
     """Judge an answer by its first results; one without a payload was replaced meanwhile."""
     found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
@@ -238,7 +241,7 @@ def _confidence(
         for it, payload in found
         if payload is not None
     ]
-    return confidence_of(signs_of(question, cosines, said))
+    return confidence_of(question, signs_of(question, cosines, said, terms, chunks))
 
 
 def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:

@@ -24,7 +24,8 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
         "deleted": summary.deleted,
         "unchanged": summary.unchanged,
     }
-    yield f"{root}: {_counted(counts)} files in {summary.seconds:.1f} s"
+    counted = _counted(counts) if any(counts.values()) else "no"
+    yield f"{root}: {counted} files in {summary.seconds:.1f} s"
     yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
     yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")

@@ -4,7 +4,7 @@ Usage: python tests/bench/confidence.py --bench DIR --trees DIR [--packages DIR]
 
 The folders are those of quality.py; `--packages` is the one that question_set.py made. Each repository and package is
 asked its own questions, `--of` questions of those in other languages, and nonsense. Own questions count if the answer
-is among the first ten. The weights were learned from the first, third, fifth ... of all, by name.
+is among the first ten. The weights were learned from the first, third, fifth ... of each kind, by name.
 """
 
 import argparse
@@ -88,14 +88,16 @@ def main() -> None:
     sources = repositories(options.bench, options.trees) + (packages(options.packages) if options.packages else [])
     counts: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     chance = random.Random(3)
-    for number, source in enumerate(sorted(sources, key=lambda it: it.name)):
+    seen: Counter[str] = Counter()
+    for source in sorted(sources, key=lambda it: it.name):
         of_others = [text for it in sources if it.language != source.language for text, _ in it.questions]
         asked: list[tuple[str, str, list[tuple[str, int, int]]]] = [
             *(("own", *question) for question in source.questions),
             *(("others", text, []) for text in chance.sample(of_others, options.of)),
             *(("nonsense", text, []) for text in NONSENSE),
         ]
-        half = "learned from" if number % 2 == 0 else "apart"
+        half = "learned from" if seen[source.kind] % 2 == 0 else "apart"
+        seen[source.kind] += 1
         found = replies(source.tree, [text for _, text, _ in asked], options.mode)
         for (kind, _, wanted), reply in zip(asked, found, strict=True):
             if kind != "own" or is_answered(reply["results"], wanted):

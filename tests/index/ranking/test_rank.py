@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
 from cqm.index.ranking.question import last_part, read_question
-from cqm.index.ranking.rank import FILL_FILES, Weights, by_meaning, fill_paths, levels, rank, weights_for, weights_of
+from cqm.index.ranking.rank import (
+    FILL_FILES,
+    Weights,
+    by_meaning,
+    falling,
+    fill_paths,
+    levels,
+    rank,
+    weights_for,
+    weights_of,
+)
 from cqm.index.ranking.weights import SENTENCE, TOPIC
 from cqm.index.text.terms import stems
 
@@ -71,6 +81,17 @@ def found(draw: st.DrawFn) -> Evidence:
 def test_the_parts_of_a_score_sum_up_to_it(question: str, given_evidence: Evidence) -> None:
     for entry in rank(read_question(question), given_evidence):
         assert isclose(sum(entry.parts.values()), entry.score, abs_tol=1e-9)
+
+
+@given(questions, found())
+def test_scores_fall_from_one_to_the_next_and_their_parts_still_sum_up(question: str, given_evidence: Evidence) -> None:
+    ranked = rank(read_question(question), given_evidence)
+    shown = falling(ranked)
+    scores = [entry.score for entry in shown]
+    assert scores == sorted(scores, reverse=True)
+    assert [entry.candidate for entry in shown] == [entry.candidate for entry in ranked]
+    assert all(isclose(sum(entry.parts.values()), entry.score, abs_tol=1e-9) for entry in shown)
+    assert falling(shown) == shown
 
 
 @given(questions, found())
