@@ -110,6 +110,8 @@ class Hit:
         line: with the name of that definition, 1-based; None if no definition is known.
         signature: the declaration of that definition, at most 300 characters; may be empty.
         extent: its first and last line in the file; None if no definition is known.
+        chance: of the result to be what was asked for, 0 to 1; it falls from one to the next. None for results like a
+            place, and for lines with a text.
         matches: of a text or pattern in the lines shown: line, first character and the one after the last, from 0.
     """
 
@@ -130,6 +132,7 @@ class Hit:
     signature: str = ""
     matches: tuple[tuple[int, int, int], ...] = ()
     extent: tuple[int, int] | None = None
+    chance: float | None = None
 
     @property
     def shown(self) -> str:

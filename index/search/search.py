@@ -11,7 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
-from cqm.index.ranking.confidence import confidence_of, signs_of
+from cqm.index.ranking.confidence import Judgement, judge, signs_of, with_chances
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
@@ -139,14 +139,23 @@ def find(searching: Searching, query: Query) -> Page:
         cursor = str(end) if end < len(results) else ""
         found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
         named = named_after_matches(generation, question, hits, [payloads[it.candidate.id] for it in shown], found_at)
-        is_exact = bool(place) or any(PART in it.parts for it in results[:1])
+        if place:
+            return Page(named, cursor, mode, why, place.label, parents_of(generation, hits))
+        is_exact = any(PART in it.parts for it in results[:1])
+        sure = Confidence.LOW if missing else Confidence.HIGH if is_exact else None
         # Evidence has no mapping for a space without results.
         cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        sure = Confidence.LOW if missing else Confidence.HIGH if is_exact else None
-        chunks = generation.manifest.chunk_count()
-        confidence = sure or _confidence(question, cosines, judged, payloads, found.evidence.terms, chunks)
-        label = place.label if place else ""
-        return Page(named, cursor, mode, why, label, parents_of(generation, hits), confidence)
+        read = found.evidence.terms, generation.manifest.chunk_count()
+        judgement = Judgement(sure) if sure else _judged(question, cosines, judged, payloads, *read)
+        return Page(
+            with_chances(named, judgement, first),
+            cursor,
+            mode,
+            why,
+            "",
+            parents_of(generation, hits),
+            judgement.confidence,
+        )
 
 
 def check(query: Query) -> None:
@@ -226,14 +235,14 @@ def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
 
 
-def _confidence(
+def _judged(
     question: Question,
     cosines: Mapping[str, Mapping[str, float]],
     judged: Sequence[Ranked],
     payloads: Mapping[str, Mapping[str, Any]],
     terms: Mapping[str, float],
     chunks: int,
-) -> Confidence:
+) -> Judgement:
     """Judge an answer by its first results; one without a payload was replaced meanwhile."""
     found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
     said = [
@@ -241,7 +250,7 @@ def _confidence(
         for it, payload in found
         if payload is not None
     ]
-    return confidence_of(question, signs_of(question, cosines, said, terms, chunks))
+    return judge(question, signs_of(question, cosines, said, terms, chunks))
 
 
 def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:

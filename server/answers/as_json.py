@@ -81,6 +81,7 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
         "line": hit.line,
         "signature": hit.signature,
         "highlights": hit.matches or (highlights(hit, question) if question else []),
+        "chance": hit.chance,
     }
     if hit.content:
         found["content"] = hit.content

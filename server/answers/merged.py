@@ -46,7 +46,7 @@ def of_each_root(query: Query) -> Query:
 
 
 def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
-    """Join answers to a query of `of_each_root`: those of the surest roots first, then by score.
+    """Join answers to a query of `of_each_root`: those of the surest roots first, then by chance.
 
     Parameters:
         query: as it was asked.
@@ -55,7 +55,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     found = list(answers.values())
     ranked = sorted(
         (
-            (_GRADES.index(answer.confidence), -hit.score, _named(name, hit))
+            (_GRADES.index(answer.confidence), -(hit.score if hit.chance is None else hit.chance), _named(name, hit))
             for name, answer in answers.items()
             for hit in answer.hits
         ),

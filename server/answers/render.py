@@ -41,7 +41,7 @@ _COLUMNS = re.compile("(?<= ) |^ | $")
 def render_answer(
     query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False, mark: str = ""
 ) -> str:
-    """Write an answer: a header, then each passage with its place, symbols, kinds, score and lines.
+    """Write an answer: a header, then each passage with its place, symbols, kinds, chance and lines.
 
     Parameters:
         query: the question.
@@ -171,8 +171,13 @@ def advice_lines(query: Query, answer: Answer) -> Iterator[str]:
 
 
 def place_line(hit: Hit) -> str:
-    """Name a hit in one line: `path:start-end  qualified name (kind)  score`."""
-    return f"{place(hit.path, hit.start_line, hit.end_line)}  {_name(hit)}  {hit.score:.3f}"
+    """Name a hit in one line: `path:start-end  qualified name (kind)  chance`."""
+    return f"{place(hit.path, hit.start_line, hit.end_line)}  {_name(hit)}  {worth(hit)}"
+
+
+def worth(hit: Hit) -> str:
+    """Write the chance of a hit to be what was asked for, or its score where no chance is known."""
+    return f"{hit.score:.3f}" if hit.chance is None else f"{hit.chance:.2f}"
 
 
 def place(path: str, *lines: int) -> str:
@@ -196,7 +201,7 @@ def symbol_name(name: str) -> str:
 
 def explanation_line(hit: Hit) -> str:
     """Name the parts of a hit's score; they add up to it."""
-    return "  = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
+    return f"  score {hit.score:.3f} = " + " + ".join(f"{name} {part:.3f}" for name, part in hit.parts.items())
 
 
 def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iterator[str]:
@@ -221,10 +226,10 @@ def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iter
 
 
 def passage_head(passage: Passage) -> str:
-    """Head a passage: `path:start-end  name (kind), name (kind)  score`."""
+    """Head a passage: `path:start-end  name (kind), name (kind)  chance`."""
     best = passage.hits[0]
     start, end = passage_place(passage)
-    return f"{place(best.path, start, end)}  {passage_names(passage)}  {best.score:.3f}"
+    return f"{place(best.path, start, end)}  {passage_names(passage)}  {worth(best)}"
 
 
 def passage_place(passage: Passage) -> tuple[int, int]:

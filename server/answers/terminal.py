@@ -20,6 +20,7 @@ from cqm.server.answers.render import (
     place,
     place_line,
     trusted_part,
+    worth,
 )
 from cqm.server.console import visible
 
@@ -53,7 +54,7 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> No
 def _show_passage(console: Console, passage: Passage, *, explain: bool) -> None:
     best = passage.hits[0]
     start, end = passage_place(passage)
-    console.print(_head(place(best.path, start, end), passage_names(passage), f"{best.score:.3f}"))
+    console.print(_head(place(best.path, start, end), passage_names(passage), worth(best)))
     for line in explanation_lines(passage) if explain else ():
         console.print(Text(line, style="dim"))
     if passage.enclosing:

@@ -40,7 +40,7 @@ CQM's words.
 
 _SEARCH = """\
 Find where something is implemented, defined, configured, raised or explained, in code and documents; use it first. A \
-symbol's name gives its definitions. Returns ranked chunks: `#mark path:start-end  symbol (kind)  score` and their \
+symbol's name gives its definitions. Returns ranked chunks: `#mark path:start-end  symbol (kind)  chance` and their \
 lines."""
 
 _USAGES = """\

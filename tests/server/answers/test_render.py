@@ -108,7 +108,7 @@ def test_a_long_query_is_shortened_to_one_line() -> None:
 
 
 def test_the_parts_of_a_score_are_named_on_request() -> None:
-    assert "  = lexical 0.500 + semantic 0.331\n" in render_answer(QUERY, ANSWER, 6000, explain=True)
+    assert " = lexical 0.500 + semantic 0.331\n" in render_answer(QUERY, ANSWER, 6000, explain=True)
     assert "lexical" not in render_answer(QUERY, ANSWER, 6000)
 
 
