@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.answers.as_json import answer_object, status_object
 from cqm.server.answers.matched_lines import matched_text
+from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
@@ -92,18 +93,35 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
     return 0
 
 
-def search(root: Path, settings: Settings, asked: Asked) -> int:
-    """Bring the index up to date, and answer a question or a batch of them."""
-    query = _query(settings, asked)
-    if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
-        raise _not_indexed(root)
-    with open_index(root, settings) as opened, _in_step(opened, asked) as is_compared:
-        ask = partial(_ask, opened, asked, is_compared)
+def search(places: Sequence[tuple[Path, Settings]], asked: Asked) -> int:
+    """Bring the indexes of some roots up to date, and answer a question or a batch of them from all of them."""
+    roots = [root for root, _ in places]
+    query = _query(places[0][1], asked)
+    if len(places) > 1 and query.like:
+        raise QueryError("--like with several --path: expected one.", remedy="Search the folder of the place.")
+    with ExitStack() as stack:
+        each = [partial(_ask, *stack.enter_context(_ready(root, settings, asked)), asked) for root, settings in places]
+        named = dict(zip(names_of(roots), each, strict=True))
+
+        def ask(query: Query) -> Answer:
+            if len(each) == 1:
+                return each[0](query)
+            return joined(query, {name: ask_one(of_each_root(query)) for name, ask_one in named.items()})
+
         if asked.batch:
             return 1 if answer_batch(asked.batch, ask, query, explain=asked.explain) else 0
         answer = ask(query)
-    _show(root, settings, asked, query, answer)
+    _show(", ".join(map(str, roots)), places[0][1], asked, query, answer)
     return 0
+
+
+@contextmanager
+def _ready(root: Path, settings: Settings, asked: Asked) -> Iterator[tuple[OpenedIndex, Callable[[], bool]]]:
+    """Open an index, brought up to date as far as wanted; see `_in_step`."""
+    if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
+        raise _not_indexed(root)
+    with open_index(root, settings) as opened, _in_step(opened, asked) as is_compared:
+        yield opened, is_compared
 
 
 def usages(query: UsesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
@@ -224,7 +242,7 @@ def _in_step(opened: OpenedIndex, asked: Asked) -> Iterator[Callable[[], bool]]:
         update.result()
 
 
-def _ask(opened: OpenedIndex, asked: Asked, is_compared: Callable[[], bool], query: Query) -> Answer:
+def _ask(opened: OpenedIndex, is_compared: Callable[[], bool], asked: Asked, query: Query) -> Answer:
     try:
         query.text.encode()
     except UnicodeEncodeError as error:
@@ -288,19 +306,19 @@ def _improve(
     )
 
 
-def _show(root: Path, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
+def _show(root: str, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
     if asked.as_json:
         emit(answer_object(query, answer, explain=asked.explain))
     elif query.mode.is_of_lines:
         budget = None if sys.stdout.isatty() else settings.server.token_budget
-        sys.stdout.write(matched_text(query, answer, budget, root=str(root)))
+        sys.stdout.write(matched_text(query, answer, budget, root=root))
     elif sys.stdout.isatty():
         from cqm.server.answers.terminal import show_answer  # start-up time
 
-        show_answer(query, answer, root=str(root), explain=asked.explain)
+        show_answer(query, answer, root=root, explain=asked.explain)
     else:
         budget = settings.server.token_budget
-        sys.stdout.write(render_answer(query, answer, budget, root=str(root), explain=asked.explain))
+        sys.stdout.write(render_answer(query, answer, budget, root=root, explain=asked.explain))
 
 
 def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:

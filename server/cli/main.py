@@ -17,6 +17,7 @@ from cqm.server.cli.eval_options import evaluate
 from cqm.server.cli.options import (
     EXISTING,
     as_json_option,
+    folders_of,
     parse_set,
     path_argument,
     paths_argument,
@@ -127,7 +128,12 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 
 @app.command()
 @click.argument("query", required=False)
-@click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
+@click.option(
+    "--path", "paths", type=EXISTING, multiple=True, help="Folder to search; results are relative to it. Repeatable."
+)
+@click.option(
+    "--group", "groups", metavar="NAME", multiple=True, help="Folders under groups in your cqm.yml. Repeatable."
+)
 @click.option("--limit", type=click.IntRange(1, 100), help="Results per page.")
 @click.option(
     "--mode",
@@ -166,7 +172,13 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 )
 @as_json_option
 @set_option
-def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401 - click's own values
+def search(
+    paths: tuple[Path, ...],
+    groups: tuple[str, ...],
+    *,
+    overrides: dict[str, str],
+    **asked: Any,  # noqa: ANN401 - click's own values
+) -> int:
     """Find the lines that answer QUERY.
 
     QUERY is a question, a symbol's name, an error message or a path; with --mode exact a text, with --mode regex a
@@ -179,12 +191,13 @@ def search(path: Path | None, *, overrides: dict[str, str], **asked: Any) -> int
         raise click.UsageError("Expected one of QUERY, --like PATH:LINE and --batch FILE.jsonl. Give exactly one.")
     if asked["wait"] is not None and asked["no_update"]:
         raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
-    root = root_of(path)
+    folders = (*paths, *(folders_of(groups, settings_of(None, overrides)) if groups else ()))
+    roots = dict.fromkeys(map(root_of, folders or (None,)))
     if asked["limit"] is None and asked["mode"] and SearchMode(asked["mode"]).is_of_lines:
         asked["limit"] = LINES_A_PAGE
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
-    settings = settings_of(root, overrides | {key: value for key, value in named.items() if value is not None})
-    return commands.search(root, settings, commands.Asked(**asked))
+    overrides |= {key: value for key, value in named.items() if value is not None}
+    return commands.search([(root, settings_of(root, overrides)) for root in roots], commands.Asked(**asked))
 
 
 app.add_command(evaluate)

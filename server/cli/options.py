@@ -63,6 +63,25 @@ def place_of(path: Path | None) -> tuple[Path, str]:
     return root, "" if relative == "." else relative
 
 
+def folders_of(names: tuple[str, ...], settings: "Settings") -> list[Path]:
+    """Return the folders of some groups; missing ones are named on standard error.
+
+    Raises:
+        SettingsError: there is no such group, or none of its folders is there.
+    """
+    from cqm.server.console import say  # start-up time
+    from cqm.server.errors import SettingsError
+
+    folders = [folder for name in names for folder in settings.group(name)]
+    found = [folder for folder in folders if folder.exists()]
+    for folder in folders:
+        if folder not in found:
+            say(f"{folder} of groups in your cqm.yml is not there; the others are searched.")
+    if not found:
+        raise SettingsError(f"--group {' '.join(names)}: none of its folders is there.", remedy="Correct your cqm.yml.")
+    return found
+
+
 def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
     """Load the settings of a root, with those of the command line."""
     from cqm.server.config.settings import load_settings

@@ -46,7 +46,7 @@ def with_sections(model: type[Model]) -> type[Model]:
         if is_dataclass(kind):
             section = section_of(kind)
             replaced[name] = (section, Field(default_factory=section))
-        elif get_origin(kind) is dict:
+        elif get_origin(kind) is dict and is_dataclass(get_args(kind)[1]):
             key, value = get_args(kind)
             replaced[name] = (dict[key, section_of(value)], info)  # type: ignore[misc,valid-type] # made here
     return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **replaced)

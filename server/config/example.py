@@ -22,7 +22,8 @@ _HEAD = """\
 # The command line (--set index.workers=2) wins over the environment (CQM_INDEX_WORKERS=2), that over the project's
 # file, that over your own. An option without a value is left to the next source.
 """
-_BLOCKS = """\
+_BLOCKS = {
+    "providers": """\
 # providers:
 #   backup:
 #     provider: ollama
@@ -30,7 +31,12 @@ _BLOCKS = """\
 #   texts:
 #     provider: voyage
 #     model: voyage-3.5
-"""
+""",
+    "groups": """\
+# groups:
+#   work: [~/api, ~/web]
+""",
+}
 
 
 def example() -> str:
@@ -43,8 +49,7 @@ def example() -> str:
 def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
     """A section with its options, or an option by itself."""
     declaring = getattr(info.annotation, "declaring", None)
-    if key == "providers":
-        yield _BLOCKS
+    yield _BLOCKS.get(key, "")
     yield from _comment(info.description or "" if declaring is None else _summary(declaring))
     if declaring is None or not isinstance(value, dict):
         yield f"{key}:{_written(value)}\n"

@@ -33,8 +33,11 @@ def option_names(model: type[BaseModel]) -> dict[Name, bool]:
     names: dict[Name, bool] = {}
     for key, field in model.model_fields.items():
         kind = field.annotation
-        if get_origin(kind) is dict:
-            names |= {(key, ANY, *name): is_list for name, is_list in option_names(get_args(kind)[1]).items()}
+        block = get_args(kind)[1] if get_origin(kind) is dict else None
+        if isinstance(block, type) and issubclass(block, BaseModel):
+            names |= {(key, ANY, *name): is_list for name, is_list in option_names(block).items()}
+        elif block:
+            names[key, ANY] = get_origin(block) is tuple
         elif isinstance(kind, type) and issubclass(kind, BaseModel):
             names |= {(key, *name): is_list for name, is_list in option_names(kind).items()}
         else:

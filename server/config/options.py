@@ -60,6 +60,10 @@ class Options(Section):
     search: SearchSection = SearchSection()
     server: ServerSection = ServerSection()
     watch: WatchSection = WatchSection()
+    groups: dict[BlockName, tuple[Folder, ...]] = Field(
+        default_factory=dict,
+        description="Folders to search together, under a name of your own: `cqm search --group work`.",
+    )
     trusted_projects: tuple[Folder, ...] = Field(
         default=(), description="Folders whose own cqm.yml may set every option, as yours may."
     )

@@ -45,6 +45,19 @@ class Settings(Options):
         sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),))
         return _settle(sources, root)
 
+    def group(self, name: str) -> tuple[Path, ...]:
+        """The folders of a group.
+
+        Raises:
+            SettingsError: there is no such group.
+        """
+        if name not in self.groups:
+            known = ", ".join(self.groups) or "none is set"
+            raise SettingsError(
+                f"group {name}: expected one of groups in your cqm.yml: {known}.{nearest(name, self.groups)}"
+            )
+        return self.groups[name]
+
     def index_options(self, root: Path) -> IndexOptions:
         """The options of the index of `root`, its own cqm.yml included.
 

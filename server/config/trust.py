@@ -99,6 +99,7 @@ _REASONS: Mapping[Name, str] = {
     ("server", "http"): "it opens a port of this machine",
     ("server",): "it holds for all projects that are served",
     ("secrets",): "it could have your secrets stored, sent and shown",
+    ("groups",): "it decides which of your folders are searched",
     ("trusted_projects",): "no project can trust itself",
     ("rerank", "folder"): "a model that came with a project is not safe to load",
     ("watch",): _MACHINE,

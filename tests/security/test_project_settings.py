@@ -53,6 +53,7 @@ OTHERWISE: dict[str, str] = {
     "rerank.deadline_seconds": "0.5",
     "rerank.weight": "0.75",
     "index.disk_mb": "1",
+    "groups.*": "[/]",
 }
 REFUSED = sorted(name for name in option_names(Options) if name not in ALLOWED)
 

@@ -269,3 +269,44 @@ def test_mode_exact_lists_lines_as_grep_does_with_counts_and_a_next_page(cqm: "C
     refused = cqm.run("search", "--mode", "regex", "def (")
     assert refused.returncode == 2
     assert "`def (` is no regular expression: missing )" in refused.stderr
+
+
+@pytest.fixture
+def other(cqm: "Cqm") -> Path:
+    """A second project beside the first, also the group `both` with it and with a folder that is gone."""
+    folder = cqm.project.parent / "other"
+    folder.mkdir()
+    (folder / "guests.py").write_text("def greet_guests(names):\n    return [greet(name) for name in names]\n")
+    own = Path(cqm.environment["HOME"]) / ".config" / "cqm" / "cqm.yml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(f"groups:\n  both: ['{cqm.project}', '{folder}', '{folder}-gone']\n")
+    return folder
+
+
+@pytest.mark.parametrize("is_group", [True, False])
+def test_several_folders_are_searched_at_once_each_result_named_by_its_folder(
+    cqm: "Cqm", other: Path, is_group: bool
+) -> None:
+    asked = ["--group", "both"] if is_group else ["--path", str(cqm.project), "--path", str(other)]
+    found = cqm.json("search", "greet", *asked)
+    assert {f"{cqm.project.name}/src/greeting.py", "other/guests.py"} <= {it["path"] for it in found["results"]}
+    chances = [it["chance"] for it in found["results"]]
+    assert chances == sorted(chances, reverse=True)
+    done = cqm.run("search", "--batch", "-", "--json", *asked, stdin='{"id": 1, "query": "greet_guests"}\n')
+    assert json.loads(done.stdout)["results"][0]["path"] == "other/guests.py"
+    assert ("other-gone of groups in your cqm.yml is not there" in done.stderr) is is_group
+
+
+def test_an_unknown_group_is_refused_with_the_nearest_and_a_place_with_several_folders_too(
+    cqm: "Cqm", other: Path
+) -> None:
+    assert 'group bth: expected one of groups in your cqm.yml: both. Did you mean "both"?' in (
+        cqm.run("search", "greet", "--group", "bth").stderr
+    )
+    done = cqm.run("search", "--like", "src/greeting.py:1", "--path", str(cqm.project), "--path", str(other))
+    assert "--like with several --path: expected one." in done.stderr
+
+
+def test_no_project_names_groups_of_its_own(cqm: "Cqm") -> None:
+    (cqm.project / "cqm.yml").write_text("groups:\n  all: [/]\n")
+    assert '"groups.all" is refused: it decides which of your folders are searched' in cqm.run("search", "a").stderr
