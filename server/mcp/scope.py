@@ -62,10 +62,15 @@ class Served:
     def places(self, path: str | Sequence[str] | None, named: Sequence[Path]) -> "list[list[Place]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.
 
+        The name of a group stands for those of its folders that are there.
+
         Raises:
             CqmError: see `open`.
         """
-        folders = [path] if isinstance(path, str) else path or self.guard.granted or self.guard.roots(named)
+        asked = [path] if isinstance(path, str) else path or self.guard.granted or self.guard.roots(named)
+        groups = self.settings.groups
+        there = {name: [it for it in of_group if it.exists()] or of_group for name, of_group in groups.items()}
+        folders = [folder for each in asked for folder in there.get(str(each), (each,))]
         of_root: dict[Path, list[Place]] = {}
         for folder in folders:
             place = self.open(str(folder), named)

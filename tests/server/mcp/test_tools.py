@@ -221,6 +221,21 @@ async def test_a_search_without_a_path_searches_all_open_folders_and_names_them(
     assert "Search one of the folders" in deep
 
 
+async def test_the_name_of_a_group_stands_for_its_folders_as_far_as_they_are_open(
+    settings: Settings, project: Path, tmp_path: Path
+) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    (other / "limits.go").write_text("package lib\n\nfunc LimitRetries(n int) bool { return n < 5 }\n")
+    groups = {"work": (project, other, project.parent / "gone"), "system": (Path("/etc"),)}
+    guard = make_guard((project, other), working=tmp_path, ask_clients=False)
+    async with Client(make_server(settings.model_copy(update={"groups": groups}), guard)) as client:
+        both = await call(client, "search", query="limit retries", path="work")
+        refused = await refusal(client, "search", query="limit retries", path="system")
+    assert places_of(both) == {"project/src/limits.py", "other/limits.go"}
+    assert "/etc" in refused
+
+
 def places_of(reply: str) -> set[str]:
     """Files of the results of a reply."""
     return set(re.findall(r"^#\d{8} (\S+):\d+-\d+  ", reply, re.MULTILINE))
