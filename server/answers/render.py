@@ -15,7 +15,8 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
-from cqm.server.answers.budget import kept_within
+from cqm.index.ranking.question import name_key, read_question
+from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.times import ago
@@ -29,6 +30,8 @@ _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
 _LONG = 150
 """Characters of a question that is more than a sentence."""
+_MANY = 10
+"""Definitions of one name, which are told in a line each."""
 _FEW = 5
 """Hits shown of an answer that may not be one."""
 _DOUBT = {
@@ -39,7 +42,14 @@ _COLUMNS = re.compile("(?<= ) |^ | $")
 
 
 def render_answer(
-    query: Query, answer: Answer, token_budget: int, *, root: str = "", explain: bool = False, mark: str = ""
+    query: Query,
+    answer: Answer,
+    token_budget: int,
+    *,
+    root: str = "",
+    explain: bool = False,
+    mark: str = "",
+    compact: bool | None = None,
 ) -> str:
     """Write an answer: a header, then each passage with its place, symbols, kinds, chance and lines.
 
@@ -51,10 +61,13 @@ def render_answer(
         root: the searched root, for the header; empty to leave it out.
         explain: name the parts of each score.
         mark: prefix of CQM's lines below the header; a new one when empty.
+        compact: write a line for each result, see `compact_line`; None where all of a page are named as asked for.
     """
     if not answer.hits:
         return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
     answer = trusted_part(query, answer)
+    if are_names(query, answer) if compact is None else compact:
+        return _compact(query, answer, token_budget, root, mark or new_mark(hit.signature for hit in answer.hits))
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
     write = partial(_written, query, answer, token_budget, root=root, explain=explain, mark=mark)
     return kept_within(token_budget, write, itemgetter(0))[0]
@@ -78,13 +91,39 @@ def _written(
     return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n", passages
 
 
+def are_names(query: Query, answer: Answer) -> bool:
+    """Whether a page is nothing but many definitions of the name asked for: their lines can be read apart."""
+    key = name_key(read_question(query.text).symbol)
+    is_full = len(answer.hits) >= _MANY
+    return is_full and bool(key) and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
+
+
+def compact_line(hit: Hit) -> str:
+    """Write a result in one line: `path:line  qualified name (kind)  declaration  chance`."""
+    declared = one_line(" ".join(hit.signature.split()))
+    at = (hit.line,) if hit.line else (hit.start_line, hit.end_line)
+    return "  ".join(filter(None, (place(hit.path, *at), _name(hit), declared, worth(hit))))
+
+
+def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: str) -> str:
+    header = _marked_header(query, answer, root, mark)
+    lines = [f"{mark} {compact_line(hit)}" for hit in answer.hits]
+
+    def write(count: int) -> str:
+        tail = [f"{mark} {line}" for line in _tail([], len(lines) - count, answer.next_cursor, token_budget)]
+        return "\n".join([header, "", *lines[:count], *tail]) + "\n"
+
+    return write(most_that_fit(len(lines), token_budget, write))
+
+
 def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
+    answer = trusted_part(query, answer)
     if not answer.hits:
         return []
-    write = partial(
-        _written, query, trusted_part(query, answer), token_budget, root=root, explain=False, mark=SAMPLE_MARK
-    )
+    if are_names(query, answer):
+        return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
+    write = partial(_written, query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
     _, passages = kept_within(token_budget, write, itemgetter(0))
     return [span for passage in passages for span in _spans(passage)]
 

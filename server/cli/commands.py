@@ -64,6 +64,7 @@ class Asked:
     as_json: bool
     wait: float | None = None
     around: int | None = None
+    form: str | None = None
 
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
@@ -312,13 +313,14 @@ def _show(root: str, settings: Settings, asked: Asked, query: Query, answer: Ans
     elif query.mode.is_of_lines:
         budget = None if sys.stdout.isatty() else settings.server.token_budget
         sys.stdout.write(matched_text(query, answer, budget, root=root))
-    elif sys.stdout.isatty():
+    elif sys.stdout.isatty() and not asked.form:
         from cqm.server.answers.terminal import show_answer  # start-up time
 
         show_answer(query, answer, root=root, explain=asked.explain)
     else:
         budget = settings.server.token_budget
-        sys.stdout.write(render_answer(query, answer, budget, root=root, explain=asked.explain))
+        compact = asked.form == "compact" if asked.form else None
+        sys.stdout.write(render_answer(query, answer, budget, root=root, explain=asked.explain, compact=compact))
 
 
 def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:

@@ -162,6 +162,12 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 @click.option("--cursor", default="", metavar="CURSOR", help="Next page; the previous page prints its CURSOR.")
 @click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["full", "compact"]),
+    help="As agents read it: lines within a budget, or one line a result. Default: full, compact for ten of one name.",
+)
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--no-update", is_flag=True, help="Answer from the index as it is; don't look at the files.")
 @click.option(

@@ -141,6 +141,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     changed_since: Annotated[str | None, Field(description="2d, 12h or 2026-03-01.")] = None,
     cursor: Annotated[str, Field(description="Of the page before.")] = "",
     token_budget: Budget = None,
+    format: Annotated[Literal["full", "compact"] | None, Field(description="compact: a line each.")] = None,  # noqa: A002
     explain: Annotated[bool, Field(description="Name parts of scores.")] = False,  # noqa: FBT002
     wait_seconds: Annotated[
         float | None,
@@ -181,7 +182,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     if wanted.is_of_lines:
         text = note + matched_text(shown, answer, budget, root=root)
     else:
-        text = note + render_answer(shown, answer, budget, root=root, explain=explain)
+        compact = format == "compact" if format else None
+        text = note + render_answer(shown, answer, budget, root=root, explain=explain, compact=compact)
     return with_facts(text, "answer", answer_facts(answer))
 
 

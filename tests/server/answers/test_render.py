@@ -12,7 +12,8 @@ from cqm.index.model.freshness import Freshness, FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.server import console
 from cqm.server.answers import terminal
-from cqm.server.answers.render import render_answer
+from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.render import render_answer, shown_spans
 
 LINES = "\n".join(f"    line {number} of the body" for number in range(1, 41))
 HIT = Hit(
@@ -195,3 +196,34 @@ def test_a_terminal_sees_no_escape_of_an_indexed_file(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert not set(shown) & {"\x1b", "\x9b", "\x07"}
     assert re.search(r"\[lines \d+-909 left out\]", shown)
+
+
+def definitions(count: int) -> tuple[Hit, ...]:
+    names = [f"Type{number}.{'run' if number % 2 else 'Run'}" for number in range(count)]
+    return tuple(
+        replace(
+            HIT, path=f"src/file_{number}.py", symbol=name, line=7, signature=f"def run(self,\n  n{number})", chance=0.1
+        )
+        for number, name in enumerate(names)
+    )
+
+
+def test_ten_definitions_of_the_name_asked_for_are_a_line_each_and_passages_on_request() -> None:
+    found, query = replace(ANSWER, hits=definitions(10)), replace(QUERY, text="run")
+    text = render_answer(query, found, 6000, mark=MARK)
+    assert f"\n{MARK} src/file_3.py:7  Type3.run (method)  def run(self, n3)  0.10\n" in text
+    assert text.count("src/file_") == 10
+    assert HIT.text not in text
+    assert [span.start for span in shown_spans(query, found, 6000)] == [7] * 10
+    assert HIT.text in render_answer(query, found, 6000, mark=MARK, compact=False)
+    for others in (definitions(9), (*definitions(9), HIT)):
+        assert HIT.text in render_answer(query, replace(ANSWER, hits=others), 6000, mark=MARK)
+
+
+def test_compact_lines_beyond_the_budget_are_counted() -> None:
+    found = replace(ANSWER, hits=(HIT, *definitions(60)))
+    text = render_answer(QUERY, found, 400, mark=MARK, compact=True)
+    shown = text.count("src/")
+    assert 5 < shown < 61
+    assert f"{61 - shown} more results are beyond the budget of 400 tokens" in text
+    assert most_tokens(text) <= 400

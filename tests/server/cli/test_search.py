@@ -310,3 +310,11 @@ def test_an_unknown_group_is_refused_with_the_nearest_and_a_place_with_several_f
 def test_no_project_names_groups_of_its_own(cqm: "Cqm") -> None:
     (cqm.project / "cqm.yml").write_text("groups:\n  all: [/]\n")
     assert '"groups.all" is refused: it decides which of your folders are searched' in cqm.run("search", "a").stderr
+
+
+def test_results_are_a_line_each_on_request(cqm: "Cqm") -> None:
+    done = cqm.run("search", "greet", "--format", "compact")
+    assert re.search(
+        r"\n#\d{8} src/greeting\.py:\d+  greet \(function\)  def greet\(name: str\) -> str  0\.95\n", done.stdout
+    )
+    assert "    return" not in done.stdout
