@@ -112,6 +112,7 @@ class Hit:
         extent: its first and last line in the file; None if no definition is known.
         chance: of the result to be what was asked for, 0 to 1; it falls from one to the next. None for results like a
             place, and for lines with a text.
+        asked_line: the line in it that the question names, as a frame of a trace does; None if it names none.
         matches: of a text or pattern in the lines shown: line, first character and the one after the last, from 0.
     """
 
@@ -133,6 +134,7 @@ class Hit:
     matches: tuple[tuple[int, int, int], ...] = ()
     extent: tuple[int, int] | None = None
     chance: float | None = None
+    asked_line: int | None = None
 
     @property
     def shown(self) -> str:

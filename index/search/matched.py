@@ -64,7 +64,7 @@ def named_after_matches(
     payloads: Sequence[Mapping[str, Any]],
     lines: Sequence[int | None],
 ) -> tuple[Hit, ...]:
-    """Return the hits with symbol, kind, line and signature of the definition each was found for.
+    """Return the hits with the line asked for, and with symbol, kind, line and signature of what each was found for.
 
     A hit in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
 
@@ -79,6 +79,7 @@ def named_after_matches(
         StoreError, ManifestError: the index cannot be read.
     """
     roots = roots_of(question)
+    hits = [replace(hit, asked_line=line) if line else hit for hit, line in zip(hits, lines, strict=True)]
     named = list(hits)
     parts = []
     for place, (hit, payload, asked) in enumerate(zip(hits, payloads, lines, strict=True)):

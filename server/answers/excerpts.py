@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.ranking.question import last_part
@@ -57,7 +57,7 @@ def _terms(line: str) -> frozenset[int]:
     return frozenset(terms_of(line))
 
 
-def core_of(lines: Lines, extent: range, asked: Asked, place: int) -> range:
+def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | None = None) -> range:
     """Return the lines of a chunk that were asked for: its definition with the comment above it, or the best part.
 
     Parameters:
@@ -66,8 +66,11 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int) -> range:
             Empty if none is known.
         asked: result of `read_texts`.
         place: position of the chunk in the texts given to `read_texts`.
+        at: position of the line that the question names; None if it names none.
     """
     start, stop = max(extent.start, 0), min(extent.stop, len(lines))
+    if at is not None:
+        return range(min(start, at), max(stop, at + 1)) if start < stop else range(at, at + 1)
     if start >= stop:
         return max(_parts(lines), key=lambda part: _worth(asked.said[place][part.start : part.stop], asked.weights))
     while start and COMMENT.match(lines[start - 1]):
@@ -75,7 +78,9 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int) -> range:
     return range(start, stop)
 
 
-def best_lines(lines: Lines, symbol: str, core: range, asked: Asked, place: int, room: float) -> list[range]:
+def best_lines(
+    lines: Lines, symbol: str, core: range, asked: Asked, place: int, room: float, at: int | None = None
+) -> list[range]:
     """Choose the lines to show, as sorted ranges of positions in `lines`; empty when not even one line fits.
 
     They are consecutive: the core and what surrounds it, or the best lines of it. The line declaring the symbol stands
@@ -88,14 +93,16 @@ def best_lines(lines: Lines, symbol: str, core: range, asked: Asked, place: int,
         asked: result of `read_texts`.
         place: position of the chunk in the texts given to `read_texts`.
         room: tokens, with those of the lines marking left-out ones.
+        at: position of the line that the question names, which is among those shown; None if it names none.
     """
     room -= 2 * _MARK_TOKENS
     terms = asked.said[place]
-    window = _window(lines, core, terms, asked.weights, room)
+    choose = partial(_window, lines, core, terms, asked.weights, at=at)
+    window = choose(room)
     declared = _declaration(lines, symbol)
     extra = cost([lines[declared]]) + _MARK_TOKENS
     if window and declared not in window and extra <= _DECLARATION_SHARE * room:
-        window = _window(lines, core, terms, asked.weights, room - extra)
+        window = choose(room - extra)
         if window and declared not in window:
             return sorted([range(declared, declared + 1), window], key=lambda part: part.start)
     return [window] if window else []
@@ -108,9 +115,13 @@ def _declaration(lines: Lines, symbol: str) -> int:
     return next(found, 0) if symbol else 0
 
 
-def _window(lines: Lines, core: range, terms: Terms, weights: Mapping[int, float], room: float) -> range:
+def _window(
+    lines: Lines, core: range, terms: Terms, weights: Mapping[int, float], room: float, *, at: int | None
+) -> range:
     """Find the best consecutive lines within the room."""
     costs = [cost([line]) for line in lines]
+    if at is not None and sum(costs[place] for place in core) > room:
+        return _around(at, core, costs, room)
     if sum(costs[place] for place in core) > room:
         return _densest(core, terms, costs, weights, room)
     return _widened(core, costs, room)
@@ -150,6 +161,18 @@ def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping
         else:
             stop = start + 1
     return best
+
+
+def _around(at: int, part: range, costs: Sequence[float], room: float) -> range:
+    """Widen a line by those of its part, on both sides alike; empty where it does not fit itself."""
+    if costs[at] > room:
+        return range(0)
+    start, stop, left = at, at + 1, room - costs[at]
+    while (above := start > part.start and costs[start - 1] <= left) or (stop < part.stop and costs[stop] <= left):
+        is_above = above and (at - start <= stop - 1 - at or stop >= part.stop or costs[stop] > left)
+        left -= costs[start - 1] if is_above else costs[stop]
+        start, stop = (start - 1, stop) if is_above else (start, stop + 1)
+    return range(start, stop)
 
 
 def _widened(part: range, costs: Sequence[float], room: float) -> range:

@@ -116,8 +116,8 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     else:
         asked = read_texts(question, texts)
         cores = [
-            core_of(*of_hit, asked, rank)
-            for rank, of_hit in enumerate(zip(texts, map(_extent, answer.hits), strict=True))
+            core_of(lines, _extent(hit), asked, rank, _asked_place(hit))
+            for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
         ]
         wanted = [
             min(need, cost(lines[core.start : core.stop]) + _SURROUNDING_TOKENS)
@@ -151,6 +151,14 @@ def _extent(hit: Hit) -> range:
     """The lines of the definition a hit was found for, as positions in its text."""
     first, last = hit.extent if hit.extent and not hit.content else (0, -1)
     return range(first - hit.start_line, last + 1 - hit.start_line)
+
+
+def _asked_place(hit: Hit) -> int | None:
+    """The line that the question names, as a position in the hit's text; None where it is no line of it."""
+    if hit.asked_line is None or hit.content:
+        return None
+    place = hit.asked_line - hit.start_line
+    return place if 0 <= place < len(chunk_lines(hit)) else None
 
 
 def allot(wanted: Sequence[float], needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
@@ -197,7 +205,8 @@ def _part(rank: int, hit: Hit, lines: Sequence[str], core: range, enclosing: str
     told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
     tokens -= _enclosing_cost(told)
     is_whole = all_lines <= tokens
-    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, core, asked, rank, tokens)
+    place = _asked_place(hit)
+    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, core, asked, rank, tokens, place)
     return _Part(hit, rank, lines, shown, enclosing=told)
 
 

@@ -179,3 +179,10 @@ def test_the_definition_a_hit_was_found_for_is_shown_before_what_surrounds_it(pl
     text = shown(answer(packed, FOURTH, ELSEWHERE), 260)
     assert functions[place].rstrip() in text
     assert packed.text.rstrip() not in text
+
+
+@pytest.mark.parametrize("line", [1, 40, 200])
+def test_the_line_that_a_trace_names_is_shown_however_long_its_function_is(line: int) -> None:
+    text = "def run():\n" + "".join(f"    flux_{number} = measure({number})\n" for number in range(2, 201))
+    long = replace(chunk(0, 1, text), extent=(1, 200), asked_line=line)
+    assert text.split("\n")[line - 1] in shown(answer(long, FOURTH, ELSEWHERE), 300).split("\n")
