@@ -95,7 +95,9 @@ PARTS = st.sampled_from([info(1), TRACE, "plain\n", "\n", "  indented\n", *(f"{l
 def test_any_log_is_chunked_without_a_gap(parts: list[str], options: ChunkOptions) -> None:
     text = "".join(parts)
     chunks = chunks_of(text, "app.log", options)
-    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
+    # What is no log after all is prose, whose chunks overlap.
+    covered = {place for piece in chunks for place in range(piece.start, piece.end)}
+    assert not [place for place, character in enumerate(text) if place not in covered and not character.isspace()]
     assert all(piece.text == text[piece.start : piece.end] for piece in chunks)
 
 
