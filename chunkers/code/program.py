@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import parse
+from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages import BY_NAME, dialect_of
-from cqm.chunkers.languages.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.languages.model import Language
 
-__all__ = ["BY_NAME", "LANGUAGES", "dialect_of", "grammars", "hazards", "model"]
+__all__ = ["BY_NAME", "LANGUAGES", "dialect_of", "hazards", "model"]
 
 LANGUAGES = (
     *scripting.ROWS,
