@@ -11,6 +11,9 @@ from cqm.chunkers.natural_language import natural_language, natural_language_of_
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 
+REFERENCE = "reference"
+"""Kind of the sections of a page which a tool made of documentation comments."""
+
 PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
 """Source types of nothing but prose; in the others, comments are prose."""
 

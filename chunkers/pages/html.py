@@ -19,6 +19,7 @@ from cqm.chunkers.documents.headed import (
 )
 from cqm.chunkers.documents.markup import OPEN, Token
 from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
+from cqm.chunkers.metadata import REFERENCE
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.pages.html_blocks import (
     CODE,
@@ -35,6 +36,7 @@ from cqm.chunkers.pages.html_blocks import (
 )
 from cqm.chunkers.pages.html_sizes import MARKUP, Sizes, sizes_of
 from cqm.chunkers.pages.html_text import read
+from cqm.chunkers.pages.html_tools import made_by
 from cqm.chunkers.splitting import (
     Span,
     Unit,
@@ -76,7 +78,8 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
     anchors = {section.path: section.blocks[0].anchor for section in reversed(headed) if section.blocks[0].heading}
     sections = joined(_gathered(headed, limit), limit, least, is_related)
     core = limit - limit * options.overlap_percent // 100
-    ground = _Ground(text, page, sizes, limit, core, [token.start for token in page.tokens], anchors)
+    tags = [token.start for token in page.tokens]
+    ground = _Ground(text, page, sizes, limit, core, tags, anchors, made_by(text))
     paths = {symbol_of(path): path for path in anchors}
     parts = joined(
         (part for section in sections for part in _divided(section, ground)),
@@ -140,6 +143,7 @@ class _Ground(NamedTuple):
     core: int
     tags: list[int]
     anchors: dict[tuple[Heading, ...], str]
+    tool: str
 
 
 def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block]]:
@@ -244,7 +248,7 @@ def _pieces(part: Section[Block], before: Section[Block] | None, ground: _Ground
 
 
 def _piece(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> Piece:
-    overlap = _overlap(part, before, ground)
+    overlap, kind = _overlap(part, before, ground), _kind(part)
     start, end = part.start - overlap, part.end
     content = read(ground.text, ground.page.reading, start, end)
     headings = titles_of(part.path)
@@ -255,7 +259,7 @@ def _piece(part: Section[Block], before: Section[Block] | None, ground: _Ground)
     return Piece(
         part.start,
         end,
-        _kind(part),
+        REFERENCE if ground.tool and kind in ("section", "text") else kind,
         symbol_of(part.path),
         part.defines,
         context,
@@ -286,6 +290,8 @@ def _facts(part: Section[Block], ground: _Ground) -> Iterator[tuple[str, Fact]]:
     if anchor := ground.anchors.get(part.path):
         yield "anchor", anchor
     tokens = _tokens((part.start, part.end), ground)
+    if ground.tool:
+        yield "generator", ground.tool
     yield "has_code", any(token.name == "pre" for token in tokens)
 
 

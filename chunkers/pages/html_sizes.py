@@ -72,18 +72,20 @@ def sizes_of(text: str, tokens: Sequence[Token], reading: Reading) -> Sizes:
 
 def _read(text: str, reading: Reading) -> Iterator[tuple[int, int, int, int]]:
     """Yield the stretches of text: start, end, weight, and the weight of signs and line ends written before it."""
-    signs = gap = 0
+    gap = 0
     for start, end, note in zip(reading.starts, reading.ends, reading.notes, strict=True):
         if start == end:
-            is_gap = note in BREAKS or note == " "
-            signs, gap = (signs, max(gap, len(note))) if is_gap else (signs + len(note), gap)
+            if note in BREAKS or note == " ":
+                gap = max(gap, len(note))
+            else:
+                yield start, end, 0, len(note)
             continue
         own = text[start:end]
         words = " ".join(own.split()) if note == PLAIN else own
         if words:
             # Where no line ends, a blank may part it from the text before.
-            yield start, end, quarters(words), signs + (gap or own[0].isspace())
-            signs = gap = 0
+            yield start, end, quarters(words), gap or int(own[0].isspace())
+            gap = 0
 
 
 def _scripts(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, int, int]]:

@@ -2,9 +2,9 @@
 
 Usage: python tests/bench/sizes.py FOLDER... [--suffix .html] [--suffix .ipynb] [--every 10]
 
-Prints a line a folder: files, chunks, the median of readable tokens, the shares of chunks under 32 readable tokens and of
-unnamed chunks, the number over 1.5 times the limit, and the CPU seconds. Files of one chunk are counted apart: a file has at
-least one, however little it says.
+Prints a line a folder: files, chunks, the median of readable tokens, the shares of chunks under 32 readable tokens and
+of unnamed chunks, the number over 1.5 times the limit, and the CPU seconds. Files of one chunk are counted apart: a
+file has at least one, however little it says.
 """
 
 import argparse
