@@ -37,6 +37,7 @@ from cqm.chunkers.pages.html_blocks import (
 from cqm.chunkers.pages.html_sizes import MARKUP, Sizes, sizes_of
 from cqm.chunkers.pages.html_text import read
 from cqm.chunkers.pages.html_tools import made_by
+from cqm.chunkers.pages.segments import segments_of_html
 from cqm.chunkers.splitting import (
     Span,
     Unit,
@@ -47,6 +48,11 @@ from cqm.chunkers.splitting import (
     sentence_ends,
 )
 from cqm.chunkers.tokens import QUARTERS
+
+_Path = tuple[Heading, ...]
+
+# Characters; a shorter one would often end inside a section.
+_LEAST_SEGMENT = 10_000
 
 # Always cut at these headings; at deeper ones if the text between two of these is over the limit.
 _ALWAYS_CUT = 2
@@ -71,16 +77,30 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
         text: the page, or a part of one.
         options: the limits.
     """
-    page = page_of(text)
-    limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
-    sizes = sizes_of(text, page.tokens, page.reading)
-    headed = list(_sections(text, page.blocks, sizes))
-    anchors = {section.path: section.blocks[0].anchor for section in reversed(headed) if section.blocks[0].heading}
+    pieces: list[Piece] = []
+    warnings: dict[str, None] = {}
+    path: _Path = ()
+    title, tool = "", made_by(text)
+    for segment in segments_of_html(text, max(options.max_parse_bytes, _LEAST_SEGMENT)):
+        own = text[segment.start : segment.end]
+        page = page_of(own)
+        title = title or page.title or next((block.heading[1] for block in page.blocks if block.heading), "")
+        ground = _ground(own, replace(page, title=page.title or title), options, tool)
+        found, path = _cut(ground, options, path)
+        pieces.extend(it._replace(start=segment.start + it.start, end=segment.start + it.end) for it in found)
+        warnings |= dict.fromkeys(_warnings(ground))
+    return pieces, list(warnings)
+
+
+def _cut(ground: "_Ground", options: ChunkOptions, path: _Path) -> tuple[list[Piece], _Path]:
+    """Cut a page, or a part of a long one below the headings of a path; return the path at its end too."""
+    limit, least = ground.limit, options.min_tokens * QUARTERS
+    headed = list(_sections(ground, path))
+    ground.anchors.update(
+        (section.path, section.blocks[0].anchor) for section in reversed(headed) if section.blocks[0].heading
+    )
     sections = joined(_gathered(headed, limit), limit, least, is_related)
-    core = limit - limit * options.overlap_percent // 100
-    tags = [token.start for token in page.tokens]
-    ground = _Ground(text, page, sizes, limit, core, tags, anchors, made_by(text))
-    paths = {symbol_of(path): path for path in anchors}
+    paths = {symbol_of(path): path for path in ground.anchors}
     parts = joined(
         (part for section in sections for part in _divided(section, ground)),
         limit,
@@ -92,13 +112,13 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
     parts = joined(parts, limit * WHOLE_BLOCK_LIMITS + tiny, tiny, lambda _one, _other: True)
     # A page's head joined with the first section takes its name.
     parts = [replace(part, path=paths[part.defines[0]]) if part.defines and not part.path else part for part in parts]
-    pieces = [piece for before, part in pairwise([None, *parts]) if part for piece in _pieces(part, before, ground)]
-    return pieces, list(_warnings(ground))
+    pairs = pairwise([None, *parts])
+    return [piece for before, part in pairs if part for piece in _pieces(part, before, ground)], headed[-1].path
 
 
-def _sections(text: str, blocks: Sequence[Block], sizes: Sizes) -> Iterator[Section[Block]]:
+def _sections(ground: "_Ground", path: _Path) -> Iterator[Section[Block]]:
+    text, blocks = ground.text, ground.page.blocks
     starts = [0, *(number for number, block in enumerate(blocks) if number and (block.heading or block.ends))]
-    path: tuple[Heading, ...] = ()
     for first, last in pairwise([*starts, len(blocks)]):
         begin = blocks[first]
         if begin.heading:
@@ -108,7 +128,7 @@ def _sections(text: str, blocks: Sequence[Block], sizes: Sizes) -> Iterator[Sect
         start = begin.start if first else 0
         end = blocks[last].start if last < len(blocks) else len(text)
         defines = (symbol_of(path),) if begin.heading else ()
-        yield Section(start, end, sizes.between(start, end), path, tuple(blocks[first:last]), defines)
+        yield Section(start, end, ground.sizes.between(start, end), path, tuple(blocks[first:last]), defines)
 
 
 def _level(section: Section[Block]) -> int:
@@ -144,6 +164,13 @@ class _Ground(NamedTuple):
     tags: list[int]
     anchors: dict[tuple[Heading, ...], str]
     tool: str
+
+
+def _ground(text: str, page: Page, options: ChunkOptions, tool: str) -> _Ground:
+    limit = options.max_tokens * QUARTERS
+    core = limit - limit * options.overlap_percent // 100
+    sizes = sizes_of(text, page.tokens, page.reading)
+    return _Ground(text, page, sizes, limit, core, [token.start for token in page.tokens], {}, tool)
 
 
 def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block]]:
@@ -282,9 +309,8 @@ def _kind(part: Section[Block]) -> str:
 
 def _facts(part: Section[Block], ground: _Ground) -> Iterator[tuple[str, Fact]]:
     page = ground.page
-    first = next((block.heading[1] for block in page.blocks if block.heading), "")
-    if title := page.title or first:
-        yield "title", title
+    if page.title:
+        yield "title", page.title
     if page.language:
         yield "lang", page.language
     if anchor := ground.anchors.get(part.path):
