@@ -13,6 +13,9 @@ CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "ja
 SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
 """Those that a language or format has; see `source_type_of`."""
 
+REFERENCE = "reference"
+"""Kind of the sections of a page which a tool made of documentation comments."""
+
 PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
 """Source types of nothing but prose; in the others, comments are prose."""
 

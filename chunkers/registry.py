@@ -32,6 +32,7 @@ class Chunker:
         languages: accepted by this chunker.
         cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
         parses: whether `ChunkOptions.max_parse_bytes` applies.
+        reach: for one that parses, how many times as long a text may be.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
     """
@@ -40,6 +41,7 @@ class Chunker:
     languages: frozenset[str]
     cut: Callable[[str, str, ChunkOptions], Cut | None]
     parses: bool = True
+    reach: int = 1
     reads: Callable[[str], bool] | None = None
 
 
@@ -64,20 +66,23 @@ def _cut_lines(text: str, _language: str, options: ChunkOptions) -> Cut:
     return pieces_of_lines(text, options), []
 
 
+_DATA_REACH = 4
+"""A tree of data takes up to 45 times the text's size in memory, and up to 2 s a megabyte."""
+
 LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 """For languages without a row, and for texts unreadable for their own chunker."""
 
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
-    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reads=is_openapi),
-    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data),
+    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reach=_DATA_REACH, reads=is_openapi),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data, reach=_DATA_REACH),
     Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
     Chunker("code", frozenset(BY_NAME), _cut_code),
-    Chunker("html", frozenset({"html"}), pieces_of_html),
-    Chunker("xml", frozenset({"xml"}), pieces_of_xml),
-    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),
+    Chunker("html", frozenset({"html"}), pieces_of_html, parses=False),
+    Chunker("xml", frozenset({"xml"}), pieces_of_xml, parses=False),
+    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False),
     Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
     Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
     Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),

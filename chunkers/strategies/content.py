@@ -92,7 +92,7 @@ _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 def read(text: str, language: str, options: ChunkOptions) -> Reading:
     """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
     chunker = chunker_of(language, text)
-    if chunker.parses and byte_count(text) > options.max_parse_bytes:
+    if chunker.parses and byte_count(text) > chunker.reach * options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
     else:
         cut = chunker.cut(text, language, options)

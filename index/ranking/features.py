@@ -12,8 +12,9 @@ from math import fsum, log, log1p, sqrt
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from cqm.chunkers.metadata import REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
-from cqm.index.ranking.file_roles import SUPERSEDED, Role, role_of, superseded
+from cqm.index.ranking.file_roles import GENERATED, SUPERSEDED, Role, role_of, superseded
 from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.text.terms import stems
 
@@ -99,10 +100,12 @@ def _of_files(
 ) -> dict[str, OfFile]:
     texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
     matches, nearest = _sums(evidence.candidates, terms, dense)
+    made = frozenset(chunk.path for chunk in evidence.candidates if chunk.kind == REFERENCE)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
     for path in matches:
-        role = _role(path, old, question)
+        role = GENERATED if path in made else SUPERSEDED if path in old else role_of(path)
+        role = None if role is None or role.name in question.roles else role
         numbers = FileFeatures(
             texts.get(path, 0.0),
             matches[path],
@@ -128,12 +131,6 @@ def _sums(
     # Exact sums; others depend on the order.
     roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
     return dict.fromkeys(matching, 0.0) | relative(roots), {path: max(found) for path, found in cosines.items()}
-
-
-def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
-    """The role for which a file ranks lower."""
-    role = SUPERSEDED if path in old else role_of(path)
-    return None if role is None or role.name in question.roles else role
 
 
 _NO_NAME = (0.0, 0.0)

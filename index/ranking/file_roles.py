@@ -92,6 +92,11 @@ def role_of(path: str) -> Role | None:
     return next((role for role in ROLES if role.paths.search(path)), None)
 
 
+GENERATED = Role(
+    "generated", 0.7, re.compile(r"(?!)"), re.compile(r"generated|(java|api|type|rust|scala)docs?|doxygen")
+)
+"""Pages which a tool made of a program's comments, by the kind of their chunks: the program itself answers better."""
+
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
 """Its pattern matches the folder of a version. Files in it have this role if a later version is beside it."""
 

@@ -29,7 +29,20 @@ _KNOWN_KINDS = frozenset(
             "interface",
             "key",
         ),
-        *("macro", "method", "module", "property", "rule", "section", "struct", "test", "trait", "type", "variable"),
+        *(
+            "macro",
+            "method",
+            "module",
+            "property",
+            "reference",
+            "rule",
+            "section",
+            "struct",
+            "test",
+            "trait",
+            "type",
+            "variable",
+        ),
     }
 )
 _SOURCES = frozenset({CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC})
