@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
@@ -43,7 +44,7 @@ class AnswerCache:
 
     def put(self, key: str, answer: Answer) -> None:
         """Cache an answer, unless it is degraded; then the next search may find a better one."""
-        if not answer.degraded:
+        if self._cache.enabled and not answer.degraded:
             self._cache.put(_ANSWERS, {key: json.dumps(answer, default=_fields).encode()})
 
     def statistics(self, generation: Generation) -> Statistics:
@@ -59,7 +60,12 @@ class AnswerCache:
 
 def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
     """Convert a dataclass for JSON; unlike `asdict`, without copying its values."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: getattr(value, name) for name in _names_of(type(value))}
+
+
+@cache
+def _names_of(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:

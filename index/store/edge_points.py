@@ -82,4 +82,4 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
 def plain_id(point_id: object) -> str:
     """Return an id in the index's form: 32 hex digits."""
     # `UUID.hex` takes twice the time, and there are hundreds of ids per search.
-    return f"{point_id.int:032x}" if isinstance(point_id, UUID) else str(point_id).replace("-", "")
+    return "%032x" % point_id.int if isinstance(point_id, UUID) else str(point_id).replace("-", "")  # noqa: UP031 - half the time of an f-string
