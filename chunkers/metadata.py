@@ -10,6 +10,8 @@ from cqm.chunkers.model import Document, Fact, Metadata, Piece
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
+SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
+"""Those that a language or format has; see `source_type_of`."""
 
 REFERENCE = "reference"
 """Kind of the sections of a page which a tool made of documentation comments."""

@@ -111,6 +111,12 @@ class ChunkOptions:
         at_most=50,
     )
     apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
+    rules: tuple[str, ...] = option(
+        (),
+        "Other ways to cut some files; the first that fits counts. FILES STRATEGY:NAME=VALUE,NAME=VALUE, such as"
+        " docs/** hierarchical:child_tokens=512; FILES may be language:NAME or type:NAME too.",
+        kind="chunk rule",
+    )
     details: bool = False
 
 

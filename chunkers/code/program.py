@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
-from cqm.chunkers.code.syntax import grammar, parse
+from cqm.chunkers.code.syntax import parse
+from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
@@ -49,7 +50,10 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         data = remove(data)
     if chains_operators(data) or (row.unsafe and row.unsafe(data)):
         return "not parsed: nested too deep"
-    tree = parse(data, grammar(*row.grammar))
+    try:
+        tree = parse(data, grammar(*row.grammar))
+    except MissingGrammarError as error:
+        return f"not parsed: its grammar is in the extra `{row.extra}`" if row.extra else f"not parsed: {error}"
     if tree is None:
         return "not parsed: it took too long"
     source = source_of(text, data, options)

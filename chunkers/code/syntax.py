@@ -1,7 +1,5 @@
-"""Parse with tree-sitter, loading grammars on first use and limiting the work of a parse."""
+"""Parse with tree-sitter, limiting the work of a parse."""
 
-import functools
-import importlib
 import re
 import threading
 from time import monotonic, thread_time
@@ -35,19 +33,6 @@ class _Lent(threading.local):
 
 
 _lent = _Lent()
-
-
-@functools.cache
-def grammar(module: str, function: str) -> "Grammar":
-    """Return the tree-sitter language of a grammar's wheel.
-
-    Parameters:
-        module: the wheel's module, such as "tree_sitter_python".
-        function: the module's function for this language.
-    """
-    from tree_sitter import Language
-
-    return Language(getattr(importlib.import_module(module), function)())
 
 
 def parse(source: bytes, language: "Grammar") -> "Tree | None":

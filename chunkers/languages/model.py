@@ -128,6 +128,7 @@ class Language:
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
         joins_packages: successive package clauses name one package, as in Scala.
+        extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
     """
 
     name: str
@@ -143,6 +144,7 @@ class Language:
     full_names: bool = False
     nodes: NodeTypes = NodeTypes()
     joins_packages: bool = False
+    extra: str = ""
 
 
 def blanked(found: re.Match[bytes]) -> bytes:
