@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cqm.chunkers.documents.cells import OUTPUT, Line
+from cqm.chunkers.notebooks.cells import OUTPUT, Line
 from cqm.chunkers.tokens import quarters
 
 _NO_LETTER = re.compile(r"[\W\d_]+")

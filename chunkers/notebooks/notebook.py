@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, groupby
 
-from cqm.chunkers.documents.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
 from cqm.chunkers.documents.headed import Heading, path_below, symbol_of, titles_of
-from cqm.chunkers.documents.outputs import Shapes, folded
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.notebooks.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
+from cqm.chunkers.notebooks.outputs import Shapes, folded
 from cqm.chunkers.splitting import Unit, even_spans
 from cqm.chunkers.structured.spans_of_json import parse
 from cqm.chunkers.tokens import QUARTERS, quarters
