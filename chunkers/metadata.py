@@ -45,7 +45,8 @@ _SOURCE_TYPES = {
 # Kinds of pieces which differ from the text around them: comments on code, records of a tracker in JSON.
 _SOURCE_TYPES_OF_KINDS = {
     "javadoc": JAVADOC,
-    **dict.fromkeys(("issue", "pull request", "comment", "review", "review comment"), ISSUE),
+    **dict.fromkeys(("issue", "pull request", "merge request", "discussion"), ISSUE),
+    **dict.fromkeys(("comment", "answer", "review", "review comment"), ISSUE),
 }
 
 _MOST_CHARACTERS = 4_000

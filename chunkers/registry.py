@@ -8,7 +8,6 @@ from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
 from cqm.chunkers.documents.asciidoc import pieces_of_asciidoc
 from cqm.chunkers.documents.logs import is_log, pieces_of_log
 from cqm.chunkers.documents.markdown import pieces_of_markdown
-from cqm.chunkers.documents.notebook import pieces_of_notebook
 from cqm.chunkers.documents.pdf import pieces_of_pdf
 from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
@@ -17,6 +16,7 @@ from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
 from cqm.chunkers.languages import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.notebooks.notebook import pieces_of_notebook
 from cqm.chunkers.pages.html import pieces_of_html
 from cqm.chunkers.pages.xml import pieces_of_xml
 from cqm.chunkers.structured.data import pieces_of_data
