@@ -160,6 +160,9 @@ _NO_CODE = frozenset(
     {"text", "plain-text", "binary", "pofile", "ics", "vcard", "eps", "bib", "pem", "csv", "tsv", "diff"}
 )
 
+_OTHER_TAGS = {"dotenv": "properties", "msbuild": "xml", "sln": "ini"}
+_BEGINNING = re.compile(r"\s{0,100}<(?:\?xml\b|(?P<html>!doctype html\b|html\b))", re.IGNORECASE)
+
 _CODE_LINE = re.compile(
     r"""(?:.*[;{}]|.*\)\s*(?:do|then|\{|=>)?|.*\b(?:do|then|begin|->|=>)|\s*end\b.*|.*=\s*[\[({'"0-9].*
       |\s*(?:def|func|fn|fun|function|class|struct|enum|module|import|from|package|use|using|namespace|let|var|const
@@ -191,18 +194,21 @@ def by_suffix(suffix: str, language: str, head: str) -> str:
 
 
 def by_content(suffix: str, head: str) -> str:
-    """Return the language of a text with an unknown suffix, or with none: CODE if it is a program; empty if it is not.
+    """Return the language of a text with an unknown suffix, or with none: CODE if it is some program; empty if not.
 
     Parameters:
         suffix: in lower case, with its dot; empty for none.
         head: of the text.
     """
+    if started := _BEGINNING.match(head):
+        return "html" if started["html"] else "xml"
     if suffix and head:
         from identify.extensions import EXTENSIONS  # few files have such a suffix
 
         tags: set[str] = EXTENSIONS.get(suffix[1:], set())
         if tags and not tags & (_NO_CODE - {"text"}):
-            return min(tags - {"text"}, default="")
+            tag = min(tags - {"text"}, default="")
+            return _OTHER_TAGS.get(tag, tag)
     lines = [line[:_LONGEST_LINE] for line in head[:_HEAD].split("\n") if line.strip()]
     if len(lines) < _LEAST_LINES:
         return ""

@@ -191,6 +191,8 @@ def test_a_program_in_an_unknown_language_is_told_by_its_content(path: str, text
         ("a.fs", "#version 330\nvoid main() {}\n", "glsl"),
         ("app_de.ts", '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS></TS>\n', "xml"),
         ("a.ts", "const a: number = 1;\n", "typescript"),
+        ("App.xcscheme", '<?xml version="1.0"?>\n<Scheme></Scheme>\n', "xml"),
+        ("page", "<!DOCTYPE html>\n<html></html>\n", "html"),
     ],
 )
 def test_languages_of_one_suffix_are_told_apart_by_their_content(path: str, text: str, language: str) -> None:
