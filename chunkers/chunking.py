@@ -7,6 +7,7 @@ from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document
+from cqm.chunkers.strategies.content import outline_by_content
 from cqm.chunkers.strategies.rules import check
 from cqm.chunkers.strategies.table import Options, Strategy, strategy_of
 from cqm.chunkers.tokens import estimate
@@ -53,6 +54,9 @@ def _outline(document: Document, strategy: Strategy, options: Options) -> Outlin
     check(options, strategy.rules)
     text = document.text
     language = document.language or dialect_of(language_of(document.path, text), text)
+    # A component is named after its file.
+    if isinstance(options, ChunkOptions):
+        return outline_by_content(text, language, options, document.path)
     return strategy.outline(text, language, options)
 
 
