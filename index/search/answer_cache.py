@@ -60,11 +60,12 @@ class AnswerCache:
 
 def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
     """Convert a dataclass for JSON; unlike `asdict`, without copying its values."""
-    return {name: getattr(value, name) for name in _names_of(type(value))}
+    kind: Any = type(value)
+    return {name: getattr(value, name) for name in _names_of(kind)}
 
 
 @cache
-def _names_of(kind: type[Any]) -> tuple[str, ...]:
+def _names_of(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
     return tuple(field.name for field in fields(kind))
 
 
