@@ -5,6 +5,7 @@ import io
 import re
 from dataclasses import dataclass
 
+from cqm.chunkers.contents.guess import MORE, NAMES, by_content, by_suffix, is_markdown
 from cqm.chunkers.languages import LANGUAGES
 
 MARKDOWN = "markdown"
@@ -175,6 +176,8 @@ _INTERPRETERS = {
     "zsh": "bash",
 }
 
+_SUFFIX = re.compile(r"(?!\d+$)\w[\w+-]{0,14}")
+
 _LEADING_LINES = 20
 _LEADING_CHARACTERS = 4000
 
@@ -208,7 +211,8 @@ _MINIFIED_SIZE = 5_000
 def language_of(path: str, head: str = "") -> str:
     """Return a file's language: a name of `LANGUAGES`, "markdown", "text" or another text format.
 
-    The whole name decides, then the longest known suffix, then the shebang.
+    The whole name decides, then the longest known suffix, then the shebang, then the content: it tells languages of one
+    suffix apart, Markdown in a ".txt", and a program of an unknown language ("code") from text.
 
         language_of("src/App.tsx")                    # "tsx"
         language_of("Dockerfile.dev")                 # "dockerfile"
@@ -218,19 +222,21 @@ def language_of(path: str, head: str = "") -> str:
         path: with "/" between parts; only the last part counts.
         head: the first line of the text, or more; empty if unknown.
     """
-    name = path.rpartition("/")[2].lower()
-    by_name, by_suffix = _tables()
-    if name in by_name:
-        return by_name[name]
+    written = path.rpartition("/")[2]
+    name = written.lower()
+    by_name, suffixes = _tables()
+    language = NAMES.get(written) or by_name.get(name, "")
     # Suffixes of two parts (".d.ts") come before those of one; "Dockerfile.dev" is a Dockerfile.
     parts = name.split(".")
-    for first in range(1, len(parts)):
-        suffix = "." + ".".join(parts[first:])
-        if suffix in by_suffix:
-            return by_suffix[suffix]
-    if len(parts) > 1 and parts[0] in by_name:
-        return by_name[parts[0]]
-    return _language_of_shebang(head) or TEXT
+    suffix = next((it for first in range(1, len(parts)) if (it := "." + ".".join(parts[first:])) in suffixes), "")
+    if not language and suffix:
+        language = by_suffix(suffix, suffixes[suffix], head)
+    if not language and len(parts) > 1:
+        language = by_name.get(parts[0], "")
+    if not language:
+        last = f".{parts[-1]}" if len(parts) > 1 and _SUFFIX.fullmatch(parts[-1]) else ""
+        language = _language_of_shebang(head) or by_suffix(last, "", head) or by_content(last, head) or TEXT
+    return MARKDOWN if language == TEXT and head and is_markdown(head) else language
 
 
 def is_generated(path: str, text: str) -> bool:
@@ -256,8 +262,8 @@ def _tables() -> tuple[dict[str, str], dict[str, str]]:
     # Languages with a grammar come last: they win over a format of the same name or suffix.
     rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}
-    by_suffix = {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
-    return by_name, by_suffix
+    suffixes = MORE | {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
+    return by_name, suffixes
 
 
 def _language_of_shebang(head: str) -> str:
