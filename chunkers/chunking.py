@@ -8,6 +8,7 @@ from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.languages import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document
+from cqm.chunkers.strategies.content import outline_by_content
 from cqm.chunkers.strategies.options import options_for
 from cqm.chunkers.strategies.rules import check
 from cqm.chunkers.strategies.semantic import Embed
@@ -70,6 +71,9 @@ def _settled(document: Document, options: Options, embed: Embed | None = None) -
 
 def _outline(document: Document, strategy: Strategy, options: Options) -> Outline:
     check(options, strategy.rules)
+    # A component is named after its file.
+    if isinstance(options, ChunkOptions):
+        return outline_by_content(document.text, document.language, options, document.path)
     return strategy.outline(document.text, document.language, options)
 
 

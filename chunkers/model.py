@@ -181,6 +181,7 @@ class Definition:
         first_line: of the declaration, without comments, decorators and attributes above it; 1-based, as all three.
         line: with the declared name.
         end_line: last line of the symbol, inclusive.
+        is_guessed: whether only its lines tell it, since the grammar could not read them.
     """
 
     name: str
@@ -188,6 +189,7 @@ class Definition:
     first_line: int
     line: int
     end_line: int
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

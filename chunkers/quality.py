@@ -161,6 +161,7 @@ def _joined(text: str, before: Piece, after: Piece) -> Piece:
         defines=tuple(dict.fromkeys((*before.defines, *after.defines))),
         content="\n".join(parts) if before.content or after.content else "",
         symbols=(*before.symbols, *after.symbols),
+        definitions=(*before.definitions, *after.definitions),
         facts=_joined_facts(before.facts, after.facts) | _told_once(larger.facts),
     )
 

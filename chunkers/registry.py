@@ -12,6 +12,7 @@ from cqm.chunkers.documents.pdf import pieces_of_pdf
 from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
 from cqm.chunkers.documents.tabular import pieces_of_table
+from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
 from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
 from cqm.chunkers.languages import BY_NAME
@@ -35,6 +36,7 @@ class Chunker:
         reach: for one that parses, how many times as long a text may be.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
+        cut_file: as `cut`, for files whose path tells of their content: its path comes before the options.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Chunker:
     parses: bool = True
     reach: int = 1
     reads: Callable[[str], bool] | None = None
+    cut_file: Callable[[str, str, str, ChunkOptions], Cut | None] | None = None
 
 
 def _cut_code(text: str, language: str, options: ChunkOptions) -> Cut | None:
@@ -66,8 +69,25 @@ def _cut_lines(text: str, _language: str, options: ChunkOptions) -> Cut:
     return pieces_of_lines(text, options), []
 
 
+def _cut_part(text: str, language: str, options: ChunkOptions) -> Cut:
+    """Cut a part of a file by its language, at lines where its chunker cannot read it."""
+    chunker = chunker_of(language, text)
+    cut = chunker.cut(text, language, options) if len(text) <= options.max_parse_bytes or not chunker.parses else None
+    pieces, warnings = cut or ([], [f"not parsed: a part in {language}"])
+    return (pieces, warnings) if pieces or not text.strip() else (pieces_of_lines(text, options), warnings)
+
+
+def _cut_component(text: str, language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_component(text, language, "", options, _cut_part)
+
+
+def _cut_component_file(text: str, language: str, path: str, options: ChunkOptions) -> Cut:
+    return pieces_of_component(text, language, path, options, _cut_part)
+
+
 _DATA_REACH = 4
 """A tree of data takes up to 45 times the text's size in memory, and up to 2 s a megabyte."""
+
 
 LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 """For languages without a row, and for texts unreadable for their own chunker."""
@@ -80,6 +100,7 @@ CHUNKERS = (
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
     Chunker("code", frozenset(BY_NAME), _cut_code),
+    Chunker("component", frozenset({VUE, SVELTE, ASTRO}), _cut_component, cut_file=_cut_component_file),
     Chunker("html", frozenset({"html"}), pieces_of_html, parses=False),
     Chunker("xml", frozenset({"xml"}), pieces_of_xml, parses=False),
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False),

@@ -30,7 +30,8 @@ def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple
         if mark.name and mark.kind not in _NO_DEFINITIONS and not _is_addition(mark):
             first = declared_row(mark)
             line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
-            yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)
+            place = first + 1, line + 1, mark.last + 1
+            yield source.starts[mark.first], Definition(mark.name, mark.kind, *place, mark.is_guessed)
             if rule := mark.nodes.parts.get(mark.node.type):
                 yield from _parts_of(mark, rule(mark.node, source.data), source)
         if mark.members:

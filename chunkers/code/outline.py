@@ -43,6 +43,7 @@ class Mark:
         name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
         nodes: types of its language's nodes with a meaning.
+        is_guessed: whether lines tell it, where the grammar could not read the text; its node is a `Stretch`.
     """
 
     node: "Node"
@@ -52,6 +53,7 @@ class Mark:
     name: str
     members: "Sequence[Mark]"
     nodes: NodeTypes
+    is_guessed: bool = False
 
     def names(self) -> list[str]:
         """Return the qualified names of this mark and of its members, in order."""
@@ -111,7 +113,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             found = (rule(node, data) if rule else None) or _STATEMENT
             kind, name, inside, _ = found
             if found is not _STATEMENT and kind not in _PLAIN:
-                kind, name = _identity(found, where, constructors)
+                kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while offsets[row + 1] <= start:
@@ -139,7 +141,7 @@ def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
     return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
 
 
-def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
+def identity_of(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
     """Return kind and qualified name of a found symbol; `constructors` is None where functions are not methods."""
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:

@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     blanked,
     by_child,
     by_field,
@@ -24,6 +25,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -228,6 +230,17 @@ def _without_macros(source: bytes) -> bytes:
     return _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
 
 
+# "typedef NS_ENUM(NSInteger, Mode) {": an enumeration, which the grammar does not know as such.
+_ENUM_MACRO = re.compile(
+    rb"(?P<head>\b(?:typedef[ \t]+)?(?:NS|CF)_(?:CLOSED_)?(?:ENUM|OPTIONS|ERROR_ENUM)[ \t]*\([^(),\n]*,[ \t]*)"
+    rb"(?P<name>\w+)(?P<end>[ \t]*\)(?=\s*\{))"
+)
+
+
+def _with_enums(source: bytes) -> bytes:
+    return _ENUM_MACRO.sub(lambda it: b"enum".ljust(len(it["head"])) + it["name"] + b" " * len(it["end"]), source)
+
+
 _PARTS = {
     **dict.fromkeys(
         ("enum_specifier", "type_definition"),
@@ -249,6 +262,8 @@ C = Language(
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
     ),
+    unread=Unread(C_SIGNS, has_conditionals=True, defined={b"__cplusplus": False}),
+    by_lines=C_LINES,
 )
 CPP = Language(
     name="cpp",
@@ -262,6 +277,8 @@ CPP = Language(
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
     ),
+    unread=Unread(CPP_SIGNS, has_conditionals=True, defined={b"__cplusplus": True}),
+    by_lines=C_LINES,
 )
 OBJC = Language(
     name="objc",
@@ -269,12 +286,14 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=(_without_macros,),
+    removed=(_without_macros, _with_enums),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
     ),
+    unread=Unread(OBJC_SIGNS, has_conditionals=True, defined={b"__cplusplus": False, b"__OBJC__": True}),
+    by_lines=OBJC_LINES,
 )
 
 ROWS = (C, CPP, OBJC)

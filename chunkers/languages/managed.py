@@ -12,6 +12,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     by_child,
     by_field,
     child_of_type,
@@ -24,6 +25,15 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import TESTS, title_of
+from cqm.chunkers.languages.unread import (
+    CSHARP_LINES,
+    CSHARP_SIGNS,
+    JAVA_SIGNS,
+    KOTLIN_LINES,
+    KOTLIN_SIGNS,
+    SWIFT_LINES,
+    SWIFT_SIGNS,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -50,6 +60,7 @@ JAVA = Language(
     unsafe=nests_expressions,
     full_names=True,
     suffixes=(".java",),
+    unread=Unread(JAVA_SIGNS),
     rules={
         **containers("class", "class_declaration", "record_declaration"),
         **containers("interface", "interface_declaration", "annotation_type_declaration"),
@@ -118,6 +129,8 @@ KOTLIN = Language(
     unsafe=nests_expressions,
     removed=(_without_last_annotations,),
     suffixes=(".kt", ".kts", ".ktm"),
+    unread=Unread(KOTLIN_SIGNS, ends_at_rows=True),
+    by_lines=KOTLIN_LINES,
     rules={
         "class_declaration": _kotlin_class,
         "object_declaration": _kotlin_object,
@@ -240,6 +253,8 @@ CSHARP = Language(
     grammar=("tree_sitter_c_sharp", "language"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
+    unread=Unread(CSHARP_SIGNS, has_conditionals=True),
+    by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
         **containers("class", "class_declaration", "record_declaration"),
@@ -308,6 +323,8 @@ SWIFT = Language(
     grammar=("tree_sitter_swift", "language"),
     unsafe=nests_expressions,
     suffixes=(".swift",),
+    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, has_conditionals=True),
+    by_lines=SWIFT_LINES,
     rules={
         "class_declaration": _swift_type,
         **containers("interface", "protocol_declaration"),

@@ -110,6 +110,59 @@ class NodeTypes:
 
 
 @dataclass(frozen=True, slots=True)
+class LinePatterns:
+    """Patterns of declarations for a program without a syntax tree, tried on each line.
+
+    Attributes:
+        declarations: kinds with patterns; the first match at the beginning of a line counts, and has a group "name".
+        comment: begins a line without code.
+        closing: begins a line that ends what began at the same indentation, or goes on with it.
+        above: a line that belongs to the declaration below it, such as a decorator.
+        has_braces: whether a declaration lasts as long as its braces are open; indentation alone tells otherwise.
+    """
+
+    declarations: tuple[tuple[str, re.Pattern[str]], ...]
+    comment: re.Pattern[str] = re.compile(r"\s*(?://|/\*|\*(?!\w))")
+    closing: re.Pattern[str] = re.compile(r"\s*(?:[\])}>{]|(?:else|catch|finally|end)\b)")
+    above: re.Pattern[str] = re.compile(r"\s*(?:@|\[|#\[|template\b)")
+    has_braces: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Signs of a language by which a program is divided where its grammar can't read it.
+
+    Attributes:
+        signs: groups "note" (comments, directives), "text" (strings), "row" (a line feed) and "sign" (brackets, and
+            ends of statements); all else is words.
+        ends_at_rows: whether a statement ends with its row, unless the next is indented more.
+        continues: begins a row that goes on with the statement above it.
+        leads: a last row which the next one goes on with, such as an annotation.
+        goes_on: follows the last brace of a statement that is not over.
+        alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
+        label: begins a row indented less than its statements, such as a label.
+        indentation: of a row.
+        masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
+        has_conditionals: whether lines such as "#if" and "#else" choose among branches.
+        defined: names that those conditionals test, and whether they are defined.
+    """
+
+    signs: re.Pattern[bytes]
+    ends_at_rows: bool = False
+    continues: re.Pattern[bytes] = re.compile(
+        rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|while|where|extends|implements|with)\b"
+    )
+    leads: re.Pattern[bytes] = re.compile(rb"[ \t]*@[\w.:]+(?:\([^()\n]*\))?[ \t\r]*$")
+    goes_on: re.Pattern[bytes] = re.compile(rb"[ \t]*[\w(\[<*&+-]|\s*(?:[;,)\].=?:|{>]|(?:else|catch|finally|while)\b)")
+    alone: re.Pattern[bytes] = re.compile(rb"[A-Z_][A-Z0-9_]*+[ \t]*(?:\(.*\))?", re.DOTALL)
+    label: re.Pattern[bytes] = re.compile(rb"(?:[A-Za-z_]\w*+[ \t]*+:(?!:)|case\b|@(?:end|public|private|protected)\b)")
+    indentation: re.Pattern[bytes] = re.compile(rb"[ \t]*+")
+    masks: tuple[Callable[[bytes], bytes], ...] = ()
+    has_conditionals: bool = False
+    defined: Mapping[bytes, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Language:
     """A row of the table of languages.
 
@@ -129,6 +182,8 @@ class Language:
         nodes: further types of nodes.
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
+        unread: divides a program with errors; None if only its lines tell.
+        by_lines: finds declarations in what the grammar can't read; None for none.
     """
 
     name: str
@@ -145,6 +200,8 @@ class Language:
     nodes: NodeTypes = NodeTypes()
     joins_packages: bool = False
     extra: str = ""
+    unread: Unread | None = None
+    by_lines: LinePatterns | None = None
 
 
 def blanked(found: re.Match[bytes]) -> bytes:

@@ -90,11 +90,13 @@ class Section(NamedTuple):
 _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 
 
-def read(text: str, language: str, options: ChunkOptions) -> Reading:
+def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Reading:
     """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
     chunker = chunker_of(language, text)
     if chunker.parses and byte_count(text) > chunker.reach * options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
+    elif chunker.cut_file:
+        cut = chunker.cut_file(text, language, path, options)
     else:
         cut = chunker.cut(text, language, options)
     pieces, warnings = cut or ([], [f"not parsed: no grammar for {language}"])
@@ -103,9 +105,9 @@ def read(text: str, language: str, options: ChunkOptions) -> Reading:
     return Reading(chunker.name, pieces, warnings)
 
 
-def outline_by_content(text: str, language: str, options: ChunkOptions) -> Outline:
+def outline_by_content(text: str, language: str, options: ChunkOptions, path: str = "") -> Outline:
     """Outline a text by the chunker of its type, gapless; see `read`."""
-    chunker, pieces, warnings = read(text, language, options)
+    chunker, pieces, warnings = read(text, language, options, path)
     pieces = without_small(text, trimmed(text, gapless(text, pieces)), options)
     return Outline(language, chunker, pieces, warnings, estimate)
 

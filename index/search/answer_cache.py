@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
-from functools import cache
 from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
@@ -60,12 +58,8 @@ class AnswerCache:
 
 def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
     """Convert a dataclass for JSON; unlike `asdict`, without copying its values."""
-    return {name: getattr(value, name) for name in _names_of(type(value))}
-
-
-@cache
-def _names_of(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    # `dataclasses.fields` takes half of the time of all this.
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:
