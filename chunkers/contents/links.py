@@ -31,8 +31,9 @@ _COLOURS = frozenset({"css", "scss", "less", "stylus", "html", "xml", "svg"})
 
 
 def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
-    """Return the numbers of the issues a text refers to, in order, each once; of "owner/name#12" with the name, and
-    of an address both.
+    """Return the numbers of the issues a text refers to, in order, each once.
+
+    Of "owner/name#12" the name is told too; of an address both forms.
 
         issues_in("// Fixes #12, see o/r#7", "code", "go")  # ("12", "o/r#7")
         issues_in("color: #123;", "code", "css")            # ()
