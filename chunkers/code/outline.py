@@ -135,7 +135,8 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
 
 
 def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
-    local, row = where.local or found.local, body.start_point[0]
+    # Fields of a type inside a function are no local variables.
+    local, row = found.local or (where.local and found.kind not in TYPES), body.start_point[0]
     if found.kind == GROUP:
         return Place(where.name, where.kind, local, where.depth + 1, row)
     return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)

@@ -91,10 +91,13 @@ class NodeTypes:
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
+        named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
+        equations: define one symbol together with those of the same name right above them.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
+        local: found where a function or type inside a function may begin; None to look for none.
     """
 
     packages: frozenset[str] = frozenset()
@@ -103,10 +106,13 @@ class NodeTypes:
     loose: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
     overloads: frozenset[str] = frozenset()
+    named_at_end: frozenset[str] = frozenset()
+    equations: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
+    local: re.Pattern[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
