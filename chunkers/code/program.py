@@ -46,6 +46,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
+    shown = data
     for remove in row.removed:
         data = remove(data)
     if chains_operators(data) or (row.unsafe and row.unsafe(data)):
@@ -56,5 +57,5 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return f"not parsed: its grammar is in the extra `{row.extra}`" if row.extra else f"not parsed: {error}"
     if tree is None:
         return "not parsed: it took too long"
-    source = source_of(text, data, options)
+    source = source_of(text, shown if row.names_from_text else data, options)
     return Program(row, tree.root_node, outline([tree.root_node], Place(), row, source), source)

@@ -62,7 +62,8 @@ def grammar(module: str, function: str) -> "Grammar":
 
     try:
         pointer = _bundled(function) if module == BUNDLE else getattr(importlib.import_module(module), function)()
-        return Language(pointer)
+        # Older wheels give the pointer as a number, which tree-sitter warns about.
+        return Language(_capsule(pointer) if isinstance(pointer, int) else pointer)
     except (ImportError, AttributeError, OSError, ValueError) as error:
         raise MissingGrammarError(
             f"The grammar {function if module == BUNDLE else module} cannot be loaded: {error}"
@@ -136,8 +137,12 @@ def _bundled(name: str) -> object:
     _loaded.append(library)
     function = getattr(library, entry["symbol"])
     function.restype = ctypes.c_void_p
+    return _capsule(function())
+
+
+def _capsule(pointer: int) -> object:
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype = ctypes.py_object
     capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    found: object = capsule(function(), b"tree_sitter.Language", None)
+    found: object = capsule(pointer, b"tree_sitter.Language", None)
     return found
