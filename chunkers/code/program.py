@@ -53,6 +53,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
+    shown = data
     for remove in row.removed:
         data = remove(data)
     if reason := _hindrance(data, row):
@@ -62,7 +63,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return "not parsed: it took too long"
     root = tree.root_node
     if not root.has_error or not is_spoilt(root, row, data):
-        source = source_of(text, data, options)
+        source = source_of(text, shown if row.names_from_text else data, options)
         return Program(row, root, outline([root], Place(), row, source), source, lost_rows(root))
     return _recovered(text, data, tree, row, options)
 

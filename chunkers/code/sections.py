@@ -88,7 +88,7 @@ def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
         return [*_parts(unit, scope, walk)]
     if mark.kind == GROUP and mark.members:
         return [Section(mark.members, unit.first, unit.end, None, scope)]
-    if any(member.names() for member in mark.members):
+    if mark.node.type in mark.nodes.opening or any(member.names() for member in mark.members):
         return [Section(mark.members, unit.first, unit.end, mark, _inner(mark, scope, walk))]
     if mark.kind in (GROUP, COMMENT) or _kept(unit, walk.source) < unit.end:
         return [*_parts(unit, scope, walk)]

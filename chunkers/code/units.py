@@ -17,7 +17,9 @@ _ATTACHED = frozenset({COMMENT, LEADING})
 _DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
 
 # A row which only closes code above it.
-_CLOSING = re.compile(r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end|fi|done|esac)\b)")
+_CLOSING = re.compile(
+    r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end(?:if|for|foreach|while|try|block)?|fi|done|esac)\b)"
+)
 
 
 @dataclass(slots=True, eq=False)

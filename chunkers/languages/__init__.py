@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages import c_family, data, ecmascript, functional, managed, native, scripting
+from cqm.chunkers.languages import building, c_family, data, ecmascript, functional, managed, native, scripting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,7 @@ LANGUAGES = (
     *native.ROWS,
     *functional.ROWS,
     *data.ROWS,
+    *building.ROWS,
 )
 
 BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})

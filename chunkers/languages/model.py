@@ -17,6 +17,9 @@ LEADING = "leading"
 GROUP = "group"
 """Kind of a node without a name of its own: its children count as its parent's."""
 
+SPLICED = "spliced"
+"""Kind of a wrapper of any depth, such as one of a chain of bindings: its children stand in its place."""
+
 GAP = ""
 """Kind of anything insignificant by itself, such as white space or a closing directive."""
 
@@ -30,7 +33,7 @@ class Found(NamedTuple):
     """A rule's classification of a node.
 
     Attributes:
-        kind: COMMENT, LEADING, GROUP, GAP or a kind for people: function, class, imports, key ...
+        kind: COMMENT, LEADING, GROUP, SPLICED, GAP or a kind for people: function, class, imports, key ...
         name: of the symbol, not qualified; empty for anything but a symbol.
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
@@ -95,6 +98,7 @@ class NodeTypes:
         equations: define one symbol together with those of the same name right above them.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
+        opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
         local: found where a function or type inside a function may begin; None to look for none.
@@ -110,6 +114,7 @@ class NodeTypes:
     equations: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
+    opening: frozenset[str] = frozenset()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
     local: re.Pattern[bytes] | None = None
@@ -183,6 +188,7 @@ class Language:
         dialects: other rows, chosen if a pattern is found in the text, such as for a header of C++ (each line of the
             text follows a line feed, even the first).
         removed: blank text the grammar can't read, keeping a source's length.
+        names_from_text: rules read names in the text itself, and not in what `removed` left of it.
         unsafe: tells if a source may crash its grammar's parser or take all memory.
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
@@ -201,6 +207,7 @@ class Language:
     constructors: frozenset[str] = field(default=frozenset())
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
     removed: tuple[Callable[[bytes], bytes], ...] = ()
+    names_from_text: bool = False
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
     nodes: NodeTypes = NodeTypes()

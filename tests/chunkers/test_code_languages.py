@@ -21,6 +21,14 @@ EXPECTED = {
         23-23 statement
         25-25 statement
     """,
+    "batch": """
+        1-5 variable ROOT
+        7-12 statement
+        14-22 function build
+        24-29 function failed
+        31-35 function clean
+        37-38 function no-such_label.2
+    """,
     "c": """
         1-3 imports
         5-5 macro MAX_ITEMS
@@ -37,6 +45,22 @@ EXPECTED = {
         47-52 function list_lock
         54-57 variable names
         59-62 function get_callback
+    """,
+    "cmake": """
+        1-1 statement
+        2-2 project geometry
+        4-5 imports
+        7-12 variable SOURCES
+        14-23 function geometry_library
+        25-27 macro note
+        29-31 target geometry
+        32-34 target geometry
+        36-36 target demo
+        37-37 statement
+        39-41 target docs
+        43-47 statement
+        48-49 test all_shapes
+        51-51 statement
     """,
     "cpp": """
         1-1 statement
@@ -80,6 +104,14 @@ EXPECTED = {
         21-24 rule @keyframes spin
         26-29 rule @font-face
     """,
+    "dockerfile": """
+        1-2 variable GO_VERSION
+        4-15 stage build
+        16-19 stage build
+        21-24 stage test
+        26-35 stage gcr.io/distroless/static:nonroot
+        37-42 stage docs
+    """,
     "elixir": """
         1-4 module Shop.Accounts
         6-8 imports Shop.Accounts
@@ -111,6 +143,40 @@ EXPECTED = {
         49-55 method Server.Run
         57-57 method Options.String
     """,
+    "graphql": """
+        1-5 schema schema
+        7-15 type Order
+        17-19 type Order
+        21-24 type OrderInput
+        26-30 enum State
+        32-34 interface Priced
+        36-36 type Found
+        38-39 type Money
+        41-41 directive key
+        43-48 query FindOrder
+        50-52 mutation Pay
+        54-57 fragment OrderParts
+    """,
+    "groovy": """
+        1-1 imports
+        3-4 imports
+        6-12 class Order
+        14-16 constructor Order.Order
+        18-24 method Order.add
+        26-26 method Order.total
+        28-28 enum Order.State
+        30-34 test Order.an order has a total
+        36-38 interface Priced
+        40-42 trait Named
+        44-46 block plugins
+        48-50 block dependencies
+        52-55 task copyDocs
+        57-59 task dist
+        61-63 function helper
+        65-66 statement
+        67-70 stage Build
+        71-75 stage Test
+    """,
     "haskell": """
         1-6 imports
         8-9 imports
@@ -123,6 +189,28 @@ EXPECTED = {
         35-39 function pop
         41-44 function +++
         46-46 function limit
+    """,
+    "hcl": """
+        1-8 terraform terraform
+        10-12 provider aws
+        14-23 variable region
+        25-29 variable name
+        31-33 data data.aws_ami.linux
+        35-46 resource aws_s3_bucket.logs
+        48-53 module network
+        55-57 output bucket
+        59-59 variable region
+    """,
+    "ini": """
+        1-2 key root
+        4-7 section server
+        9-13 section flake8
+        15-17 section remote "origin"
+        19-24 section tool:pytest
+        26-32 section Service
+        34-36 section *.{js,py}
+        38-38 section empty
+        40-42 section flags
     """,
     "java": """
         1-4 imports
@@ -154,6 +242,41 @@ EXPECTED = {
         74-77 function inner
         78-79 statement
     """,
+    "jsonnet": """
+        1-2 imports
+        3-3 variable utils
+        5-7 function title
+        9-12 variable defaults
+        14-14 code
+        15-19 property _config
+        21-25 function container
+        27-27 variable own
+        29-32 property deployment
+        34-34 statement
+        36-39 property service
+        41-45 property alerts
+        47-47 function format
+        48-48 statement
+    """,
+    "just": """
+        1-3 statement
+        5-6 imports
+        8-10 variable version
+        12-14 target default
+        16-16 target b
+        18-24 target build
+        26-27 target check
+        29-30 target clean
+        32-37 target test-all
+        39-40 target report
+        42-43 target _hidden
+    """,
+    "kdl": """
+        1-9 section package
+        11-18 section keybinds
+        20-22 key theme
+        24-30 section layout
+    """,
     "kotlin": """
         1-1 imports
         3-3 imports
@@ -172,6 +295,18 @@ EXPECTED = {
         56-58 class Registry
         60-60 class Route
     """,
+    "less": """
+        1-3 imports
+        5-6 variable @radius
+        8-11 variable @detached
+        13-16 mixin .rounded
+        18-20 mixin .bordered
+        22-26 rule #shapes
+        28-42 rule .card
+        44-46 rule .guard when (@mode = dark)
+        48-50 rule @media @phone and (max-width: 600px)
+        52-54 rule @keyframes ~"spin-@{name}"
+    """,
     "lua": """
         1-3 constant M
         5-5 variable api
@@ -183,6 +318,29 @@ EXPECTED = {
         31-31 function add
         33-39 variable M.handlers
         41-41 statement
+    """,
+    "make": """
+        1-2 imports
+        4-7 variable CFLAGS
+        9-9 statement
+        11-12 target all
+        14-18 variable CFLAGS
+        20-26 macro say
+        28-32 target program
+        34-35 target build/%.o
+        37-38 target docs
+        40-42 target clean
+        44-44 statement
+        45-46 target $(OUT)/list.txt
+        48-48 statement
+    """,
+    "nix": """
+        1-2 statement
+        4-6 property cfg
+        8-9 function join
+        11-28 property options.services.site
+        30-36 property config
+        38-50 function outputs
     """,
     "objc": """
         1-2 imports
@@ -223,6 +381,25 @@ EXPECTED = {
         33-36 enum Level
         38-38 function Get-Big
         40-40 statement
+    """,
+    "properties": """
+        1-3 key server.port
+        5-9 key pages.suffixes
+        11-14 key colour.ground
+        16-23 key empty.value
+    """,
+    "protobuf": """
+        1-2 imports
+        4-4 imports
+        6-8 imports
+        10-19 message Order
+        21-26 enum Order.State
+        28-30 message Order.Item
+        32-34 message Order.Note
+        35-38 message Order
+        40-43 extension FieldOptions
+        45-54 service Orders
+        56-56 message GetRequest
     """,
     "python": """
         1-2 statement
@@ -281,6 +458,18 @@ EXPECTED = {
         37-37 class Circle
         39-43 class syntax
     """,
+    "scss": """
+        1-3 imports
+        5-10 variable $sizes
+        12-14 rule %reset
+        16-21 function shade
+        23-26 mixin raised
+        28-38 rule .button, a.button:hover
+        40-44 rule .button--#{$name}
+        46-48 rule @media (min-width: #{$space * 100}) and (orientation: landscape)
+        50-54 rule .toolbar
+        56-59 rule @keyframes pulse
+    """,
     "sql": """
         1-2 namespace shop
         4-8 table shop.customers
@@ -290,6 +479,21 @@ EXPECTED = {
         20-24 function add_one
         26-27 statement
         29-29 statement
+    """,
+    "starlark": """
+        1-1 statement
+        3-4 imports
+        6-10 constant SUFFIXES
+        12-12 variable PageInfo
+        14-21 function _page_impl
+        23-28 function page
+        30-32 function pages
+        34-39 target server
+        41-44 target pages_lib
+        46-49 statement
+        51-51 module site
+        53-53 dependency rules_go
+        55-56 variable go_sdk
     """,
     "swift": """
         1-2 imports
@@ -325,6 +529,19 @@ EXPECTED = {
         43-50 namespace Util
         52-54 function createStore
         56-60 interface Window
+    """,
+    "vim": """
+        1-6 variable g:loaded_site
+        8-12 variable g:site_options
+        14-18 function s:open
+        20-22 function site#build
+        24-29 function s:cache.start
+        31-31 command SiteOpen
+        32-32 command SiteBuild
+        34-37 autocommands site
+        39-39 statement
+        41-46 function Render
+        48-49 imports
     """,
     "zig": """
         1-2 imports
