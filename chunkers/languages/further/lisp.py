@@ -15,7 +15,6 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
-    blanked,
     child_of_type,
     groups,
     role,
@@ -265,31 +264,54 @@ _LISP_FORMS = _Forms(
     | {"let*", "flet", "locally"},
 )
 
+# Comments and strings; characters, such as ?( and #\\(; conditions of the reader, such as #+sbcl; names in bars.
+_TOKENS = (
+    rb";[^\n]*|#\|.*?\|#|\"(?:[^\"\\]|\\.)*+\"|#\\(?:[A-Za-z][\w-]*|.)|#[+\-.](?=[\w(:])|##(?=[\w(])"
+    rb"|#[pP](?=\")|\|[^|\n]*\|"
+)
+_LISP_TOKEN = re.compile(_TOKENS, re.DOTALL)
+_ELISP_TOKEN = re.compile(_TOKENS + rb"|(?<![\w?\-*+!/<>=&:.])\?(?:\\(?:[CMSAHs]-)*\^?.|[^\\\s])", re.DOTALL)
+_ESCAPE = re.compile(rb"\\[^\n]?")
+
+
+def _readable(token: re.Match[bytes]) -> bytes:
+    """Return a token as Scheme would have it, as long as it was."""
+    text = token[0]
+    if text[:1] == b'"':
+        return _ESCAPE.sub(lambda found: b" " * len(found[0]), text)
+    if text[:1] == b"?" or text[:2] == b"#\\":
+        return re.sub(rb"[^\n]", b"x", text)
+    if text[:1] == b"|":
+        return re.sub(rb"[^\w-]", b"_", text)
+    return text if text[:1] == b";" or text[:2] == b"#|" else b" " * len(text)
+
+
+def _common_lisp(source: bytes) -> bytes:
+    return _LISP_TOKEN.sub(_readable, source)
+
+
+def _emacs_lisp(source: bytes) -> bytes:
+    return _ELISP_TOKEN.sub(_readable, source)
+
+
 COMMON_LISP = Language(
     name="commonlisp",
-    grammar=(BUNDLE, "racket"),
+    grammar=(BUNDLE, "scheme"),
     unsafe=nests_expressions,
     suffixes=(".lisp", ".lsp", ".cl", ".asd"),
+    removed=(_common_lisp,),
     rules=_rules(_LISP_FORMS),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),
 )
 
-# "?(" and "?\(" are characters, no brackets.
-_ELISP_CHARACTER = re.compile(rb"(?<![\w?\\])\?(?P<sign>\\?[()\[\]\"';|`,#])")
-
-
-def _without_characters(source: bytes) -> bytes:
-    return _ELISP_CHARACTER.sub(blanked, source)
-
-
 EMACS_LISP = Language(
     name="emacslisp",
-    grammar=(BUNDLE, "racket"),
+    grammar=(BUNDLE, "scheme"),
     unsafe=nests_expressions,
     suffixes=(".el",),
     filenames=(".emacs",),
-    removed=(_without_characters,),
+    removed=(_emacs_lisp,),
     rules=_rules(_LISP_FORMS),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),

@@ -1,5 +1,6 @@
 """Define the rows of OCaml and F#."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -13,6 +14,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -285,10 +287,19 @@ def _fsharp_member(node: "Node", source: bytes) -> Found | None:
     return Found("method" if has_arguments else "property", name.rpartition(".")[2] or name)
 
 
+_FSHARP_DIRECTIVE = re.compile(rb"^(?P<all>[ \t]*#(?:if|else|endif|nowarn|light)\b[^\n]*)", re.MULTILINE)
+
+
+def _without_directives(source: bytes) -> bytes:
+    # The grammar reads conditions only around whole declarations; both branches are read.
+    return _FSHARP_DIRECTIVE.sub(blanked, source)
+
+
 FSHARP = Language(
     name="fsharp",
     grammar=("tree_sitter_fsharp", "language"),
     extra="languages",
+    removed=(_without_directives,),
     unsafe=nests_expressions,
     suffixes=(".fs", ".fsx", ".fsi", ".fsscript"),
     rules={

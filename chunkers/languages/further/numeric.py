@@ -303,7 +303,9 @@ def _matlab_function(node: "Node", source: bytes) -> Found | None:
     block = node.parent
     around = block.parent if block is not None and block.type == "methods" else None
     is_constructor = around is not None and text_of(around.child_by_field_name("name"), source) == name
-    return Found("constructor" if is_constructor else "function", name)
+    inside = child_of_type(node, "block")
+    nested = (inside,) if inside is not None and child_of_type(inside, "function_definition") else ()
+    return Found("constructor" if is_constructor else "function", name, nested, local=True)
 
 
 def _matlab_events(node: "Node", source: bytes) -> "Iterator[Part]":

@@ -74,7 +74,7 @@ PASCAL = Language(
     name="pascal",
     grammar=("tree_sitter_pascal", "language"),
     unsafe=nests_expressions,
-    suffixes=(".pas", ".pp", ".dpr", ".dpk", ".lpr"),
+    suffixes=(".pas", ".pp", ".dpr", ".lpr"),
     rules={
         **inlined("module", "unit", "library", name=by_child("moduleName")),
         **inlined("program", "program", name=by_child("moduleName")),
@@ -123,7 +123,7 @@ def _ada_name(node: "Node", source: bytes) -> str:
 def _ada_subprogram(node: "Node", source: bytes) -> Found | None:
     name = _ada_name(node, source)
     part = child_of_type(node, "non_empty_declarative_part")
-    inner = child_of_type(part, "subprogram_body")
+    inner = child_of_type(part, "subprogram_body", "subprogram_declaration", "package_declaration", "package_body")
     return (
         Found("function", name, (part,) if part is not None and inner is not None else (), local=True) if name else None
     )

@@ -15,6 +15,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    blanked,
     by_field,
     child_of_type,
     containers,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PERL_PACKAGE = re.compile(rb"^package[ \t]+([\w:]+)[^;{\n]*;", re.MULTILINE)
-_PERL_END = re.compile(rb"^__(?:END|DATA)__", re.MULTILINE)
 # Declared by Moose, Moo and their like: "has name => (...)"; "before pay => sub {...}".
 _PERL_MODIFIERS = frozenset({"before", "after", "around", "override", "augment"})
 _PERL_TESTS = frozenset({"subtest", "describe", "it"})
@@ -141,18 +141,26 @@ def _perl_further_fields(node: "Node", source: bytes) -> "Iterator[Part]":
         yield Part("property", text_of(name, source).strip("'\""), name, name, is_beside=True)
 
 
-def _perl_without_data(source: bytes) -> bytes:
-    # Behind its end a program may hold anything: all of it is read as one token, for which the grammar has no limit.
-    end = _PERL_END.search(source)
-    return source if end is None else source[: end.start()] + _ANYTHING.sub(b" ", source[end.start() :])
+_PERL_DASH = re.compile(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
 
 
-_ANYTHING = re.compile(rb"[^\n=]")
+def _perl_without_dashes(source: bytes) -> bytes:
+    # "use Mojo::Base -strict": the grammar knows such a word after "use parent" only.
+    return _PERL_DASH.sub(blanked, source)
+
+
+_PERL_REFERENCE = re.compile(rb"[*$]\{(?!\^?\w+\})[^{}\n]{1,200}\}")
+
+
+def _perl_without_references(source: bytes) -> bytes:
+    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}".
+    return _PERL_REFERENCE.sub(lambda found: b"$_".ljust(len(found[0])), source)
 
 
 PERL = Language(
     name="perl",
     grammar=(BUNDLE, "perl"),
+    removed=(_perl_without_dashes, _perl_without_references),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),

@@ -76,6 +76,8 @@ _GLSL_WORD = re.compile(
     rb"|taskPayloadSharedEXT|perprimitiveEXT|buffer_reference))(?=[ \t]+\w)"
 )
 
+_GLSL_DIRECTION = re.compile(rb"(?<!\w)const[ \t]+(?P<all>in|out|inout)(?=[ \t]+\w)")
+
 GLSL = Language(
     name="glsl",
     grammar=("tree_sitter_glsl", "language"),
@@ -85,7 +87,7 @@ GLSL = Language(
         *(".rahit", ".glslf", ".glslv", ".gdshader"),
     ),
     rules={**C.rules, "declaration": _glsl_declaration},
-    removed=(*C.removed, _masked(_GLSL_ALONE, _GLSL_VERSION, _GLSL_WORD)),
+    removed=(*C.removed, _masked(_GLSL_ALONE, _GLSL_VERSION, _GLSL_WORD, _GLSL_DIRECTION)),
     nodes=C.nodes,
 )
 
