@@ -15,7 +15,7 @@ from cqm.chunkers.documents.tabular import pieces_of_table
 from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
 from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Cut
 from cqm.chunkers.notebooks.notebook import pieces_of_notebook
 from cqm.chunkers.pages.html import pieces_of_html

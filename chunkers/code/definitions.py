@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.code.source import Source
     from cqm.chunkers.languages.model import Language, Part
 
-_NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement"})
+_NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "extension"})
 _CLOSED = frozenset({COMMENT, LEADING, IMPORTS, "interface", "type", "struct", "enum"})
 """Kinds without functions inside that their members do not tell."""
 
@@ -153,6 +153,8 @@ def _parts_of(mark: Mark, inside: str, parts: "Iterable[Part]", source: "Source"
 def declared_row(mark: Mark) -> int:
     """Find the row a declaration begins in, below its decorators, attributes and comments."""
     node = mark.node.child_by_field_name("definition") or mark.node
+    if mark.first < node.start_point[0]:
+        return mark.first
     for child in node.children:
         if child.type not in mark.nodes.above:
             return max(mark.first, int(child.start_point[0]))

@@ -112,7 +112,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         for node in body.named_children:
             rule = rules.get(node.type)
             found = (rule(node, data) if rule else None) or _STATEMENT
-            kind, name, inside, _ = found
+            kind, name, inside, _, opened_by = found
             if found is not _STATEMENT and kind not in _PLAIN:
                 kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
@@ -130,7 +130,8 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, (), language.nodes)
+            begin = opened_by.start_point[0] if opened_by is not None else first
+            mark = Mark(node, begin, last, kind, name, (), language.nodes)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []

@@ -8,9 +8,9 @@ from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
 from cqm.chunkers.grammars import MissingGrammarError, grammar
-from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
+from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.mending import is_spoilt, mended
 
 if TYPE_CHECKING:

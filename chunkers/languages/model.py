@@ -37,12 +37,14 @@ class Found(NamedTuple):
         name: of the symbol, not qualified; empty for anything but a symbol.
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
+        opening: a node before it which begins the symbol, such as a signature beside its body.
     """
 
     kind: str
     name: str = ""
     bodies: tuple["Node", ...] = ()
     local: bool = False
+    opening: "Node | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
