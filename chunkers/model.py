@@ -269,7 +269,8 @@ class Metadata:
         package, module: of the document, if its language has such; joined by ".".
         class_name, fqcn: of the enclosing or defined type: its own name, and with package and outer types.
         member: name of the function, method or field, without the type's.
-        facts: for some content types only: "page", "key_path", "number", "state", "labels", "line" ...
+        facts: for some content types only: "page", "key_path", "number", "state", "labels", "line" ... Of any type:
+            "issues", the numbers of issues it refers to, as "owner/name#number" those of other projects.
     """
 
     source: str = ""

@@ -1,3 +1,3 @@
-"""Tell the language of a text where its name does not."""
+"""Tell what a text is of and about by its content: its language, the issues it refers to."""
 
-__all__ = ["guess"]
+__all__ = ["guess", "links"]
