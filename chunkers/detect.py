@@ -87,7 +87,14 @@ _OTHER_FORMATS = (
     Format("stylus", (".styl",)),
     Format("svelte", (".svelte",)),
     Format("tcl", (".tcl",)),
-    Format("template", (".erb", ".eex", ".heex", ".leex", ".ejs", ".pug", ".jade", ".tmpl", ".tpl", ".twig", ".vm")),
+    Format("blade", (".blade.php",)),
+    Format(
+        "template",
+        (
+            *(".erb", ".rhtml", ".eex", ".heex", ".leex", ".ejs", ".jsp", ".jspf", ".gsp", ".pug", ".jade", ".slim"),
+            *(".tmpl", ".gotmpl", ".gohtml", ".tpl", ".twig", ".njk", ".vm"),
+        ),
+    ),
     Format("thrift", (".thrift",)),
     Format("toml", (".toml",), ("cargo.lock", "poetry.lock", "pdm.lock", "uv.lock", "pipfile")),
     Format("vhdl", (".vhd", ".vhdl")),
