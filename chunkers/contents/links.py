@@ -31,7 +31,9 @@ _COLOURS = frozenset({"css", "scss", "less", "stylus", "html", "xml", "svg"})
 
 
 def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
-    """Return the numbers of the issues a text refers to, in order, each once; of another project's with its name.
+    """Return the numbers of the issues a text refers to, in order, each once.
+
+    Of "owner/name#12" the name is told too; of an address both forms.
 
         issues_in("// Fixes #12, see o/r#7", "code", "go")  # ("12", "o/r#7")
         issues_in("color: #123;", "code", "css")            # ()
@@ -48,7 +50,9 @@ def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
 
 def _found(text: str, source_type: str, language: str) -> Iterator[tuple[int, str]]:
     for match in _ADDRESS.finditer(text):
+        # Most addresses in a project are of its own issues: asked for by number alone they are found too.
         yield match.start(), f"{match[1]}#{match[2]}"
+        yield match.start(), match[2]
     for match in _ELSEWHERE.finditer(text):
         yield match.start(), f"{match[1]}#{match[2]}"
     for match in _OLD.finditer(text):

@@ -18,7 +18,8 @@ Fields = Mapping[str, Node]
 """The members of an object by their keys."""
 
 _NUMBER = re.compile(r"/(?:issues|pulls?|discussions|merge_requests)/(\d{1,18})\b")
-_BODIES = ("body", "description", "note", "bodyText")
+BODIES = ("body", "description", "note", "bodyText")
+"""Members with the text of a record; it may be null, as of a review that only approves."""
 _NAMES = ("login", "username", "name", "title", "path")
 
 
@@ -45,7 +46,7 @@ def items_of(node: Node | None) -> list[Node]:
 
 def body_of(fields: Fields) -> Node | None:
     """Return the member with the text of a record; None without one."""
-    found = [fields[key] for key in _BODIES if key in fields]
+    found = [fields[key] for key in BODIES if key in fields]
     return next((node for node in found if node.kind == STRING), found[0] if found else None)
 
 

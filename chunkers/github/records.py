@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cqm.chunkers.github.members import (
+    BODIES,
     Fields,
     body_of,
     branches_of,
@@ -182,9 +183,10 @@ def _kind(text: str, node: Node, thread: Node | None, *, is_within: bool) -> str
     fields = fields_of(text, node)
     if not is_within and _is_item(text, fields):
         return _kind_of_item(text, fields)
-    if body_of(fields) is None or ("title" in fields and not is_within):
+    keys = {child.key for child in node.children}
+    if keys.isdisjoint(BODIES) or ("title" in fields and not is_within):
         return ""
-    is_known = is_within and not _AUTHOR_KEYS.isdisjoint(child.key for child in node.children)
+    is_known = is_within and not _AUTHOR_KEYS.isdisjoint(keys)
     if not (is_known or number_of(text, fields)):
         return ""
     if _is_placed(fields) or (is_within and thread is not None and member(thread, "path") is not None):

@@ -28,9 +28,9 @@ def issues(path: str, text: str) -> tuple[str, ...]:
         (
             "a.ts",
             "// https://github.com/o/r/issues/12 and https://github.com/o/r/pull/13#issue-1\nf();\n",
-            ("o/r#12", "o/r#13"),
+            ("12", "o/r#12", "13", "o/r#13"),
         ),
-        ("a.rb", "# https://gitlab.com/g/s/p/-/merge_requests/4\nf\n", ("g/s/p#4",)),
+        ("a.rb", "# https://gitlab.com/g/s/p/-/merge_requests/4\nf\n", ("4", "g/s/p#4")),
         ("a.rs", "// rust-lang/rust#1234\nfn f() {}\n", ("rust-lang/rust#1234",)),
         (
             "CHANGES.md",
