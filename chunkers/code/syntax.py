@@ -1,7 +1,5 @@
-"""Parse with tree-sitter, loading grammars on first use and limiting the work of a parse."""
+"""Parse with tree-sitter, limiting the work of a parse."""
 
-import functools
-import importlib
 import re
 import threading
 from time import monotonic, thread_time
@@ -35,19 +33,6 @@ class _Lent(threading.local):
 
 
 _lent = _Lent()
-
-
-@functools.cache
-def grammar(module: str, function: str) -> "Grammar":
-    """Return the tree-sitter language of a grammar's wheel.
-
-    Parameters:
-        module: the wheel's module, such as "tree_sitter_python".
-        function: the module's function for this language.
-    """
-    from tree_sitter import Language
-
-    return Language(getattr(importlib.import_module(module), function)())
 
 
 def parse(source: bytes, language: "Grammar") -> "Tree | None":
@@ -107,7 +92,7 @@ def _view(part: bytes) -> memoryview:
 
 
 def lost_rows(root: "Node") -> list[tuple[int, int]]:
-    """Return first and last rows of the outermost regions with syntax errors."""
+    """Return the rows, half-open, of the outermost regions with syntax errors."""
     if not root.has_error:
         return []
     lost: list[tuple[int, int]] = []
@@ -115,7 +100,8 @@ def lost_rows(root: "Node") -> list[tuple[int, int]]:
     while waiting:
         node = waiting.pop()
         if node.is_error:
-            lost.append((node.start_point[0], node.end_point[0]))
+            row, column = node.end_point
+            lost.append((node.start_point[0], row + 1 if column else max(row, node.start_point[0] + 1)))
         elif node.has_error:
             waiting.extend(node.children)
-    return lost
+    return sorted(lost)

@@ -5,13 +5,12 @@ best results have, how rare these are, and how similar the nearest chunk is. The
 learned from questions asked of their own repository and of others; see docs/evaluation.md.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from math import exp, inf, log, log1p
 from operator import mul
 from typing import NamedTuple
 
-from cqm.index.model.query import Confidence, Hit
+from cqm.index.model.query import Confidence
 from cqm.index.ranking.question import Question
 from cqm.index.text.terms import name_term, stem_term, terms_of
 
@@ -186,11 +185,6 @@ def chance_of(judgement: Judgement, place: int) -> float:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)
     return _share(_CHANCE.constant + _CHANCE.likelihood * judgement.likelihood + _CHANCE.place * log1p(place))
-
-
-def with_chances(hits: Iterable[Hit], judgement: Judgement, first: int) -> tuple[Hit, ...]:
-    """Return hits with the chance of each; `first` is the place of the first of them, from 0."""
-    return tuple(replace(hit, chance=round(chance_of(judgement, place), 3)) for place, hit in enumerate(hits, first))
 
 
 def _share(odds: float) -> float:

@@ -128,8 +128,9 @@ def rank(
         Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
-    scored = [entry for _, entry in sorted(zip(levels([it.score for it in scored]), scored, strict=True), key=_order)]
-    return tuple(_spread(_distinct(scored, pinned), weights.repeat))
+    leveled = enumerate(zip(levels([it.score for it in scored]), evidence.candidates, strict=True))
+    order = sorted([(-level, chunk.path, chunk.start_line, chunk.id, number) for number, (level, chunk) in leveled])
+    return tuple(_spread(_distinct([scored[place[-1]] for place in order], pinned), weights.repeat))
 
 
 def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -144,11 +145,6 @@ def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
         else entry
         for entry, most in zip(ranked, falls, strict=True)
     ]
-
-
-def _order(leveled: tuple[float, Ranked]) -> tuple[float, str, int, str]:
-    level, (chunk, *_) = leveled
-    return -level, chunk.path, chunk.start_line, chunk.id
 
 
 def levels(scores: Sequence[float]) -> list[float]:

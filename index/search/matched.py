@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from math import log1p
+from math import fsum, log1p
 from typing import Any
 
 from cqm.chunkers.metadata import CODE, source_type_of
@@ -134,7 +134,8 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
     scores = []
     for it, text in zip(defined, texts, strict=True):
         name = last_part(it.name).lower()
-        said = sum(weight * (_NAME_WEIGHT * (root in name) + (root in text)) for root, weight in weights.items())
+        # An exact sum; others depend on the order of the words, which differs between processes.
+        said = fsum(weight * (_NAME_WEIGHT * (root in name) + (root in text)) for root, weight in weights.items())
         scores.append(said * (_CALLABLE_FACTOR if it.kind in _CALLABLE else 1))
     return scores
 

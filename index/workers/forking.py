@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from cqm.chunkers.grammars.bundle import folder_of_bundle
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
@@ -258,14 +259,23 @@ def _given_to_workers() -> str:
 
 
 def _python_folders() -> list[str]:
-    """Folders of Python, of CQM and of the system's libraries, from which a worker may still load modules."""
-    found = {*filter(os.path.isabs, sys.path), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_SYSTEM}
+    """Folders of Python, of CQM, of grammars and of the system's libraries, from which a worker may load."""
+    grammars = folder_of_bundle()
+    found = {
+        *map(os.fspath, filter(None, [grammars])),
+        *filter(os.path.isabs, sys.path),
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("platstdlib"),
+        *_SYSTEM,
+    }
     for name in _PACKAGES:
         # Of an editable install the folders are elsewhere.
         spec = importlib.util.find_spec(name)
         found |= set(spec.submodule_search_locations or ()) if spec else set()
     # A script's own folder is among those of `sys.path`; the top of the disk never is.
-    return sorted({os.path.realpath(folder) for folder in found if os.path.exists(folder)} - {"/"})  # noqa: PTH110
+    # Grammars may be unpacked later, by the process started with this.
+    there = {os.path.realpath(folder) for folder in found if folder == str(grammars) or os.path.exists(folder)}  # noqa: PTH110
+    return sorted(there - {"/"})
 
 
 def _environment() -> dict[str, str]:

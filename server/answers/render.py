@@ -366,6 +366,7 @@ def _filters(query: Query) -> str:
         "language": ",".join(query.languages),
         "kind": ",".join(query.kinds),
         "source": ",".join(query.sources),
+        "issue": ",".join(query.issues),
         "include": ",".join(query.include),
         "exclude": ",".join(query.exclude),
         "changed since": "" if query.changed_since is None else ago(query.changed_since, now=time.time()),

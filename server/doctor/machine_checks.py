@@ -10,7 +10,7 @@ from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
-from cqm.chunkers.extras import how_to_repair
+from cqm.chunkers.extras import how_to_add, how_to_repair
 from cqm.index.disk.locations import index_folder
 from cqm.index.files import git
 from cqm.index.files.git_folder import git_folder_at
@@ -95,19 +95,27 @@ def check_git(root: Path) -> Found:
 
 
 def check_parsers(_root: Path) -> Found:
-    """Check whether the grammar of every language loads and parses."""
-    from cqm.chunkers.code.syntax import grammar, parse
-    from cqm.chunkers.languages import LANGUAGES
+    """Check whether the grammar of every language loads and parses; name the languages that an extra would add."""
+    from cqm.chunkers.code.syntax import parse
+    from cqm.chunkers.grammars import MissingGrammarError, grammar
+    from cqm.chunkers.languages.table import LANGUAGES
 
-    broken = []
+    broken, extra = [], []
     for language in LANGUAGES:
         try:
             parse(b"\n", grammar(*language.grammar))
-        except (ImportError, AttributeError, OSError, ValueError, TypeError) as error:
-            broken.append(f"{language.name} ({error})")
+        except MissingGrammarError as error:
+            if language.extra:
+                extra.append(language)
+            else:
+                broken.append(f"{language.name} ({error})")
     if broken:
         return bad(f"no grammar of {', '.join(broken)}", f"Install CQM again: {how_to_repair()}")
-    return good(f"{len(LANGUAGES)} grammars load and parse")
+    found = f"{len(LANGUAGES) - len(extra)} grammars load and parse"
+    if not extra:
+        return good(found)
+    names = ", ".join(language.name for language in extra)
+    return good(found, f"files of {names} are cut at lines; for their symbols: {how_to_add(extra[0].extra)}")
 
 
 def check_mcp(_root: Path) -> Found:

@@ -19,7 +19,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = {"late": "onnxruntime", "pdf": "pypdfium2", "redis": "redis", "server": "qdrant-client"}
+EXTRAS = {
+    "languages": "tree-sitter-fsharp",
+    "late": "onnxruntime",
+    "pdf": "pypdfium2",
+    "redis": "redis",
+    "server": "qdrant-client",
+}
 """The package that each extra brings."""
 
 pytestmark = [
