@@ -129,13 +129,14 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
         "\n".join(lines[ends[before - 1] + 1 if before else 0 : it.last + 1])
         for before, it in zip(befores, defined, strict=True)
     ]
+    having = [(root, [root in text for text in texts]) for root in roots]
     # A word that few of them have tells more.
-    weights = {root: log1p(len(texts) / found) for root in roots if (found := sum(root in text for text in texts))}
+    weights = [(root, has, log1p(len(texts) / found)) for root, has in having if (found := sum(has))]
     scores = []
-    for it, text in zip(defined, texts, strict=True):
+    for place, it in enumerate(defined):
         name = last_part(it.name).lower()
         # An exact sum; others depend on the order of the words, which differs between processes.
-        said = fsum(weight * (_NAME_WEIGHT * (root in name) + (root in text)) for root, weight in weights.items())
+        said = fsum([weight * (_NAME_WEIGHT * (root in name) + has[place]) for root, has, weight in weights])
         scores.append(said * (_CALLABLE_FACTOR if it.kind in _CALLABLE else 1))
     return scores
 
