@@ -10,7 +10,7 @@ from cqm.chunkers.code.syntax import grammar, lost_rows, parse
 from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
-from cqm.chunkers.recovery.mending import is_spoilt, mended
+from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,20 +54,37 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
     for remove in row.removed:
         data = remove(data)
-    if chains_operators(data) or (row.unsafe and row.unsafe(data)):
-        return "not parsed: nested too deep"
+    lost: list[tuple[int, int]] = []
+    if _is_unsafe(data, row):
+        safe = without_hazards(data, row, lambda part: _is_unsafe(part, row))
+        if safe is None:
+            return "not parsed: nested too deep"
+        data, lost = safe
     tree = parse(data, grammar(*row.grammar))
     if tree is None:
         return "not parsed: it took too long"
     root = tree.root_node
-    if not root.has_error or not is_spoilt(root, row, data):
+    if not lost and not (root.has_error and is_spoilt(root, row, data)):
         source = source_of(text, data, options)
         return Program(row, root, outline([root], Place(), row, source), source, lost_rows(root))
-    return _recovered(text, data, tree, row, options)
+    return _recovered(Unsafe(text, data, lost), tree, row, options)
 
 
-def _recovered(text: str, data: bytes, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
+class Unsafe(NamedTuple):
+    """A text, its data for the parser, and the bytes that are blank there since they may crash it."""
+
+    text: str
+    data: bytes
+    lost: list[tuple[int, int]]
+
+
+def _is_unsafe(data: bytes, row: Language) -> bool:
+    return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
+
+
+def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
     """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
+    text, data, unsafe = program
     best = mended(data, tree, row, lambda part: parse(part, grammar(*row.grammar)))
     source = source_of(text, data, options)
     root = best.tree.root_node
@@ -75,7 +92,7 @@ def _recovered(text: str, data: bytes, tree: "Tree", row: Language, options: "Ch
     if best.other is not None:
         others = outline([best.other.root_node], Place(), row, source)
         marks = with_other_branches(marks, others, best.data, source)
-    lost = _joined([*_rows_of(best.lost, source), *lost_rows(root)])
+    lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread)
 

@@ -12,6 +12,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     blanked,
     child_of_type,
     containers,
@@ -21,6 +22,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names, inside
+from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,6 +54,8 @@ GO = Language(
     grammar=("tree_sitter_go", "language"),
     unsafe=nests_expressions,
     suffixes=(".go",),
+    unread=Unread(GO_SIGNS, ends_at_rows=True),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "method_declaration": _go_method,
@@ -115,6 +119,8 @@ RUST = Language(
     grammar=("tree_sitter_rust", "language"),
     unsafe=nests_expressions,
     suffixes=(".rs",),
+    unread=Unread(RUST_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_item", "function_signature_item"),
         **symbols("struct", "struct_item", "union_item"),
@@ -175,6 +181,8 @@ ZIG = Language(
     grammar=("tree_sitter_zig", "language"),
     unsafe=nests_expressions,
     suffixes=(".zig", ".zon"),
+    unread=Unread(ZIG_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "variable_declaration": _zig_variable,
