@@ -253,13 +253,43 @@ _MACRO = re.compile(
     rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
     re.MULTILINE,
 )
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)")
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)")
+_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
+_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+
+# "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
+# "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
+_MACRO_OF_FUNCTION = re.compile(
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{)"
+    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
+    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
+    rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
+    % (_ARGUMENTS, _ARGUMENTS)
+)
 
 
 def _without_macros(source: bytes) -> bytes:
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    return _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    return _MACRO_OF_FUNCTION.sub(blanked, _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone)))
+
+
+# Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
+_ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
+_EXPORT = re.compile(
+    rb"(?<=\n)[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+)+)"
+    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
+)
+_BETWEEN = re.compile(
+    rb"(?P<before>[\w*&>])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)(?<!delete)(?<!define)"
+    rb"(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
+    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))" % _ATTRIBUTE
+)
+
+
+def _without_exports(source: bytes) -> bytes:
+    exported = _EXPORT.sub(blanked, source)
+    return _BETWEEN.sub(lambda it: it[0][: it.start("macro") - it.start()].ljust(len(it[0])), exported)
 
 
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
@@ -354,7 +384,7 @@ C = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(C_SIGNS, has_conditionals=True, defined={b"__cplusplus": False}),
+    unread=Unread(C_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False}),
     by_lines=C_LINES,
 )
 CPP = Language(
@@ -371,7 +401,7 @@ CPP = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(CPP_SIGNS, has_conditionals=True, defined={b"__cplusplus": True}),
+    unread=Unread(CPP_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": True}),
     by_lines=C_LINES,
 )
 OBJC = Language(
@@ -388,7 +418,9 @@ OBJC = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(OBJC_SIGNS, has_conditionals=True, defined={b"__cplusplus": False, b"__OBJC__": True}),
+    unread=Unread(
+        OBJC_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False, b"__OBJC__": True}
+    ),
     by_lines=OBJC_LINES,
 )
 

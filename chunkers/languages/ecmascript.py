@@ -13,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Rule,
+    Unread,
     containers,
     groups,
     role,
@@ -23,6 +24,7 @@ from cqm.chunkers.languages.parts import inside, names_in_patterns, promoted
 from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
+from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -342,6 +344,8 @@ JAVASCRIPT = Language(
     name="javascript",
     grammar=("tree_sitter_javascript", "language"),
     suffixes=(".js", ".jsx", ".mjs", ".cjs", ".es6", ".jsm"),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     filenames=("jakefile",),
     rules=_JAVASCRIPT_RULES,
     constructors=frozenset({"constructor"}),
@@ -367,6 +371,8 @@ TYPESCRIPT = Language(
     name="typescript",
     grammar=("tree_sitter_typescript", "language_typescript"),
     suffixes=(".ts", ".mts", ".cts"),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
     nodes=NodeTypes(
@@ -385,6 +391,8 @@ TSX = Language(
     name="tsx",
     grammar=("tree_sitter_typescript", "language_tsx"),
     suffixes=(".tsx",),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
     nodes=NodeTypes(

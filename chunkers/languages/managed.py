@@ -14,6 +14,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Unread,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -39,7 +40,9 @@ from cqm.chunkers.languages.testing import TESTS, title_of
 from cqm.chunkers.languages.unread import (
     CSHARP_LINES,
     CSHARP_SIGNS,
+    GENERAL_LINES,
     JAVA_SIGNS,
+    KOTLIN_CONTINUES,
     KOTLIN_LINES,
     KOTLIN_SIGNS,
     SWIFT_LINES,
@@ -72,6 +75,7 @@ JAVA = Language(
     full_names=True,
     suffixes=(".java",),
     unread=Unread(JAVA_SIGNS),
+    by_lines=CSHARP_LINES,
     rules={
         **containers("class", "class_declaration", "record_declaration"),
         **containers("interface", "interface_declaration", "annotation_type_declaration"),
@@ -137,13 +141,69 @@ def _without_last_annotations(source: bytes) -> bytes:
     return source[:start] + source[start:].replace(b"@", b" ")
 
 
+_ANNOTATION = rb"@[\w.:]+(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))?"
+_ANNOTATIONS = re.compile(
+    rb"\n(?P<others>(?:%s\s+)+?)(?=%s\s+(?:[a-z]+\s+)*?(?:class|interface)\b)" % (_ANNOTATION, _ANNOTATION)
+)
+_SHORTEST_NOTE = 4
+
+
+def _with_one_annotation(source: bytes) -> bytes:
+    # The second annotation of a class may make an expression of all, without an error. A comment keeps its place.
+    if source.count(b"@") < 2:  # noqa: PLR2004 - two annotations
+        return source
+    found = _ANNOTATIONS.sub(lambda run: b"\n" + re.sub(_ANNOTATION, _noted, run["others"]), b"\n" + source)
+    return found[1:]
+
+
+def _noted(found: re.Match[bytes]) -> bytes:
+    """Make a comment of a text with its length, or blanks of too short a one."""
+    text = found[0]
+    return b"/*" + text[2:-2] + b"*/" if len(text) >= _SHORTEST_NOTE else b" " * len(text)
+
+
+_UNKNOWN = re.compile(
+    rb"(?P<guard>(?<=\n)[ \t]*(?:!?is|!?in|else|\"|[A-Z\d])[^\n>{}]*?\bif\b[^\n]*?(?=->))"
+    rb"|(?P<dollars>\$\$+(?=\"))"
+    rb"|(?P<context>(?<=\n)[ \t]*context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))"
+    rb"|(?P<name>\b(?:in|is|as)(?=\d))"
+    rb"|(?P<constructor>(?<=\n)[ \t]*(?:@[\w.]+\s+|actual[ \t]+)+(?=(?:[a-z]+[ \t]+)*constructor\b))"
+    rb"|(?P<lambda>\bsuspend(?=[ \t]*(?:\{|\(\()))"
+    rb"|(?P<accessor>" + _ANNOTATION + rb"(?=(?:\s|//[^\n]*+)*+(?:[a-z]+\s+)*(?:get|set)\b[ \t]*[(\r\n]))"
+    rb"|(?P<argument>(?<=[(,])\s*\b(?:suspend|open|data|inner|inline|value|enum|sealed|override|abstract|final"
+    rb"|external|annotation|infix|operator|tailrec|vararg|noinline|crossinline|lateinit|expect|actual|internal|public|private"
+    rb"|protected|companion|const)(?=[ \t]*=[^=]))"
+)
+
+
+def _without_unknown(source: bytes) -> bytes:
+    """Blank what the grammar of Kotlin 1.9 does not know: guards, context parameters, strings of several dollars."""
+    return _UNKNOWN.sub(_without, source)
+
+
+def _without(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if found.lastgroup == "guard":
+        place = re.search(rb"\bif\b", text)
+        return text if place is None or text.lstrip().startswith(b"else if") else text[: place.start()].ljust(len(text))
+    if found.lastgroup in ("context", "accessor"):
+        bare = text.lstrip()
+        return text[: len(text) - len(bare)] + b"/*" + bare[2:-2] + b"*/"
+    if found.lastgroup in ("dollars", "constructor", "lambda"):
+        return blanked(found)
+    # A keyword in the place of a name: any other word will do.
+    return text[:-1] + b"_"
+
+
 KOTLIN = Language(
     name="kotlin",
     grammar=("tree_sitter_kotlin", "language"),
     unsafe=nests_expressions,
-    removed=(_without_last_annotations,),
+    removed=(_without_last_annotations, _with_one_annotation),
     suffixes=(".kt", ".kts", ".ktm"),
-    unread=Unread(KOTLIN_SIGNS, ends_at_rows=True),
+    unread=Unread(
+        KOTLIN_SIGNS, ends_at_rows=True, interpolates=True, continues=KOTLIN_CONTINUES, masks=(_without_unknown,)
+    ),
     by_lines=KOTLIN_LINES,
     rules={
         "class_declaration": _kotlin_class,
@@ -217,6 +277,8 @@ SCALA = Language(
     grammar=("tree_sitter_scala", "language"),
     unsafe=nests_expressions,
     suffixes=(".scala", ".sc", ".sbt"),
+    unread=Unread(KOTLIN_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules={
         **containers("class", "class_definition", "object_definition", "package_object"),
         **containers("trait", "trait_definition"),
@@ -271,7 +333,7 @@ CSHARP = Language(
     grammar=("tree_sitter_c_sharp", "language"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
-    unread=Unread(CSHARP_SIGNS, has_conditionals=True),
+    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True),
     by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
@@ -349,7 +411,7 @@ SWIFT = Language(
     grammar=("tree_sitter_swift", "language"),
     unsafe=nests_expressions,
     suffixes=(".swift",),
-    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, has_conditionals=True),
+    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True),
     by_lines=SWIFT_LINES,
     rules={
         "class_declaration": _swift_type,

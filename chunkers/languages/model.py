@@ -155,6 +155,8 @@ class Unread:
         alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
         label: begins a row indented less than its statements, such as a label.
         indentation: of a row.
+        mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
+        interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
         defined: names that those conditionals test, and whether they are defined.
@@ -170,6 +172,8 @@ class Unread:
     alone: re.Pattern[bytes] = re.compile(rb"[A-Z_][A-Z0-9_]*+[ \t]*(?:\(.*\))?", re.DOTALL)
     label: re.Pattern[bytes] = re.compile(rb"(?:[A-Za-z_]\w*+[ \t]*+:(?!:)|case\b|@(?:end|public|private|protected)\b)")
     indentation: re.Pattern[bytes] = re.compile(rb"[ \t]*+")
+    mends: bool = True
+    interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()
     has_conditionals: bool = False
     defined: Mapping[bytes, bool] = field(default_factory=dict)
@@ -219,12 +223,16 @@ class Language:
     by_lines: LinePatterns | None = None
 
 
+_INK = re.compile(rb"[^\s]")
+
+
 def blanked(found: re.Match[bytes]) -> bytes:
-    """Replace the named groups of a match by spaces: positions in the tree stay those of the text."""
+    """Replace the named groups of a match by spaces but for line feeds: positions stay those of the text."""
     text = bytearray(found[0])
     for name in found.re.groupindex:
         first, end = found.span(name)
-        text[first - found.start() : end - found.start()] = b" " * (end - first)
+        if first >= 0:
+            text[first - found.start() : end - found.start()] = _INK.sub(b" ", found[name])
     return bytes(text)
 
 

@@ -13,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Unread,
     blanked,
     child_of_type,
     containers,
@@ -22,6 +23,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names, inside
+from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +57,8 @@ GO = Language(
     grammar=("tree_sitter_go", "language"),
     unsafe=nests_expressions,
     suffixes=(".go",),
+    unread=Unread(GO_SIGNS, ends_at_rows=True),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "method_declaration": _go_method,
@@ -139,6 +143,8 @@ RUST = Language(
     grammar=("tree_sitter_rust", "language"),
     unsafe=nests_expressions,
     suffixes=(".rs",),
+    unread=Unread(RUST_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_item", "function_signature_item"),
         **symbols("struct", "struct_item", "union_item"),
@@ -214,6 +220,8 @@ ZIG = Language(
     grammar=("tree_sitter_zig", "language"),
     unsafe=nests_expressions,
     suffixes=(".zig", ".zon"),
+    unread=Unread(ZIG_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "variable_declaration": _zig_variable,

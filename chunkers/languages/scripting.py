@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     by_child,
     by_field,
     child_of_type,
@@ -34,6 +35,7 @@ from cqm.chunkers.languages.parts import (
     promoted,
 )
 from cqm.chunkers.languages.testing import TESTS, title_of
+from cqm.chunkers.languages.unread import GENERAL_LINES, PYTHON_CONTINUES, PYTHON_LINES, PYTHON_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -64,6 +66,8 @@ PYTHON = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
     suffixes=(".py", ".pyi", ".pyw", ".pyx", ".pxd", ".pxi"),
+    unread=Unread(PYTHON_SIGNS, ends_at_rows=True, continues=PYTHON_CONTINUES, mends=False),
+    by_lines=PYTHON_LINES,
     filenames=("sconstruct", "sconscript", "wscript"),
     rules={
         **symbols("function", "function_definition"),
@@ -203,6 +207,7 @@ PHP = Language(
     name="php",
     grammar=("tree_sitter_php", "language_php"),
     suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps"),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_definition"),
         **symbols("method", "method_declaration"),
