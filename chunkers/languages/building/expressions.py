@@ -33,26 +33,30 @@ _NIX_INSIDE = {
 }
 
 
-def _nix_value(node: "Node | None") -> tuple[str, "Node | None"]:
-    """Return the kind of a binding's value and the set of its attributes, if it is one."""
+def _nix_value(node: "Node | None") -> tuple[str, tuple["Node", ...]]:
+    """Return the kind of a binding's value, with its local bindings and the set of its attributes."""
     kind = "property"
+    bodies: list[Node] = []
     for _ in range(_MOST_WRAPPERS):
         if node is None:
             break
         if node.type == "function_expression":
             kind = "function"
         if node.type in _NIX_SETS:
-            return kind, node
+            bodies.append(node)
+            break
+        if bindings := child_of_type(node, "binding_set") if node.type == "let_expression" else None:
+            bodies.append(bindings)
         inner = _NIX_INSIDE.get(node.type, "")
         node = node.child_by_field_name(inner) if inner else None
-    return kind, None
+    return kind, tuple(bodies)
 
 
 def _binding(node: "Node", source: bytes) -> Found:
     path = node.child_by_field_name("attrpath")
-    kind, inside = _nix_value(node.child_by_field_name("expression"))
+    kind, bodies = _nix_value(node.child_by_field_name("expression"))
     # Of what a function returns only sets and functions are symbols.
-    return Found(kind, text_of(path, source).replace('"', ""), (inside,) if inside else (), local=kind == "function")
+    return Found(kind, text_of(path, source).replace('"', ""), bodies, local=kind == "function")
 
 
 NIX = Language(

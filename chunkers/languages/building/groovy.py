@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _TRAIT = re.compile(rb"\btrait(?=[ \t]+[A-Z]\w*)")
-_ENUM = re.compile(rb"\benum[ \t]+[A-Z]\w+(?=[^{};\n]*\{)(?:[^{};\n]*\{(?P<values>[\w\s,]*)(?=[;}]))?")
+_ENUM = re.compile(rb"\benum[ \t]+[A-Z]\w+(?=[^{};\n]{0,400}\{)(?:[^{};\n]{0,400}\{(?P<values>[\w\s,]*)(?=[;}]))?")
 _DECLARED = re.compile(rb"\b(class|interface|enum|trait)\s+(\w+)")
 _LONGEST_HEAD = 2_000
 _IMPLEMENTS = re.compile(
-    rb"(?P<head>\bclass[ \t]+\w+[ \t]+extends[ \t]+[\w.]+[ \t]*)(?P<more>implements\b[^{}\n]*)(?=\{)"
+    rb"(?P<head>\bclass[ \t]+\w+[ \t]+extends[ \t]+[\w.]+[ \t]*)(?P<more>implements\b[^{}\n]{0,400})(?=\{)"
 )
 _THROWS = re.compile(rb"(?<=\))(?P<throws>[ \t]*throws[ \t]+[\w., \t]+)(?=\{|$)", re.MULTILINE)
 _GENERICS = re.compile(rb"(?<=[\w>])(?P<types><[\w \t,.?&\[\]]*>)(?=[ \t]*[\w>(\[,.{)])")

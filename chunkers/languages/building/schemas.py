@@ -30,12 +30,12 @@ _SYNTAX = b'syntax="proto3";'
 _SAYS_SYNTAX = re.compile(rb"^[ \t]*(?:syntax|edition)\s*=[^;\n]*;", re.MULTILINE)
 _FIRST = re.compile(rb"\s*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|(?:package|import|option)\b[^;{}]*;)")
 _GROUP_NUMBER = re.compile(
-    rb"\b(?:optional|required|repeated)[ \t]+group[ \t]+(\w+)\s*=\s*\d+(?:\s*\[[^\]{}]*\])?\s*(?=\{)"
+    rb"\b(?:optional|required|repeated)[ \t]+group[ \t]+(\w+)\s*=\s*\d+(?:\s*\[[^\[\]{};]*\])?\s*(?=\{)"
 )
 _REQUIRED = re.compile(rb"\brequired(?=[ \t]+[\w.])")
-_EXTENSIONS = re.compile(rb"^[ \t]*extensions\b[^;{}]*(?=;)", re.MULTILINE)
-_EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]*\[[^\]]*\](?=;)", re.MULTILINE)
-_RESERVED = re.compile(rb"(?P<word>\breserved[ \t]+)(?P<names>[\"'\w][^;{}]*)(?=;)")
+_EXTENSIONS = re.compile(rb"^[ \t]*extensions\b[^;{}]{0,500}(?=;)", re.MULTILINE)
+_EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,4000}\](?=;)", re.MULTILINE)
+_RESERVED = re.compile(rb"(?P<word>\breserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)")
 _EXTEND = re.compile(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>[^{}]*)\}")
 _EXTENDED_FIELD = re.compile(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
 _NO_LINE_END = re.compile(rb"[^\r\n]")

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 # Vim9 script, which the grammar doesn't know.
 _DEF = re.compile(
     rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.]+)"
-    rb"\((?P<arguments>[^()\n]*)\)(?P<result>[^\n]*)"
+    rb"\((?P<arguments>[^\n]*)\)(?P<result>[^()\n]*)"
 )
+_FUNCTION = re.compile(rb"\bfu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]")
 _ENDDEF = re.compile(rb"([ \t]*)enddef\b")
 
 
@@ -56,7 +57,11 @@ def _old_function(found: re.Match[bytes]) -> bytes:
 
 def _vim_function(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "function_declaration")
-    return Found("function", text_of(declaration.child_by_field_name("name"), source) if declaration else "")
+    name = text_of(declaration.child_by_field_name("name"), source) if declaration else ""
+    body = child_of_type(node, "body")
+    # Functions of a dictionary may be made in a function.
+    has_functions = body is not None and _FUNCTION.search(source, body.start_byte, body.end_byte) is not None
+    return Found("function", name, (body,) if body and has_functions else (), local=True)
 
 
 def _vim_let(node: "Node", source: bytes) -> Found | None:

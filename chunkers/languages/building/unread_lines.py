@@ -9,8 +9,9 @@ _CONDITIONAL = re.compile(rb"[ ]*(?:if|ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 _DEFINE = re.compile(rb"[ ]*(?:override[ ]+|export[ ]+)?define[ ]+[\w.%/-]+")
 _END_OF_DEFINE = re.compile(rb"[ ]*endef\b")
 _ASSIGNMENT = re.compile(
-    rb"(?P<name>[ ]*(?:(?:export|override|private)[ ]+)*[\w.$(){}%/-]+[ \t]*(?:\?|::?:?|\+|!)?=[ \t]*)(?P<value>.*)"
+    rb"(?P<name>[ ]*(?:(?:export|override|private)[ ]+)*[\w.$(){}%/-]+[ \t]*)(?P<sign>(?:\?|::?:?|\+|!)?=)(?P<value>.*)"
 )
+_NO_CONDITION = bytes.maketrans(b"?!+:", b"    ")
 _RULE = re.compile(rb"(?P<targets>(?:\$\([^()]*\)|[^#:=])++::?(?!=))(?P<needs>.*)")
 _KEPT = re.compile(rb"[ ]*(?:#|-?s?include\b|export\b|unexport\b|vpath\b|undefine\b)")
 
@@ -52,7 +53,9 @@ def _readable_line(  # noqa: PLR0911 - one for each kind of line
     if _DEFINE.match(text):
         return text, b"", b"define"
     if found := _ASSIGNMENT.fullmatch(text):
-        return found["name"] + _filled(found["value"], b"a"), b"a", b""
+        # "CC?=" without a blank would be a longer name.
+        sign = found["sign"].translate(_NO_CONDITION)
+        return found["name"] + sign + _filled(found["value"], b"a"), b"a", b""
     if text.lstrip().startswith(b"#"):
         return b"#" * len(text), b"#", inside
     if _KEPT.match(text):
