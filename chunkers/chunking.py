@@ -6,7 +6,7 @@ from time import perf_counter
 
 from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document
 from cqm.chunkers.strategies.content import outline_by_content
 from cqm.chunkers.strategies.options import options_for

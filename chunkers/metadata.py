@@ -27,6 +27,7 @@ _CONFIGURATION = (
     "hcl",
     "ini",
     "json",
+    "kdl",
     "nginx",
     "openapi",
     "properties",
@@ -53,7 +54,7 @@ _SOURCE_TYPES_OF_KINDS = {
 _MOST_CHARACTERS = 4_000
 """Longest beginning of a chunk used for detecting its natural language."""
 
-_TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type"}
+_TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type", "message", "service"}
 _MEMBER_KINDS = frozenset({"method", "constructor", "field", "property", "constant", "variable", "function", "event"})
 
 # Facts under another name than the schema's.

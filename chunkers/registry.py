@@ -13,9 +13,12 @@ from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
 from cqm.chunkers.documents.tabular import pieces_of_table
 from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
+from cqm.chunkers.embedded.page_scripts import with_scripts
+from cqm.chunkers.embedded.templates import LANGUAGES as TEMPLATES
+from cqm.chunkers.embedded.templates import is_templated, pieces_of_template
 from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Cut
 from cqm.chunkers.notebooks.notebook import pieces_of_notebook
 from cqm.chunkers.pages.html import pieces_of_html
@@ -85,6 +88,18 @@ def _cut_component_file(text: str, language: str, path: str, options: ChunkOptio
     return pieces_of_component(text, language, path, options, _cut_part)
 
 
+def _cut_page(text: str, language: str, options: ChunkOptions) -> Cut:
+    return with_scripts(text, pieces_of_html(text, language, options), options, _cut_part)
+
+
+def _cut_template(text: str, _language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_template(text, "", options, _cut_part)
+
+
+def _cut_template_file(text: str, _language: str, path: str, options: ChunkOptions) -> Cut:
+    return pieces_of_template(text, path, options, _cut_part)
+
+
 _DATA_REACH = 4
 """A tree of data takes up to 45 times the text's size in memory, and up to 2 s a megabyte."""
 
@@ -101,7 +116,9 @@ CHUNKERS = (
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
     Chunker("code", frozenset(BY_NAME), _cut_code),
     Chunker("component", frozenset({VUE, SVELTE, ASTRO}), _cut_component, cut_file=_cut_component_file),
-    Chunker("html", frozenset({"html"}), pieces_of_html, parses=False),
+    Chunker("template", TEMPLATES, _cut_template, cut_file=_cut_template_file),
+    Chunker("template", frozenset({"html"}), _cut_template, reads=is_templated, cut_file=_cut_template_file),
+    Chunker("html", frozenset({"html"}), _cut_page, parses=False),
     Chunker("xml", frozenset({"xml"}), pieces_of_xml, parses=False),
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False),
     Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),

@@ -49,7 +49,7 @@ def pieces_of_code(
     packages = packages_of(marks, row, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
     starts = [piece.start for piece in pieces]
-    defined = _by_piece(starts, definitions_of(marks, source))
+    defined = _by_piece(starts, definitions_of(marks, row, source))
     told = _by_piece(starts, facts_of(root, marks, row, source) if facts_of else ())
     pieces = [
         piece._replace(definitions=tuple(defined[place]), symbols=tuple(told[place]))

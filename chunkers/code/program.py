@@ -8,10 +8,10 @@ from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
 from cqm.chunkers.grammars import MissingGrammarError, grammar
-from cqm.chunkers.languages import BY_NAME, dialect_of
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
-from cqm.chunkers.recovery.mending import is_spoilt, mended
+from cqm.chunkers.languages.table import BY_NAME, dialect_of
+from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,33 +53,49 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
+    shown = data
     for remove in row.removed:
         data = remove(data)
-    if reason := _hindrance(data, row):
-        return f"not parsed: {reason}"
+    readable = _readable(data, row)
+    if isinstance(readable, str):
+        return f"not parsed: {readable}"
+    data, lost = readable
     tree = parse(data, grammar(*row.grammar))
     if tree is None:
         return "not parsed: it took too long"
     root = tree.root_node
-    if not root.has_error or not is_spoilt(root, row, data):
-        source = source_of(text, data, options)
+    if not lost and not (root.has_error and is_spoilt(root, row, data)):
+        source = source_of(text, shown if row.names_from_text else data, options)
         return Program(row, root, outline([root], Place(), row, source), source, lost_rows(root))
-    return _recovered(text, data, tree, row, options)
+    return _recovered(Unsafe(text, data, lost), tree, row, options)
 
 
-def _hindrance(data: bytes, row: Language) -> str:
-    """Return the reason why a text cannot be parsed; empty without one."""
-    if chains_operators(data) or (row.unsafe and row.unsafe(data)):
-        return "nested too deep"
+def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]] | str:
+    """Return a text with blanks for what may crash the parser, and the bytes of that; or why it cannot be parsed."""
     try:
         grammar(*row.grammar)
     except MissingGrammarError as error:
         return f"its grammar is in the extra `{row.extra}`" if row.extra else str(error)
-    return ""
+    if not _is_unsafe(data, row):
+        return data, []
+    return without_hazards(data, row, lambda part: _is_unsafe(part, row)) or "nested too deep"
 
 
-def _recovered(text: str, data: bytes, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
+class Unsafe(NamedTuple):
+    """A text, its data for the parser, and the bytes that are blank there since they may crash it."""
+
+    text: str
+    data: bytes
+    lost: list[tuple[int, int]]
+
+
+def _is_unsafe(data: bytes, row: Language) -> bool:
+    return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
+
+
+def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
     """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
+    text, data, unsafe = program
     best = mended(data, tree, row, lambda part: parse(part, grammar(*row.grammar)))
     source = source_of(text, data, options)
     root = best.tree.root_node
@@ -87,7 +103,7 @@ def _recovered(text: str, data: bytes, tree: "Tree", row: Language, options: "Ch
     if best.other is not None:
         others = outline([best.other.root_node], Place(), row, source)
         marks = with_other_branches(marks, others, best.data, source)
-    lost = _joined([*_rows_of(best.lost, source), *lost_rows(root)])
+    lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread)
 

@@ -28,8 +28,8 @@ _ID = re.compile(r"""(?<![\w:-])id\s*=\s*["']([\w.:-]{1,100})["']""")
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
 _COMPONENT = re.compile(r"[A-Z]|[a-z][\w]*[-.]")
 
-# Kinds of openings.
-_OPEN, _CLOSE, _EMPTY = range(3)
+OPENS, CLOSES, WHOLE = range(3)
+"""Forms of a tag."""
 
 # Names of these elements say little, and are left out of contexts.
 _MOST_NAMES = 40
@@ -63,11 +63,11 @@ def tags_of(text: str, span: Span) -> Iterator[Tag]:
             position = closing + 3 if closing >= 0 else end
         elif match["sign"]:
             if match["sign"] in "#/" and match["block"]:
-                yield Tag(_CLOSE if match["sign"] == "/" else _OPEN, f"#{match['block']}", "", *match.span())
+                yield Tag(CLOSES if match["sign"] == "/" else OPENS, f"#{match['block']}", "", *match.span())
         elif name := match["name"]:
             found = _ID.search(match["attributes"])
             is_empty = match["end"] == "/>" or name.lower() in _VOID
-            form = _CLOSE if match["close"] else _EMPTY if is_empty else _OPEN
+            form = CLOSES if match["close"] else WHOLE if is_empty else OPENS
             yield Tag(form, name, found[1] if found else "", *match.span())
 
 
@@ -81,8 +81,8 @@ def tree_of(tags: Sequence[Tag], span: Span) -> Node:
     # An opening tag stands for its element until its end is found: each node is moved once, into its own parent.
     nodes: list[Node] = []
     for tag in tags:
-        if tag.form != _CLOSE:
-            if tag.form == _OPEN:
+        if tag.form != CLOSES:
+            if tag.form == OPENS:
                 opened.append((tag, len(nodes)))
                 counts[tag.name] += 1
             nodes.append(Node(LITERAL, tag.start, tag.end, _named(tag), tag.start))
@@ -100,14 +100,21 @@ def _named(tag: Tag) -> str:
     return f"{tag.name}#{tag.id}" if tag.id else tag.name
 
 
-def pieces_of_markup(text: str, span: Span, options: ChunkOptions) -> list[Piece]:
+def pieces_of_markup(text: str, span: Span, options: ChunkOptions, blocks: Sequence[Tag] = ()) -> list[Piece]:
     """Cut a part of a text at its elements: what fits the limit stays whole, small neighbours are packed.
 
     A piece tells the components it uses and the ids it sets; its context is the path of elements around it.
+
+    Parameters:
+        text: the whole file.
+        span: to cut.
+        options: the limits.
+        blocks: of a template language, whose tags are blank in the text; they count as elements.
     """
     start, end = span
     own = text[start:end]
-    tags = list(tags_of(own, (0, len(own))))
+    elements = list(tags_of(own, (0, len(own))))
+    tags = sorted([*elements, *blocks], key=lambda tag: tag.start) if blocks else elements
     drafts = drafts_of(own, tree_of(tags, (0, len(own))), Shape(), options)
     pieces: list[Piece] = []
     at = 0
@@ -115,17 +122,27 @@ def pieces_of_markup(text: str, span: Span, options: ChunkOptions) -> list[Piece
         first = at
         while at < len(tags) and tags[at].start < draft.end:
             at += 1
-        facts = _facts(tags[first:at])
+        facts = _facts([tag for tag in tags[first:at] if tag.name[0].isalpha()])
         pieces.append(Piece(draft.start + start, draft.end + start, "template", context=_context(draft), facts=facts))
     return pieces
 
 
 def _context(draft: Draft) -> str:
-    return " > ".join(f"<{name}>" if name[:1] != "#" else f"{{{name}}}" for name in draft.outer)
+    return " > ".join(_shown(name) for name in draft.outer if name not in _NAMELESS)
+
+
+def _shown(name: str) -> str:
+    if name[:1].isalpha():
+        return f"<{name}>"
+    return f"{{{name}}}" if name[:1] == "#" else name.replace("#", " ")
+
+
+# Blocks of template languages that say only that they end.
+_NAMELESS = ("<%", "{{")
 
 
 def _facts(tags: Sequence[Tag]) -> dict[str, Fact]:
-    used = dict.fromkeys(tag.name for tag in tags if tag.form != _CLOSE and _COMPONENT.match(tag.name))
+    used = dict.fromkeys(tag.name for tag in tags if tag.form != CLOSES and _COMPONENT.match(tag.name))
     ids = dict.fromkeys(tag.id for tag in tags if tag.id)
     facts: dict[str, Fact] = {}
     if used:

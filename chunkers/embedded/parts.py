@@ -1,5 +1,6 @@
 """Put the pieces of one part of a file at their places in the whole file."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -36,6 +37,8 @@ class Part(NamedTuple):
         inner: characters of its content.
         language: of the content.
         kind: "script", "style", "template" or the name of another tag.
+        around: what goes before and after the content for its grammar, such as a class around members: the name
+            before the first dot of their names is left out.
     """
 
     start: int
@@ -43,6 +46,7 @@ class Part(NamedTuple):
     inner: Span
     language: str
     kind: str
+    around: tuple[str, str] = ("", "")
 
 
 class Name(NamedTuple):
@@ -78,21 +82,46 @@ def language_named(name: str, default: str) -> str:
 
 def pieces_of_part(text: str, part: Part, options: ChunkOptions, cut: Cutter) -> Cut:
     """Cut a part by its language; its first and last piece hold its tags."""
-    pieces, warnings = cut(text[slice(*part.inner)], part.language, options)
+    before, after = part.around
+    pieces, warnings = cut(before + text[slice(*part.inner)] + after, part.language, options)
+    moved = placed(text, pieces, part.inner[0], len(before))
     told = {"content_type": part.language}
-    moved = [piece._replace(facts={**piece.facts, **told}) for piece in placed(text, pieces, part.inner[0])]
+    moved = [
+        piece._replace(
+            start=max(piece.start, part.start), end=min(piece.end, part.inner[1]), facts={**piece.facts, **told}
+        )
+        for piece in (map(_without_outer, moved) if before else moved)
+        if piece.end > part.start and piece.start < part.inner[1]
+    ]
     return spread(text, moved, (part.start, part.end), options), warnings
 
 
-def placed(text: str, pieces: Iterable[Piece], at: int) -> list[Piece]:
+def _without_outer(piece: Piece) -> Piece:
+    return piece._replace(
+        symbol=_inner(piece.symbol),
+        kind=piece.kind if "." in piece.symbol else "code",
+        context="",
+        defines=tuple(_inner(name) for name in piece.defines if "." in name),
+        definitions=tuple(replace(it, name=_inner(it.name)) for it in piece.definitions if "." in it.name),
+        symbols=tuple(replace(it, name=_inner(it.name)) for it in piece.symbols if "." in it.name),
+    )
+
+
+def _inner(name: str) -> str:
+    return name.partition(".")[2]
+
+
+def placed(text: str, pieces: Iterable[Piece], at: int, before: int = 0) -> list[Piece]:
     """Move the pieces of a part to its place.
 
     Parameters:
         text: the whole file.
         pieces: of the part.
         at: the part's first character.
+        before: characters put before the part for its grammar, without a line end.
     """
     rows = text.count("\n", 0, at)
+    at -= before
     return [
         piece._replace(
             start=piece.start + at,
@@ -126,8 +155,7 @@ def spread(text: str, pieces: Sequence[Piece], span: Span, options: ChunkOptions
         gap = text[done:start]
         if gap and not gap.isspace():
             if quarters(gap) * _SHARE_OF_LIMIT > limit or not pieces:
-                units = line_units(text, (done, start), limit, line_strength)
-                result += [Piece(*part, "code") for part in even_spans(done, units, limit)]
+                result += lines_of(text, (done, start), options, "code")
             elif result:
                 result[-1] = result[-1]._replace(end=start)
             elif piece:
@@ -136,6 +164,34 @@ def spread(text: str, pieces: Sequence[Piece], span: Span, options: ChunkOptions
             result.append(piece)
             done = piece.end
     return result
+
+
+def lines_of(text: str, span: Span, options: ChunkOptions, kind: str) -> list[Piece]:
+    """Cut a part of a text at blank lines and lines."""
+    limit = options.max_tokens * QUARTERS
+    units = line_units(text, span, limit, line_strength)
+    return [Piece(*part, kind) for part in even_spans(span[0], units, limit)]
+
+
+def with_definitions_of(text: str, pieces: Sequence[Piece], others: Iterable[Piece]) -> list[Piece]:
+    """Add the definitions of other pieces of the same file to the pieces in which they begin."""
+    begins = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    starts = [piece.start for piece in pieces]
+    added: dict[int, list[Definition]] = {}
+    for it in (it for other in others for it in other.definitions):
+        number = max(bisect_right(starts, begins[it.first_line - 1]) - 1, 0)
+        added.setdefault(number, []).append(it)
+    result = [*pieces]
+    for number, own in added.items() if pieces else ():
+        piece = result[number]
+        result[number] = piece._replace(
+            defines=tuple(dict.fromkeys((*piece.defines, *(it.name for it in own)))),
+            definitions=(*piece.definitions, *own),
+        )
+    return result
+
+
+_LINE_END = re.compile("\n")
 
 
 def with_names(text: str, pieces: Sequence[Piece], names: Iterable[Name]) -> list[Piece]:
@@ -179,7 +235,7 @@ def joined(text: str, pieces: Iterable[Piece], options: ChunkOptions) -> list[Pi
             and min(_size(text, before), _size(text, piece)) < least
             and quarters(text[before.start : piece.end]) <= limit
         ):
-            result[-1] = _merged(before, piece)
+            result[-1] = _merged(text, before, piece)
         else:
             result.append(piece)
     return result
@@ -189,7 +245,7 @@ def _size(text: str, piece: Piece) -> int:
     return quarters(text[piece.start : piece.end])
 
 
-def _merged(before: Piece, after: Piece) -> Piece:
+def _merged(text: str, before: Piece, after: Piece) -> Piece:
     larger = max(before, after, key=lambda it: (it.kind not in _NAMELESS, it.end - it.start))
     lists = {
         name: tuple(dict.fromkeys((*_listed(before, name), *_listed(after, name))))
@@ -202,6 +258,10 @@ def _merged(before: Piece, after: Piece) -> Piece:
         overlap=before.overlap,
         defines=tuple(dict.fromkeys((*before.defines, *after.defines))),
         context=before.context if before.context == after.context else "",
+        content="\n".join(it.content or text[it.start : it.end] for it in (before, after))
+        if before.content or after.content
+        else "",
+        headings=larger.headings or before.headings or after.headings,
         symbols=(*before.symbols, *after.symbols),
         definitions=(*before.definitions, *after.definitions),
         facts={**larger.facts, **lists},

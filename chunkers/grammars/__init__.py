@@ -5,7 +5,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.grammars.bundle import BUNDLE, load
+from cqm.chunkers.grammars.bundle import BUNDLE, capsule_of, load
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -32,7 +32,7 @@ def grammar(module: str, function: str) -> "Grammar":
 
     try:
         pointer = load(function) if module == BUNDLE else getattr(importlib.import_module(module), function)()
-        return Language(pointer)
+        return Language(capsule_of(pointer) if isinstance(pointer, int) else pointer)
     except (ImportError, AttributeError, OSError, ValueError) as error:
         raise MissingGrammarError(
             f"The grammar {function if module == BUNDLE else module} cannot be loaded: {error}"

@@ -117,8 +117,13 @@ def load(name: str) -> object:
     _loaded.append(library)
     function = getattr(library, entry["symbol"])
     function.restype = ctypes.c_void_p
+    return capsule_of(function())
+
+
+def capsule_of(pointer: int) -> object:
+    """Return what `tree_sitter.Language` takes for the address of a grammar; older wheels give the address."""
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype = ctypes.py_object
     capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    found: object = capsule(function(), b"tree_sitter.Language", None)
+    found: object = capsule(pointer, b"tree_sitter.Language", None)
     return found

@@ -17,6 +17,9 @@ LEADING = "leading"
 GROUP = "group"
 """Kind of a node without a name of its own: its children count as its parent's."""
 
+SPLICED = "spliced"
+"""Kind of a wrapper of any depth, such as one of a chain of bindings: its children stand in its place."""
+
 GAP = ""
 """Kind of anything insignificant by itself, such as white space or a closing directive."""
 
@@ -30,16 +33,18 @@ class Found(NamedTuple):
     """A rule's classification of a node.
 
     Attributes:
-        kind: COMMENT, LEADING, GROUP, GAP or a kind for people: function, class, imports, key ...
+        kind: COMMENT, LEADING, GROUP, SPLICED, GAP or a kind for people: function, class, imports, key ...
         name: of the symbol, not qualified; empty for anything but a symbol.
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
+        opening: a node before it which begins the symbol, such as a signature beside its body.
     """
 
     kind: str
     name: str = ""
     bodies: tuple["Node", ...] = ()
     local: bool = False
+    opening: "Node | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
@@ -91,10 +96,14 @@ class NodeTypes:
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
+        named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
+        equations: define one symbol together with those of the same name right above them.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
+        opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
+        local: found where a function or type inside a function may begin; None to look for none.
     """
 
     packages: frozenset[str] = frozenset()
@@ -103,10 +112,14 @@ class NodeTypes:
     loose: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
     overloads: frozenset[str] = frozenset()
+    named_at_end: frozenset[str] = frozenset()
+    equations: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
+    opening: frozenset[str] = frozenset()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
+    local: re.Pattern[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,8 @@ class Unread:
         alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
         label: begins a row indented less than its statements, such as a label.
         indentation: of a row.
+        mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
+        interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
         defined: names that those conditionals test, and whether they are defined.
@@ -157,6 +172,8 @@ class Unread:
     alone: re.Pattern[bytes] = re.compile(rb"[A-Z_][A-Z0-9_]*+[ \t]*(?:\(.*\))?", re.DOTALL)
     label: re.Pattern[bytes] = re.compile(rb"(?:[A-Za-z_]\w*+[ \t]*+:(?!:)|case\b|@(?:end|public|private|protected)\b)")
     indentation: re.Pattern[bytes] = re.compile(rb"[ \t]*+")
+    mends: bool = True
+    interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()
     has_conditionals: bool = False
     defined: Mapping[bytes, bool] = field(default_factory=dict)
@@ -177,6 +194,7 @@ class Language:
         dialects: other rows, chosen if a pattern is found in the text, such as for a header of C++ (each line of the
             text follows a line feed, even the first).
         removed: blank text the grammar can't read, keeping a source's length.
+        names_from_text: rules read names in the text itself, and not in what `removed` left of it.
         unsafe: tells if a source may crash its grammar's parser or take all memory.
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
@@ -195,6 +213,7 @@ class Language:
     constructors: frozenset[str] = field(default=frozenset())
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
     removed: tuple[Callable[[bytes], bytes], ...] = ()
+    names_from_text: bool = False
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
     nodes: NodeTypes = NodeTypes()
@@ -204,12 +223,16 @@ class Language:
     by_lines: LinePatterns | None = None
 
 
+_INK = re.compile(rb"[^\s]")
+
+
 def blanked(found: re.Match[bytes]) -> bytes:
-    """Replace the named groups of a match by spaces: positions in the tree stay those of the text."""
+    """Replace the named groups of a match by spaces but for line feeds: positions stay those of the text."""
     text = bytearray(found[0])
     for name in found.re.groupindex:
         first, end = found.span(name)
-        text[first - found.start() : end - found.start()] = b" " * (end - first)
+        if first >= 0:
+            text[first - found.start() : end - found.start()] = _INK.sub(b" ", found[name])
     return bytes(text)
 
 

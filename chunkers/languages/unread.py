@@ -32,8 +32,14 @@ JAVA_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""|\Z)', _QUOTED, _CHARACTER
 SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)*+`?")))
 GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
 RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)))
-PHP_SIGNS = _signs(rb"\#(?!\[)[^\n]*+|" + _NOTES, b"|".join((rb'"(?:[^"\\]|\\.)*+"?', rb"'(?:[^'\\]|\\.)*+'?")))
 ZIG_SIGNS = _signs(_NOTES, b"|".join((rb"\\\\[^\n]*+", _QUOTED, _CHARACTER)))
+
+
+KOTLIN_CONTINUES = re.compile(
+    rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|where)\b|(?:@[\w.]+(?:\([^()\n]*\))?\s+|[a-z]+\s+)*?"
+    rb"constructor\b"
+)
+"""Begins a row that goes on with the declaration above it, even with its constructor."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -50,6 +56,7 @@ C_LINES = LinePatterns(
     (
         ("macro", _pattern(r"#[ \t]*define[ \t]+(?P<name>\w+)")),
         ("namespace", _pattern(r"(?:inline\s+)?namespace\s+(?P<name>\w+(?:::\w+)*)")),
+        ("function", _pattern(r"[A-Z][A-Z0-9_]+\(\s*(?P<name>\w+)\b[^;]*\)\s*\{")),
         (
             "class",
             _pattern(rf"(?:template\s*<[^;{{]*>\s*)?class\s+{_MACRO}(?P<name>\w+)(?=[^;()]*$)"),
@@ -129,6 +136,35 @@ CSHARP_LINES = LinePatterns(
         ),
     )
 )
+GENERAL_LINES = LinePatterns(
+    (
+        ("class", _pattern(_NOTED + _WORDS + r"(?:class|object|impl)\s+(?P<name>[A-Za-z_]\w*)")),
+        ("interface", _pattern(_WORDS + r"(?:interface)\s+(?P<name>\w+)")),
+        ("trait", _pattern(_NOTED + _WORDS + r"trait\s+(?P<name>\w+)")),
+        ("struct", _pattern(_WORDS + r"struct\s+(?P<name>\w+)")),
+        ("struct", _pattern(r"type\s+(?P<name>\w+)(?:\[[^\]]*\])?\s+(?:struct|interface)\b")),
+        ("enum", _pattern(_WORDS + r"enum\s+(?P<name>\w+)")),
+        ("function", _pattern(_NOTED + _WORDS + r"(?:function\*?|fn|func|def)\s+(?:\([^()]*\)\s*)?(?P<name>[\w$]+)")),
+        (
+            "function",
+            _pattern(
+                _WORDS + r"(?:const|let|var)\s+(?P<name>[\w$]+)\s*=\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>)"
+            ),
+        ),
+    ),
+)
+PYTHON_SIGNS = _signs(
+    rb"\#[^\n]*+",
+    b"|".join(
+        (
+            rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?',
+            rb"\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+(?:\'\'\')?",
+            _QUOTED,
+            _CHARACTER,
+        )
+    ),
+)
+PYTHON_CONTINUES = re.compile(rb"[)\]}]|(?:else|elif|except|finally)\b")
 PYTHON_LINES = LinePatterns(
     (
         ("class", _pattern(r"(?:cdef\s+|cpdef\s+)?(?:public\s+|api\s+)*class\s+(?P<name>\w+)")),

@@ -61,7 +61,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         language: with its signs (`Language.unread`).
         parse: parses with the language's grammar.
     """
-    if language.unread is None or not is_spoilt(tree.root_node, language, source):
+    if language.unread is None or not language.unread.mends or not is_spoilt(tree.root_node, language, source):
         return Mended(source, tree, [], [])
     deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
@@ -76,7 +76,12 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             pieced = Mended(data, found, parts.lost, bodies, best.other)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
-    return pieced
+    return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
+
+
+def _loss(program: Mended, language: "Language") -> int:
+    errors = _errors(program.tree.root_node, language, program.data)
+    return sum(it.end_byte - it.start_byte for it in errors) + sum(end - start for start, end in program.lost)
 
 
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
@@ -116,21 +121,36 @@ def _errors(root: "Node", language: "Language", source: bytes) -> "Iterator[Node
             rule = None if is_inside else language.rules.get(node.type)
             found = rule(node, source) if rule else None
             is_leaf = found is not None and found.kind != GROUP and bool(found.name) and not found.bodies
-            waiting += [(child, is_inside or (is_leaf and _is_body(child, node, language))) for child in node.children]
+            is_inside = is_inside or node.type.endswith(_LISTS)
+            bodies = [child for child in node.children if is_leaf and _is_body(child, node, language)]
+            waiting += [(child, is_inside or child in bodies) for child in node.children]
+
+
+_BLOCKS = ("block", "body", "compound_statement")
+_LISTS = ("parameters", "parameter_list", "arguments", "argument_list")
 
 
 def _is_body(child: "Node", node: "Node", language: "Language") -> bool:
-    if child.type in language.nodes.bodies or child.type.endswith(("block", "body", "compound_statement")):
+    if child.type in language.nodes.bodies or child.type.endswith(_BLOCKS):
         return True
     return child in (node.child_by_field_name("body"), node.child_by_field_name("value"))
 
 
 class _Part(NamedTuple):
-    """A segment to try, between the heads of what is around it and their ends."""
+    """A segment to try.
+
+    Attributes:
+        segment: the declaration or statement.
+        before, after: heads of what is around it, and their ends.
+        is_local: whether it is in a function.
+        is_doubtful: whether it is in a function whose errors do no harm by themselves.
+    """
 
     segment: Segment
-    before: bytes
-    after: bytes
+    before: bytes = b""
+    after: bytes = b""
+    is_local: bool = False
+    is_doubtful: bool = False
 
 
 class _Blanks(NamedTuple):
@@ -138,8 +158,8 @@ class _Blanks(NamedTuple):
 
     Attributes:
         heads: small errors, and declarations that can't be read.
-        bodies: bodies that can't be read, without their braces.
-        doubtful: bodies with errors that do no harm by themselves; many of them together may.
+        bodies: bodies and statements in bodies that can't be read, without the braces of the body.
+        doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
         lost: those of the heads that are whole declarations.
     """
 
@@ -153,7 +173,7 @@ def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadlin
     """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
     unread = language.unread
     blanks = _Blanks([], [], [], [])
-    waiting = [_Part(segment, b"", b"") for segment in segments_of(source, unread)[::-1]] if unread else []
+    waiting = [_Part(segment) for segment in segments_of(source, unread)[::-1]] if unread else []
     while waiting and thread_time() < deadline:
         part = waiting.pop()
         segment = part.segment
@@ -161,24 +181,34 @@ def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadlin
         if read is not None and read.is_clean:
             blanks.heads.extend(read.blanks)
             continue
-        inside = segment.opens + 1, segment.closes
-        hollow = source[segment.start : inside[0]] + source[segment.closes : segment.end] if segment.closes > 0 else b""
-        outer = _read(hollow, part, language, parse) if hollow else None
+        bodies = blanks.bodies if read is None and not part.is_doubtful else blanks.doubtful
+        outer = _read_without_body(source, part, language, parse)
         if outer is None:
-            if read is None:
+            if part.is_local:
+                bodies.append((segment.start, segment.end))
+            elif read is None:
                 blanks.heads.append((segment.start, segment.end))
                 blanks.lost.append((segment.start, segment.end))
             continue
         words = [span for span in outer.blanks if span[1] <= segment.opens]
         blanks.heads.extend(words)
-        head = _without(source[segment.start : inside[0]], words, segment.start)
-        tail = source[segment.closes : segment.end]
-        is_short = len(part.before) + len(head) < _LONGEST_HEADER
-        if outer.has_members and is_short:
-            waiting += [_Part(inner, part.before + head, tail + part.after) for inner in segment.inner[::-1]]
+        head = part.before + b"\n" + _without(source[segment.start : segment.opens + 1], words, segment.start)
+        tail = source[segment.closes : segment.end] + b"\n" + part.after
+        if segment.inner and outer.is_clean and len(head) < _LONGEST_HEADER:
+            is_local = part.is_local or not outer.has_members
+            is_doubtful = part.is_doubtful or (is_local and read is not None)
+            waiting += [_Part(inner, head, tail, is_local, is_doubtful) for inner in segment.inner[::-1]]
         else:
-            (blanks.bodies if read is None else blanks.doubtful).append(inside)
+            bodies.append((segment.opens + 1, segment.closes))
     return blanks
+
+
+def _read_without_body(source: bytes, part: _Part, language: "Language", parse: "Parse") -> "_Reading | None":
+    segment = part.segment
+    if segment.closes < 0:
+        return None
+    hollow = source[segment.start : segment.opens + 1] + source[segment.closes : segment.end]
+    return _read(hollow, part, language, parse)
 
 
 class _Reading(NamedTuple):
@@ -198,8 +228,9 @@ class _Reading(NamedTuple):
 def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Reading | None:
     """Read a text between the heads around it; None if more than small errors harm its outline."""
     blanks: list[Span] = []
-    shift = len(part.before)
-    data = part.before + text + part.after
+    shift = len(part.before) + 1
+    # In Kotlin and Swift a line feed ends a declaration.
+    data = part.before + b"\n" + text + b"\n" + part.after
     for _ in range(_ROUNDS):
         tree = parse(data)
         if tree is None:
@@ -238,3 +269,42 @@ def _has_members(root: "Node", language: "Language", data: bytes) -> bool:
         has_members = bool(found.bodies) and not found.local
         nodes = [child for body in found.bodies for child in body.named_children]
     return has_members
+
+
+def without_hazards(
+    source: bytes, language: "Language", is_unsafe: "Callable[[bytes], bool]"
+) -> tuple[bytes, list[Span]] | None:
+    """Blank the parts of a program that may crash its parser; None if nothing else would be left.
+
+    Brackets in comments and strings count for nothing, unless strings hold expressions.
+
+    Parameters:
+        source: the program, unsafe as a whole.
+        language: with its signs.
+        is_unsafe: tells of a text without comments and strings.
+
+    Returns:
+        The program, and the bytes of what is blank in it.
+    """
+    unread = language.unread
+    if unread is None:
+        return None
+    bare = _bare(source, unread)
+    if not is_unsafe(bare):
+        return source, []
+    segments = segments_of(source, unread)
+    lost = [(it.start, it.end) for it in segments if is_unsafe(bare[it.start : it.end])]
+    rest = _without(bare, lost)
+    if len(lost) == len(segments) or is_unsafe(rest):
+        return None
+    return _without(source, lost), lost
+
+
+def _bare(source: bytes, unread: "Unread") -> bytes:
+    """Blank comments and strings."""
+    bare = bytearray(source)
+    for found in unread.signs.finditer(source):
+        is_text = found.lastgroup in ("text", "raw") and not (unread.interpolates and b"{" in found[0])
+        if found.lastgroup == "note" or (is_text and not (unread.interpolates and b"\\(" in found[0])):
+            bare[found.start() : found.end()] = blank(found[0])
+    return bytes(bare)

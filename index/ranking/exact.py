@@ -150,6 +150,9 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
         path: of the file that defines them.
     """
+    # All of them have the last part of the symbol, in some spelling; most have not.
+    if name_key(symbol) not in _plain("".join(names)):
+        return []
     for asked, spelled in _readings(symbol):
         folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
         found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]

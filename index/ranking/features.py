@@ -141,7 +141,7 @@ _NO_NAME = (0.0, 0.0)
 def _named(question: Question, candidates: Sequence[Candidate]) -> dict[str, tuple[float, float]]:
     """Compute `ChunkFeatures.name` and `covered` for the name that agrees best, by id of the chunks that have one."""
     found = {}
-    for number in _with_a_root(roots_of(question), [chunk.lowered for chunk in candidates]):
+    for number in _with_a_root(roots_of(question), [chunk.named for chunk in candidates]):
         best = _NO_NAME
         for name in candidates[number].defines:
             if name.startswith("."):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from cqm.chunkers.detect import TEXT, language_of
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError

@@ -112,7 +112,7 @@ def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
 
 def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
     """Name the languages of an index whose grammar is in an extra which is not installed."""
-    from cqm.chunkers.languages import BY_NAME  # many modules, which most answers do without
+    from cqm.chunkers.languages.table import BY_NAME  # many modules, which most answers do without
 
     extras = {row.extra: row.grammar[0] for name in languages if (row := BY_NAME.get(name)) and row.extra}
     for extra, module in extras.items():

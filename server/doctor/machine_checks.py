@@ -98,7 +98,7 @@ def check_parsers(_root: Path) -> Found:
     """Check whether the grammar of every language loads and parses; name the languages that an extra would add."""
     from cqm.chunkers.code.syntax import parse
     from cqm.chunkers.grammars import MissingGrammarError, grammar
-    from cqm.chunkers.languages import LANGUAGES
+    from cqm.chunkers.languages.table import LANGUAGES
 
     broken, extra = [], []
     for language in LANGUAGES:

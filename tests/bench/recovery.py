@@ -25,8 +25,8 @@ from cqm.chunkers.code.outline import Mark
 from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.syntax import lost_rows, parse
 from cqm.chunkers.grammars import grammar
-from cqm.chunkers.languages import BY_NAME
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Document
 
 ATTACHED = {COMMENT, LEADING}

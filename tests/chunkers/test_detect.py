@@ -2,7 +2,7 @@ import pytest
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import is_generated, language_of
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
 

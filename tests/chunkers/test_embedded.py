@@ -23,6 +23,13 @@ EXPECTED = {
         32-35 function remember
         36-37 statement Blog
     """,
+    "Counter.razor": """
+        1-4 template Counter
+        6-6 template Counter
+        7-9 template Counter
+        10-11 template Counter
+        13-27 code Counter
+    """,
     "Counter.svelte": """
         1-2 constant LIMIT
         4-7 function clamp
@@ -51,6 +58,16 @@ EXPECTED = {
         69-71 key en
         72-74 key ja
     """,
+    "_helpers.tpl": """
+        1-4 template shop.name
+        6-13 template shop.labels
+    """,
+    "deploy.yml.j2": """
+        1-3 key name
+        4-7 key scale
+        8-12 key servers
+        13-14 key logging
+    """,
     "legacy-list.vue": """
         1-5 template legacy-list
         7-8 imports legacy-list
@@ -58,6 +75,41 @@ EXPECTED = {
         16-18 method data
         19-31 component legacy-list
         32-42 component legacy-list
+    """,
+    "page.html": """
+        1-1 template
+        2-2 template
+        4-9 macro card
+        11-11 block title
+        13-13 block content
+        14-18 block content
+        19-22 rule .card
+        23-24 variable users
+        25-28 function find
+        29-31 block content
+        32-32 block content
+    """,
+    "show.blade.php": """
+        1-3 block title
+        5-14 block content
+        16-16 template
+        17-21 function ready
+        22-22 template
+    """,
+    "tables.sql.jinja": """
+        1-8 table {{ schema }}.orders
+        9-14 table order_items
+    """,
+    "users.hbs": """
+        1-4 template row
+        6-12 template
+    """,
+    "users.html.erb": """
+        1-4 block title
+        6-10 function badge
+        12-15 template
+        16-25 template
+        27-32 function remember
     """,
 }
 
@@ -118,6 +170,23 @@ def test_a_file_of_several_languages_is_cut_at_the_symbols_of_each(name: str) ->
         ("Counter.svelte", "start", "variable", "export let start"),
         ("Counter.svelte", "doubled", "variable", "$: doubled"),
         ("Counter.svelte", "increment", "function", "const increment"),
+        ("users.html.erb", "title", "block", "<% content_for"),
+        ("users.html.erb", "badge", "function", "<%\n  def badge"),
+        ("users.html.erb", "remember", "function", "function remember"),
+        ("tables.sql.jinja", "{{ schema }}.orders", "table", "CREATE TABLE {{ schema"),
+        ("tables.sql.jinja", "order_items", "table", "CREATE TABLE order_items"),
+        ("_helpers.tpl", "shop.name", "template", '{{- define "shop.name"'),
+        ("_helpers.tpl", "shop.labels", "template", '{{- define "shop.labels"'),
+        ("page.html", "card", "macro", "{% macro card"),
+        ("page.html", "content", "block", "{% block content"),
+        ("page.html", "find", "function", "function find"),
+        ("page.html", ".wide", "rule", ".wide {"),
+        ("Counter.razor", "Counter", "component", "@page"),
+        ("Counter.razor", "Limit", "property", "public int Limit"),
+        ("Counter.razor", "Increment", "method", "private async Task Increment"),
+        ("Counter.razor", "Reset", "method", "private Task Reset"),
+        ("show.blade.php", "content", "block", "@section('content')"),
+        ("users.hbs", "row", "template", "{{#*inline"),
         ("Blog.astro", "posts", "function", "async function posts"),
         ("Blog.astro", "Props.tag", "property", "tag?: string"),
         ("Blog.astro", "remember", "function", "function remember"),
@@ -176,6 +245,35 @@ def test_a_script_that_is_being_typed_has_its_symbols() -> None:
     assert definitions_of("A.vue", text)["load"] == ("function", 3)
 
 
+def test_blocks_of_a_template_tell_their_last_line() -> None:
+    found = {it.name: it for part in chunks_of("page.html", fixture("page.html")) for it in part.definitions}
+    lines = fixture("page.html").split("\n")
+    assert lines[found["card"].end_line - 1] == "{% endmacro %}"
+    assert lines[found["content"].end_line - 1] == "{% endblock %}"
+
+
+def test_data_written_by_a_template_have_their_keys() -> None:
+    chunks = chunks_of("deploy.yml.j2", fixture("deploy.yml.j2"))
+    names = {name for it in chunks for name in it.defines}
+    assert {"name", "scale.replicas", "servers", "logging.level"} <= names
+
+
+def test_a_page_with_a_script_has_its_functions_and_its_headings() -> None:
+    body = "\n".join(f"function load{n}(id) {{\n  return fetch('/items/' + id + '?{n}');\n}}\n" for n in range(60))
+    text = f"<h1>Shop</h1>\n<p>Welcome.</p>\n<script type='module'>\n{body}</script>\n<h2>Cart</h2><p>Empty.</p>\n"
+    chunks = chunks_of("shop.html", text)
+    names = {it.name: it for part in chunks for it in part.definitions}
+    assert names["load7"].kind == "function"
+    assert text.split("\n")[names["load7"].line - 1].startswith("function load7")
+    assert {"Shop"} <= {name for it in chunks for name in it.metadata.headings}
+    assert any(it.metadata.content_type == "javascript" and it.metadata.source_type == "code" for it in chunks)
+
+
+def test_a_page_of_documentation_with_a_small_script_stays_documentation() -> None:
+    text = "<h1>Guide</h1><p>" + "Some words. " * 40 + "</p><script>run()</script>\n"
+    assert {it.metadata.source_type for it in chunks_of("guide.html", text)} == {"documentation"}
+
+
 WORDS = st.sampled_from(
     [
         *(
@@ -213,11 +311,51 @@ WORDS = st.sampled_from(
             '"',
             "`",
         ),
+        *(
+            "{% block a %}",
+            "{% endblock %}",
+            "{% macro b(c) %}",
+            "{{ d }}",
+            "<% if x %>",
+            "<% end %>",
+            "<%= e %>",
+            "<%",
+            "{%",
+        ),
+        *(
+            "@section('f')",
+            "@endsection",
+            "@code {",
+            "@functions{ int G() { } }",
+            '{{define "h"}}',
+            "{{end}}",
+            "{#",
+            "#}",
+            "{{",
+        ),
+        *("function f() { return 'a long enough text for a script of its own, of eighty characters'; }", "key: ", "- "),
         *("defineProps<{ a: string }>()", "let { q } = $props()", "$: z = 1", "\r\n", "\t"),
     ]
 )
 
 
-@given(st.lists(WORDS, max_size=40).map("".join), st.sampled_from(["A.vue", "A.svelte", "A.astro"]))
+PATHS = [
+    *(
+        "A.vue",
+        "A.svelte",
+        "A.astro",
+        "a.html",
+        "a.html.erb",
+        "a.yml.j2",
+        "a.sql.jinja",
+        "a.tpl",
+        "A.razor",
+        "a.blade.php",
+    ),
+    *("a.js.ejs", "a.hbs", "a.jsp", "a.pug", "a.json.j2", "a.md.j2", "Dockerfile.j2", "a.heex", "a.liquid"),
+]
+
+
+@given(st.lists(WORDS, max_size=40).map("".join), st.sampled_from(PATHS))
 def test_any_mixture_is_cut_without_gaps_at_true_places(text: str, path: str) -> None:
     chunks_of(path, text, ChunkOptions(max_tokens=64, min_tokens=16))

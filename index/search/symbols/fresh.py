@@ -84,7 +84,7 @@ def _read(files: FreshFiles, task: tuple[str, bool]) -> FreshFile:
     from cqm.chunkers.chunking import chunk
     from cqm.chunkers.detect import language_of
     from cqm.chunkers.facts.layout import layout_of
-    from cqm.chunkers.languages import dialect_of
+    from cqm.chunkers.languages.table import dialect_of
 
     language = dialect_of(language_of(path, read.text), read.text)
     fresh = FreshFile(read.text, read.content_hash, language, secrets=read.secrets)
