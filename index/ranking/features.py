@@ -102,14 +102,18 @@ def _of_files(
     matches, nearest = _sums(evidence.candidates, terms, dense)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
-    for path in matches:
-        role = _role(path, old, question)
+    for path, matching in matches.items():
+        stem, role = _told_by(path)
+        if path in old:
+            role = SUPERSEDED
+        if role is not None and role.name in question.roles:
+            role = None
         numbers = FileFeatures(
             texts.get(path, 0.0),
-            matches[path],
+            matching,
             nearest[path],
             paths.get(path, 0.0),
-            _share(_stem_words(path), question.words),
+            len(stem & question.words) / len(stem) if stem else 0.0,
             log(role.factor) if role else 0.0,
         )
         found[path] = OfFile(numbers, role)
@@ -130,12 +134,6 @@ def _sums(
     # Exact sums; others depend on the order.
     roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
     return dict.fromkeys(nearest, 0.0) | relative(roots), nearest
-
-
-def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
-    """The role for which a file ranks lower."""
-    role = SUPERSEDED if path in old else role_of(path)
-    return None if role is None or role.name in question.roles else role
 
 
 _NO_NAME = (0.0, 0.0)
@@ -181,12 +179,9 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _stem_words(path: str) -> frozenset[str]:
-    return frozenset(stems(PurePosixPath(path).stem))
-
-
-def _share(words: frozenset[str], of: frozenset[str]) -> float:
-    return len(words & of) / len(words) if words else 0.0
+def _told_by(path: str) -> tuple[frozenset[str], Role | None]:
+    """Return the words of a file's name, and its role."""
+    return frozenset(stems(PurePosixPath(path).stem)), role_of(path)
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:
