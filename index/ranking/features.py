@@ -104,15 +104,16 @@ def _of_files(
     made = frozenset(chunk.path for chunk in evidence.candidates if chunk.kind == REFERENCE)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
-    for path in matches:
-        role = GENERATED if path in made else SUPERSEDED if path in old else role_of(path)
+    for path, matching in matches.items():
+        stem, role = _told_by(path)
+        role = GENERATED if path in made else SUPERSEDED if path in old else role
         role = None if role is None or role.name in question.roles else role
         numbers = FileFeatures(
             texts.get(path, 0.0),
-            matches[path],
+            matching,
             nearest[path],
             paths.get(path, 0.0),
-            _share(_stem_words(path), question.words),
+            len(stem & question.words) / len(stem) if stem else 0.0,
             log(role.factor) if role else 0.0,
         )
         found[path] = OfFile(numbers, role)
@@ -178,12 +179,9 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _stem_words(path: str) -> frozenset[str]:
-    return frozenset(stems(PurePosixPath(path).stem))
-
-
-def _share(words: frozenset[str], of: frozenset[str]) -> float:
-    return len(words & of) / len(words) if words else 0.0
+def _told_by(path: str) -> tuple[frozenset[str], Role | None]:
+    """Return the words of a file's name, and its role."""
+    return frozenset(stems(PurePosixPath(path).stem)), role_of(path)
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:
