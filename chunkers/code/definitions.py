@@ -45,24 +45,24 @@ def definitions_of(
         source: the text.
     """
     waiting = [(mark, "", 0, False) for mark in [*marks][::-1]]
-    equations: set[str] = set()
+    told: set[str] = set()
     while waiting:
         mark, around, depth, is_local = waiting.pop()
         is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
-        if is_symbol and not _is_addition(mark) and mark.name not in equations and mark.name.rpartition(".")[2] != "_":
-            last = mark.last
-            if mark.node.type in mark.nodes.equations:
-                equations.add(mark.name)
-                last = _last_equation(mark, (it[0] for it in reversed(waiting)))
+        has_equations = bool(mark.nodes.equations) and mark.node.type in mark.nodes.clauses
+        is_told = mark.name in told and mark.node.type in mark.nodes.equations
+        if is_symbol and not is_told and not _is_addition(mark) and mark.name.rpartition(".")[2] != "_":
+            last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         inside = mark.name if is_symbol else around
         rule = mark.nodes.parts.get(mark.node.type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
             parts = [*_parts_of(mark, inside, rule(mark.node, source.data), source)]
-            if mark.node.type in mark.nodes.equations:
-                equations.update(it.name for _, it in parts)
+            told.update(it.name for _, it in parts if has_equations)
             yield from parts
+        if has_equations:
+            told.add(mark.name)
         if mark.members:
             is_local = mark.kind in _CALLABLE or (is_local and mark.kind not in TYPES)
             waiting += [(member, inside, depth, is_local) for member in mark.members[::-1]]

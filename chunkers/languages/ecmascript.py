@@ -41,9 +41,9 @@ _MODULES = frozenset({"internal_module", "module"})
 _OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
 _LOCAL = re.compile(
-    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|"
-    rb"(?:const|let|var)\s+[\w$]+\s*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?(?:function\b|\(|<|[\w$]+\s*=>|class\b|[\w.]+\()|"
-    rb"(?:interface|type|enum)[ \t]+[\w$]"
+    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|(?:interface|type|enum)[ \t]+[\w$]|"
+    rb"(?:const|let|var)[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
+    rb"(?:function\b|class\b|[\w$]+[ \t]*=>|\([^;\n]{0,200}=>|\((?:\{|[^()\n]{0,99})\r?\n|<|use[A-Z])"
 )
 
 # Functions which return one of their arguments, a function, not always the last one.

@@ -238,7 +238,7 @@ HASKELL = Language(
     line_comment="--",
     nodes=NodeTypes(
         clauses=frozenset({"bind", "function", "signature"}),
-        equations=frozenset({"bind", "function", "signature", "pattern_synonym"}),
+        equations=frozenset({"bind", "function"}),
         parts={
             "signature": _haskell_names,
             **dict.fromkeys(("data_type", "newtype", "data_instance"), _haskell_constructors),

@@ -97,10 +97,11 @@ class NodeTypes:
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
         named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
-        equations: define one symbol together with those of the same name right above them.
+        equations: clauses which define nothing new after another clause of the name, such as its signature.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
         opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
+        outer_docs: begin comments about what is around them, not about what follows.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
         local: found where a function or type inside a function may begin; None to look for none.
@@ -117,6 +118,7 @@ class NodeTypes:
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
     opening: frozenset[str] = frozenset()
+    outer_docs: tuple[str, ...] = ()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
     local: re.Pattern[bytes] | None = None

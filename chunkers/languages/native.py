@@ -111,11 +111,6 @@ _RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_ty
 _MAX_WRAPPED = 16
 
 
-def _rust_comment(node: "Node", source: bytes) -> Found:
-    # "//!" and "/*!" are about the module around them, not about what follows.
-    return Found("statement" if source.startswith(b"!", node.start_byte + 2) else COMMENT)
-
-
 # The grammar reads the items in "cfg_net! {...}" as mere tokens.
 _CFG_BEGIN = re.compile(rb"cfg_\w+! ?\{[ \t]*\r?\n")
 _CFG_BLOCK = re.compile(
@@ -155,7 +150,7 @@ RUST = Language(
         **containers("trait", "trait_item"),
         **containers("module", "mod_item"),
         "impl_item": _rust_impl,
-        **dict.fromkeys(("line_comment", "block_comment"), _rust_comment),
+        **role(COMMENT, "line_comment", "block_comment"),
         **role(LEADING, "attribute_item"),
         **role(IMPORTS, "use_declaration", "extern_crate_declaration"),
         **role("macro", "macro_invocation"),
@@ -168,6 +163,7 @@ RUST = Language(
         bodiless=frozenset({"field_declaration", "function_signature_item"}),
         loose=frozenset({"field_declaration", "function_signature_item"}),
         additions=frozenset({"impl_item"}),
+        outer_docs=("//!", "/*!"),
         parts=dict.fromkeys(
             ("struct_item", "enum_item", "union_item"),
             inside(

@@ -63,12 +63,8 @@ CTAGS = {
 UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
     # ctags knows no constants of Rust, no fields of its variants, and no forward declarations of C.
     "rust": lambda it, line: bool(_RUST_CONSTANT.match(line)) or (it.kind == "property" and it.name.count(".") > 1),
-    "c": lambda it, line: (
-        bool(_MACRO.match(line)) or (it.kind in _FORWARD and line.rstrip().endswith(";") and "{" not in line)
-    ),
-    "cpp": lambda it, line: (
-        bool(_MACRO.match(line)) or (it.kind in _FORWARD and line.rstrip().endswith(";") and "{" not in line)
-    ),
+    "c": lambda it, line: _is_forward(it, line),  # noqa: PLW0108 - defined below
+    "cpp": lambda it, line: _is_forward(it, line),  # noqa: PLW0108 - defined below
     "bash": lambda it, _line: it.kind != "function",
     "powershell": lambda it, _line: it.kind != "function",
     # Operators and local functions of C# need a parser; namespaces are no definitions of one file.
@@ -84,11 +80,15 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
 _RUST_CONSTANT = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?:mut\s+)?\w+\s*:")
 _MACRO = re.compile(r"\s*[A-Z][A-Z0-9_]+\(")
 """Lines that begin with the call of a macro: ctags takes its name for a function."""
-_FORWARD = ("struct", "class", "enum")
+_FORWARD = re.compile(r"\s*(?:typedef\s+|friend\s+)?(?:struct|class|enum|union)\b[^{}()=]*;")
 GUARD = re.compile(r"_H(?:PP|H|XX)?_*$|_INCLUDED_*$")
 """Macros that keep a header from being read twice, which CQM leaves out; ctags does not."""
 TESTS_LEFT_OUT = re.compile(r"(?i)(?:^|/)(?:unit)?tests?(?:/|-|_)|_test\.|_benchmark\.|gtest|gmock")
 """Files of C and C++ whose macros ctags takes for functions, and everything in them for global variables."""
+
+
+def _is_forward(it: Definition, line: str) -> bool:
+    return bool(_MACRO.match(line)) or (it.kind in ("struct", "class", "enum") and bool(_FORWARD.match(line)))
 
 
 def main() -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.model import Definition, Document
+from cqm.chunkers.code.layout import layout_of
+from cqm.chunkers.model import ChunkOptions, Definition, Document
 
 FUNCTIONS_INSIDE = {
     "a.py": (
@@ -537,9 +538,9 @@ def test_a_function_of_haskell_reaches_from_its_signature_to_its_last_equation()
 
 
 def test_documentation_of_a_rust_module_is_not_that_of_its_first_struct() -> None:
-    text = "//! All about modules.\n\n//! More.\npub struct First {\n    id: u8,\n}\n"
-    extents = [it for it in definitions("a.rs", text) if it.name == "First"]
-    assert [it.first_line for it in extents] == [4]
+    text = "//! All about modules.\n//! More.\n/// A struct.\npub struct First {\n    id: u8,\n}\n"
+    extents = layout_of(Document("a.rs", text, "rust"), ChunkOptions()).extents
+    assert [(it.name, it.begins) for it in extents] == [("First", 3)]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ for (const path of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
       });
       return visit(node.init, outside);
     }
-    for (const key of Object.keys(node)) if (key !== "loc") visit(node[key], outside);
+    const inner = outside && !/^(For|While|Repeat)/.test(node.type);
+    for (const key of Object.keys(node)) if (key !== "loc") visit(node[key], inner);
   };
   visit(tree.body, true);
   console.log(`${path}\t0\t`);
