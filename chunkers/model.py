@@ -99,7 +99,10 @@ class ChunkOptions:
         128, "Smaller neighbours are packed together; at most max_tokens.", at_least=0, at_most=8192
     )
     max_parse_bytes: int = option(
-        1_000_000, "Larger files are chunked by lines, without parsing.", at_least=0, at_most=16_000_000
+        1_000_000,
+        "Larger programs are parsed in parts, where their language allows it; else cut by lines.",
+        at_least=0,
+        at_most=16_000_000,
     )
     overlap_percent: int = option(
         25,

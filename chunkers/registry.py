@@ -31,7 +31,7 @@ class Chunker:
         name: value of `Chunk.strategy`.
         languages: accepted by this chunker.
         cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
-        parses: whether `ChunkOptions.max_parse_bytes` applies.
+        parses: whether `ChunkOptions.max_parse_bytes` applies; the chunker of code applies it to parts of a text.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
     """
@@ -74,7 +74,7 @@ CHUNKERS = (
     Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
-    Chunker("code", frozenset(BY_NAME), _cut_code),
+    Chunker("code", frozenset(BY_NAME), _cut_code, parses=False),
     Chunker("html", frozenset({"html"}), pieces_of_html),
     Chunker("xml", frozenset({"xml"}), pieces_of_xml),
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),
