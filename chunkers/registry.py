@@ -35,7 +35,7 @@ class Chunker:
         name: value of `Chunk.strategy`.
         languages: accepted by this chunker.
         cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
-        parses: whether `ChunkOptions.max_parse_bytes` applies.
+        parses: whether `ChunkOptions.max_parse_bytes` applies; the chunker of code applies it to parts of a text.
         reach: for one that parses, how many times as long a text may be.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
@@ -114,7 +114,7 @@ CHUNKERS = (
     Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
-    Chunker("code", frozenset(BY_NAME), _cut_code),
+    Chunker("code", frozenset(BY_NAME), _cut_code, parses=False),
     Chunker("component", frozenset({VUE, SVELTE, ASTRO}), _cut_component, cut_file=_cut_component_file),
     Chunker("template", TEMPLATES, _cut_template, cut_file=_cut_template_file),
     Chunker("template", frozenset({"html"}), _cut_template, reads=is_templated, cut_file=_cut_template_file),

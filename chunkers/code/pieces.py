@@ -3,13 +3,14 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cqm.chunkers.code.definitions import definitions_of
 from cqm.chunkers.code.outline import Place
 from cqm.chunkers.code.packages import Packages, packages_of
 from cqm.chunkers.code.packing import Draft, Scope, without_tiny
-from cqm.chunkers.code.program import Program, program_of
+from cqm.chunkers.code.program import Program, parts_of, program_of
 from cqm.chunkers.code.sections import Section, Walk, drafts_of
 from cqm.chunkers.code.source import Source
 from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
@@ -41,6 +42,9 @@ def pieces_of_code(
         Pieces in order with every non-blank character, and warnings for people; no pieces and the reason if the text
             could not be parsed; None without a grammar for the language.
     """
+    parts = parts_of(text, language, options)
+    if len(parts) > 1:
+        return _joined_parts(parts, language, options, facts_of)
     program = program_of(text, language, options)
     if not isinstance(program, Program):
         return ([], [program]) if program else None
@@ -58,6 +62,34 @@ def pieces_of_code(
         for place, piece in enumerate(pieces)
     ]
     return pieces, _warnings(unread, source)
+
+
+def _joined_parts(
+    parts: Iterable[str], language: str, options: ChunkOptions, facts_of: "FactsOf | None"
+) -> tuple[list[Piece], list[str]]:
+    """Cut each part of a large program by itself; one tree at a time is in memory."""
+    pieces: list[Piece] = []
+    warnings: dict[str, None] = {}
+    place = line = 0
+    for part in parts:
+        cut = pieces_of_code(part, language, options, facts_of)
+        if cut is not None:
+            pieces += [_moved(piece, place, line) for piece in cut[0]]
+            warnings.update(dict.fromkeys(cut[1]))
+        place += len(part)
+        line += part.count("\n")
+    return pieces, [*warnings]
+
+
+def _moved(piece: Piece, place: int, line: int) -> Piece:
+    """Move a piece by characters and lines."""
+    definitions = [
+        replace(it, first_line=it.first_line + line, line=it.line + line, end_line=it.end_line + line)
+        for it in piece.definitions
+    ]
+    symbols = [replace(it, start_line=it.start_line + line, end_line=it.end_line + line) for it in piece.symbols]
+    start, end = piece.start + place, piece.end + place
+    return piece._replace(start=start, end=end, definitions=tuple(definitions), symbols=tuple(symbols))
 
 
 def _warnings(unread: Iterable[tuple[int, int]], source: Source) -> list[str]:

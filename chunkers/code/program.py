@@ -12,6 +12,7 @@ from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
+from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
     from cqm.chunkers.model import ChunkOptions
+
+
+_LONGEST_CHARACTER = 4
+_LEAST_PARSED = 100_000
+_LONGEST_ROW = 1_000
+"""Bytes of a row on average; longer ones are of a minified program."""
 
 
 class Program(NamedTuple):
@@ -79,6 +86,35 @@ def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]]
     if not _is_unsafe(data, row):
         return data, []
     return without_hazards(data, row, lambda part: _is_unsafe(part, row)) or "nested too deep"
+
+
+def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
+    """Divide a program over the limit of parsing between its outermost declarations, into parts within the limit.
+
+    A program within the limit is one part. So is any where that limit is below 100,000 bytes, since people set such to
+    have nothing parsed, one without a language whose declarations can be told apart, and a minified one.
+
+    Parameters:
+        text: the whole text.
+        language: a name of `languages.LANGUAGES`.
+        options: the limits.
+    """
+    limit = options.max_parse_bytes
+    row = BY_NAME.get(dialect_of(language, text)) if len(text) * _LONGEST_CHARACTER > limit >= _LEAST_PARSED else None
+    data = text.encode("utf-8", "surrogatepass") if row is not None else b""
+    is_minified = len(data) > _LONGEST_ROW * data.count(b"\n")
+    if row is None or row.unread is None or len(data) <= limit or is_minified:
+        return [text]
+    begins, last, row_end = [0], 0, 0
+    for segment in segments_of(data, row.unread):
+        # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
+        if segment.end - begins[-1] > limit and last > begins[-1]:
+            begins.append(last)
+        if segment.end > row_end:
+            row_end = data.find(b"\n", segment.end) + 1 or len(data)
+        last = row_end
+    ends = [*begins[1:], len(data)]
+    return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]
 
 
 class Unsafe(NamedTuple):

@@ -156,7 +156,6 @@ class Unread:
         goes_on: follows the last brace of a statement that is not over.
         alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
         label: begins a row indented less than its statements, such as a label.
-        indentation: of a row.
         mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
         interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
@@ -173,7 +172,6 @@ class Unread:
     goes_on: re.Pattern[bytes] = re.compile(rb"[ \t]*[\w(\[<*&+-]|\s*(?:[;,)\].=?:|{>]|(?:else|catch|finally|while)\b)")
     alone: re.Pattern[bytes] = re.compile(rb"[A-Z_][A-Z0-9_]*+[ \t]*(?:\(.*\))?", re.DOTALL)
     label: re.Pattern[bytes] = re.compile(rb"(?:[A-Za-z_]\w*+[ \t]*+:(?!:)|case\b|@(?:end|public|private|protected)\b)")
-    indentation: re.Pattern[bytes] = re.compile(rb"[ \t]*+")
     mends: bool = True
     interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()

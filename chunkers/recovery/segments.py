@@ -83,7 +83,7 @@ class _Reader:
         self.source, self.unread, self.is_forced = source, unread, is_forced
         self.frames = [_Frame()]
         self.is_balanced = True
-        self.row = 0
+        self.row = self.indentation = 0
         self.is_first = True
         self.end = 0
 
@@ -125,23 +125,23 @@ class _Reader:
         frame = self.frames[-1]
         if frame.holds and frame.current is None:
             frame.current = Segment(place, place)
-            frame.indentation = place - self.row if place - self.row < _MAX_OPEN else 0
-            frame.indentation = min(frame.indentation, self._indentation())
-
-    def _indentation(self) -> int:
-        found = self.unread.indentation.match(self.source, self.row)
-        return found.end() - self.row if found else 0
+            frame.indentation = self.indentation
 
     def _begin_row(self, place: int) -> None:
         indentation, sign = place - self.row, self.source[place : place + 1]
+        self.indentation = indentation
         is_closing = sign in _CLOSING
         if self.is_forced and not self.unread.label.match(self.source, place):
             while len(self.frames) > 1:
                 top = self.frames[-1]
-                leaves = indentation == top.outer and not is_closing and sign != b"{" and top.inside > top.outer
+                # An open parenthesis does not outlast the end of a statement.
+                is_over = top.inside > top.outer or (not top.holds and self.source[self.end - 1 : self.end] == b";")
+                leaves = indentation == top.outer and not is_closing and sign != b"{" and is_over
                 if not (indentation < top.outer or leaves):
                     break
                 self._close(-1)
+                if self.frames[-1].holds and not is_closing:
+                    self._finish(self.frames[-1])
         frame = self.frames[-1]
         if frame.inside < 0 and frame.sign and not is_closing:
             frame.inside = indentation

@@ -1,9 +1,13 @@
 """What a grammar cannot read takes no neighbours with it."""
 
+import re
+
 import pytest
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.model import Definition, Document
+from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.model import ChunkOptions, Definition, Document
+from cqm.chunkers.recovery.by_lines import outline_by_lines
 
 
 def definitions_of(text: str, language: str) -> dict[str, Definition]:
@@ -157,3 +161,88 @@ def test_nothing_in_an_error_inherits_a_name_from_what_stands_before() -> None:
         if "@@" in piece.text and "return" not in piece.text:
             assert piece.symbol == ""
     assert {"before", "after"} <= {name for piece in report.chunks for name in piece.defines}
+
+
+@pytest.mark.parametrize(
+    "name", ["ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_)", "MY_REQUIRES(a, b(c)) MY_NO_ANALYSIS", "FOO_NOEXCEPT"]
+)
+def test_attributes_by_macros_after_parameters_name_no_function(name: str) -> None:
+    text = (
+        f"class MY_LOCKABLE MY_API(1) Mutex {{\n public:\n  void Lock() {name} {{ run(); }}\n  int last() const;\n}};\n"
+    )
+    assert names_of(text, "cpp") == {"Mutex", "Mutex.Lock", "Mutex.last"}
+
+
+def test_attributes_by_macros_in_other_places_lose_nothing() -> None:
+    text = """
+MY_EXPORT int first(struct a *b);
+MY_CONST_INIT std::atomic<bool> ready{false};
+int count MY_GUARDED_BY(mu) = 0;
+void MY_ATTRIBUTE_NOINLINE second() {
+  run();
+}
+int third() { return MY_VALUE; }
+"""
+    assert {"first", "ready", "count", "second", "third"} <= names_of(text, "cpp")
+
+
+@pytest.mark.parametrize("kind", ["class", "open class", "interface"])
+def test_annotations_on_lines_of_their_own_do_not_hide_a_class(kind: str) -> None:
+    text = (
+        f'/** A service. */\n@Component\n@Named("a")\n{kind} UserService {{\n    fun load() {{}}\n}}\nfun last() {{}}\n'
+    )
+    found = names_of(text, "kotlin")
+    assert found == {"UserService", "UserService.load", "last"}
+
+
+def test_a_program_over_the_limit_is_parsed_in_parts() -> None:
+    text = "".join(
+        f"/* Doc {number}. */\nint f{number}(int a)\n{{\n  return {number};\n}}\n\n" for number in range(4_000)
+    )
+    report = chunk(Document("large.c", text), ChunkOptions(max_parse_bytes=100_000))
+    assert {piece.strategy for piece in report.chunks} == {"code"}
+    assert not report.warnings
+    found = [it for piece in report.chunks for it in piece.definitions]
+    assert [it.name for it in found] == [f"f{number}" for number in range(4_000)]
+    lines = text.split("\n")
+    assert all(it.name in lines[it.line - 1] and lines[it.end_line - 1] == "}" for it in found)
+    assert all(piece.text == text[piece.start : piece.end] for piece in report.chunks)
+
+
+def test_tables_of_patterns_in_strings_are_not_taken_for_nesting() -> None:
+    table = "".join(f'  {{ "[[a-z[[(({number}", "]" }},\n' for number in range(600))
+    before, after = "int before(void) { return 1; }\n", "int after(void) { return 2; }\n"
+    text = f"{before}\nstatic struct t table[] = {{\n{table}}};\n\n{after}"
+    report = chunk(Document("table.c", text))
+    assert {"before", "table", "after"} <= {name for piece in report.chunks for name in piece.defines}
+    assert not report.warnings
+
+
+def test_what_may_crash_the_parser_takes_no_neighbours_with_it() -> None:
+    text = f"int before(void) {{ return 1; }}\n\nint bad = {'(' * 3_000};\n\nint after(void) {{ return 2; }}\n"
+    assert {"before", "after"} <= names_of(text, "c")
+
+
+def test_lines_alone_tell_the_symbols_of_a_language_without_a_grammar() -> None:
+    patterns = LinePatterns(
+        (
+            ("module", re.compile(r"\s*Module (?P<name>\w+)")),
+            ("function", re.compile(r"\s*(?:Sub|Function) (?P<name>\w+)")),
+        ),
+        comment=re.compile(r"\s*'"),
+        closing=re.compile(r"\s*End\b"),
+        has_braces=False,
+    )
+    lines = [
+        "Module Shop",
+        "  ' A comment",
+        "  Sub Buy()",
+        "    Run()",
+        "  End Sub",
+        "",
+        "  Function Sell()",
+        "  End Function",
+    ]
+    [module] = outline_by_lines([*lines, "End Module", "Sub Main()", "End Sub"], 0, 10, patterns)[:1]
+    assert (module.kind, module.name, module.first, module.last) == ("module", "Shop", 0, 8)
+    assert [(it.name, it.first, it.last) for it in module.members] == [("Buy", 2, 4), ("Sell", 6, 7)]
