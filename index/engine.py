@@ -33,7 +33,7 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
 from cqm.index.search.search import Page, Searching, find
 from cqm.index.search.symbols import FreshFiles, Reader, outline
-from cqm.index.search.usages import find_usages
+from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
 from cqm.index.status.status import describe, describe_building, freshness, going_on, read_building
@@ -68,6 +68,7 @@ class Index:
         self._runs = Runs(folder)
         self._services = Services(options, variables)
         self._answers = AnswerCache(self._services.cache, options)
+        self._recent = RecentNames()
         self._lineage = Lineage(folder, options, variables)
         self._turns = Turns()
         self._workers = Workers(options.workers, root, source)
@@ -334,7 +335,7 @@ class Index:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth))
+            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth), self._recent)
 
     def outline(self, query: OutlineQuery) -> Outline:
         """List the symbols of a file, or the most used symbols of a folder.

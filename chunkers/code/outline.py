@@ -43,6 +43,7 @@ class Mark:
         name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
         nodes: types of its language's nodes with a meaning.
+        is_guessed: whether lines tell it, where the grammar could not read the text; its node is a `Stretch`.
     """
 
     node: "Node"
@@ -52,6 +53,7 @@ class Mark:
     name: str
     members: "Sequence[Mark]"
     nodes: NodeTypes
+    is_guessed: bool = False
 
     def names(self) -> list[str]:
         """Return the qualified names of this mark and of its members, in order."""
@@ -110,9 +112,9 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         for node in body.named_children:
             rule = rules.get(node.type)
             found = (rule(node, data) if rule else None) or _STATEMENT
-            kind, name, inside, _ = found
+            kind, name, inside, _, opened_by = found
             if found is not _STATEMENT and kind not in _PLAIN:
-                kind, name = _identity(found, where, constructors)
+                kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while offsets[row + 1] <= start:
@@ -128,7 +130,8 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, (), language.nodes)
+            begin = opened_by.start_point[0] if opened_by is not None else first
+            mark = Mark(node, begin, last, kind, name, (), language.nodes)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
@@ -180,13 +183,14 @@ def _close(opened: Mark | None, members: list[Mark], sections: list[Mark]) -> No
 
 
 def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
-    local, row = where.local or found.local, body.start_point[0]
+    # Fields of a type inside a function are no local variables.
+    local, row = found.local or (where.local and found.kind not in TYPES), body.start_point[0]
     if found.kind == GROUP:
         return Place(where.name, where.kind, local, where.depth + 1, row)
     return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
 
 
-def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
+def identity_of(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
     """Return kind and qualified name of a found symbol; `constructors` is None where functions are not methods."""
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:

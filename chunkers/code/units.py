@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ATTACHED = frozenset({COMMENT, LEADING})
 
-_DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
+_DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#|=(?:head\d|item|method|attr)\b)")
 
 # A row which only closes code above it.
 _CLOSING = re.compile(

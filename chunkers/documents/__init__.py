@@ -6,7 +6,6 @@ __all__ = [
     "logs",
     "markdown",
     "markup",
-    "notebook",
     "pdf",
     "pdf_text",
     "prose",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 
 from cqm.chunkers.extras import how_to_add
 from cqm.index.model.freshness import Freshness, FreshState
@@ -84,6 +85,7 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         yield f"  {_building_line(status.building)}"
     yield f"  files: {_counted(status.files)}"
     yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
+    yield from (f"  {line}" for line in _grammar_lines(status.languages))
     yield f"  vectors: {_vectors(status)}"
     yield from (f"  {line}" for line in _service_lines(status))
     yield f"  commit: {_commits(status)}"
@@ -106,6 +108,17 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
 def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
     if SkipReason.PDF_EXTRA in skipped:
         yield f"to read PDFs: {how_to_add('pdf')}"
+
+
+def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
+    """Name the languages of an index whose grammar is in an extra which is not installed."""
+    from cqm.chunkers.languages.table import BY_NAME  # many modules, which most answers do without
+
+    extras = {row.extra: row.grammar[0] for name in languages if (row := BY_NAME.get(name)) and row.extra}
+    for extra, module in extras.items():
+        if find_spec(module) is None:
+            names = ", ".join(name for name in languages if name in BY_NAME and BY_NAME[name].extra == extra)
+            yield f"cut at lines: {names}; for their symbols: {how_to_add(extra)}, then cqm index --force"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:

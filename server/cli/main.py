@@ -156,6 +156,13 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
     multiple=True,
     help="Only this kind of source. Repeatable.",
 )
+@click.option(
+    "--issue",
+    "issues",
+    metavar="NUMBER",
+    multiple=True,
+    help="Only what refers to this issue: 123, or owner/name#123. Repeatable.",
+)
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching paths, such as 'src/**'. Repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out matching paths. Repeatable.")
 @click.option("--changed-since", metavar="WHEN", help="Only files changed since then: 12h, 3d, 2w or 2026-03-01.")

@@ -12,7 +12,7 @@ import numpy as np
 
 from cqm.chunkers.detect import PROSE_FORMATS, language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.chunkers.strategies.fixed import FixedOptions
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions
@@ -87,7 +87,7 @@ def fixtures() -> Iterator[Source]:
     """The fixtures and golden documents of this project, and a PDF."""
     for path in sorted((CHUNKER_TESTS / "fixtures/code").iterdir()):
         yield Source("fixture", path.stem, path.read_bytes())
-    golden = list(files([CHUNKER_TESTS / "golden/documents"]))
+    golden = list(files([CHUNKER_TESTS / "golden/documents", CHUNKER_TESTS / "fixtures/embedded"]))
     yield from golden
     yield Source("manual.pdf", "pdf", PDF)
     # One chunker reads all of these.

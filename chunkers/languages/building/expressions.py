@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.grammars import BUNDLE
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     IMPORTS,

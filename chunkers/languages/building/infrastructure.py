@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.grammars import BUNDLE
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.building.unread_lines import readable_ini
-from cqm.chunkers.languages.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     Found,

@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.building.unread_lines import readable_batch
-from cqm.chunkers.languages.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     IMPORTS,

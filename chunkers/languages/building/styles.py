@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.building.unread_styles import readable_less, readable_scss
-from cqm.chunkers.languages.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,

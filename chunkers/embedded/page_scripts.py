@@ -1,0 +1,91 @@
+"""Cut the scripts and styles of a page by their languages."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from cqm.chunkers.documents.markup import OPEN, attributes_of_html, tokens_of_html
+from cqm.chunkers.embedded.parts import (
+    Cutter,
+    Part,
+    joined,
+    language_named,
+    pieces_of_part,
+    spread,
+    with_definitions_of,
+)
+from cqm.chunkers.model import ChunkOptions, Cut, Piece
+
+_DEFAULTS = {"script": "javascript", "style": "css"}
+_PROGRAMS = frozenset({"javascript", "typescript", "tsx", "css", "scss", "less", "python"})
+
+# In characters: a shorter one, such as a call of an analytics service, says nothing of its own.
+_LEAST = 80
+
+
+def scripts_of(text: str) -> Iterator[Part]:
+    """Yield the scripts and styles of a page which hold a program."""
+    opening = None
+    for token in tokens_of_html(text):
+        if opening is not None and token.name == opening.name and token.kind != OPEN:
+            language = _language_of(attributes_of_html(text, opening), opening.name)
+            if token.start - opening.end >= _LEAST and language in _PROGRAMS:
+                yield Part(opening.start, token.end, (opening.end, token.start), language, opening.name)
+            opening = None
+        elif token.kind == OPEN and token.name in _DEFAULTS:
+            opening = token
+
+
+def _language_of(attributes: dict[str, str], name: str) -> str:
+    return language_named(attributes.get("lang") or attributes.get("type") or "", _DEFAULTS[name])
+
+
+def with_scripts(text: str, page: Cut, options: ChunkOptions, cut: Cutter) -> Cut:
+    """Cut the scripts and styles of a page at their symbols; those within a section of the page add their symbols.
+
+    Parameters:
+        text: the page.
+        page: its pieces by its headings, with warnings.
+        options: the limits.
+        cut: cuts a part by its language.
+    """
+    pieces, warnings = page
+    parts = [*scripts_of(text)]
+    if not parts or not pieces:
+        return page
+    ends = [piece.end for piece in pieces]
+    apart: list[Part] = []
+    inside: list[Piece] = []
+    within: list[Piece] = []
+    for part in parts:
+        own, told = pieces_of_part(text, part, options, cut)
+        if not any(piece.definitions for piece in own):
+            continue
+        number = min(bisect_right(ends, part.start), len(pieces) - 1)
+        # One small enough to be in a piece of the page stays there.
+        if pieces[number].end >= part.end and pieces[number].kind not in _DEFAULTS:
+            within += own if part.kind == "script" else []
+        else:
+            apart.append(part)
+            inside += own
+            warnings = [*warnings, *told]
+    if apart:
+        pieces = sorted([*_outside(text, pieces, apart), *inside], key=lambda it: it.start)
+        pieces = joined(text, spread(text, pieces, (0, len(text)), options), options)
+    return with_definitions_of(text, pieces, within), list(dict.fromkeys(warnings))
+
+
+def _outside(text: str, pieces: Iterable[Piece], parts: Sequence[Part]) -> Iterator[Piece]:
+    """Yield what is left of the pieces of a page outside of some parts."""
+    number = 0
+    for piece in pieces:
+        start = piece.start
+        while number and parts[number - 1].end > start:
+            number -= 1
+        while number < len(parts) and parts[number].start < piece.end:
+            part = parts[number]
+            if part.start > start and text[start : part.start].strip():
+                yield piece._replace(start=start, end=part.start, overlap=piece.overlap if start == piece.start else 0)
+            start = max(start, part.end)
+            number += 1
+        if start < piece.end and text[start : piece.end].strip():
+            yield piece if start == piece.start else piece._replace(start=start, overlap=0, defines=())
