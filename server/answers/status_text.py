@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 
 from cqm.chunkers.extras import how_to_add
@@ -25,8 +26,9 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
         "deleted": summary.deleted,
         "unchanged": summary.unchanged,
     }
-    counted = _counted(counts) if any(counts.values()) else "no"
-    yield f"{root}: {counted} files in {summary.seconds:.1f} s"
+    counted = _counted(counts) if any(counts.values()) else "none"
+    count = sum(counts.values())
+    yield f"{root}: {count:,} file{'s' * (count != 1)} in {summary.seconds:.1f} s, {counted}"
     yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
     yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
@@ -35,7 +37,8 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
     yield from usage_lines(summary.usage)
     if summary.skipped:
-        yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
+        count = sum(summary.skipped.values())
+        yield f"{count:,} file{'s' * (count != 1)} skipped: {_counted(summary.skipped)}"
         yield from _pdf_lines(summary.skipped)
     yield from problem_lines("failed", summary.failed)
 
@@ -176,7 +179,9 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
     if message:
         yield message
     if summary and (summary.added or summary.modified or summary.deleted or summary.failed or summary.notes):
-        yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
+        # Files skipped before are no news of an edit.
+        shown = replace(summary, skipped={}) if paths else summary
+        yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", shown)
 
 
 def _cost(cost: Cost) -> str:
