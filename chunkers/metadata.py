@@ -22,9 +22,7 @@ PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
 
 _CONFIGURATION = (
     "codeowners",
-    "dockerfile",
     "gomod",
-    "hcl",
     "ini",
     "json",
     "kdl",

@@ -84,7 +84,7 @@ ROWS = {
     "B10": "fields of a chunk",
     "B11": "errors",
     "B12": "small chunks merge; headers and code blocks kept",
-    "C1": "symbol chunks in 24 languages",
+    "C1": "symbol chunks in 64 languages",
     "C2": "symbol metadata",
     "C3": "symbols over the limit; classes and their members",
     "C4": "Java",

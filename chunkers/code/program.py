@@ -133,7 +133,8 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
     text, data, unsafe = program
     best = mended(data, tree, row, lambda part: parse(part, grammar(*row.grammar)))
-    source = source_of(text, data, options)
+    shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
+    source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
     if best.other is not None:
