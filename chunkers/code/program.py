@@ -73,7 +73,10 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     root = tree.root_node
     if not lost and not (root.has_error and is_spoilt(root, row, data)):
         source = source_of(text, shown if row.names_from_text else data, options)
-        return Program(row, root, outline([root], Place(), row, source), source, lost_rows(root))
+        marks = outline([root], Place(), row, source)
+        if not row.rules:
+            marks = with_guesses(marks, [(0, len(source.lines))], row, source)
+        return Program(row, root, marks, source, lost_rows(root))
     return _recovered(Unsafe(text, data, lost), tree, row, options)
 
 

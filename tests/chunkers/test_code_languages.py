@@ -72,22 +72,6 @@ EXPECTED = {
         54-57 variable names
         59-62 function get_callback
     """,
-    "cmake": """
-        1-1 statement
-        2-2 project geometry
-        4-5 imports
-        7-12 variable SOURCES
-        14-23 function geometry_library
-        25-27 macro note
-        29-31 target geometry
-        32-34 target geometry
-        36-36 target demo
-        37-37 statement
-        39-41 target docs
-        43-47 statement
-        48-49 test all_shapes
-        51-51 statement
-    """,
     "clojure": """
         1-4 module shop.orders
         6-7 variable max-tries
@@ -107,6 +91,31 @@ EXPECTED = {
         56-57 test totals-add-up
         59-60 statement
         62-63 function only-jvm
+    """,
+    "cmake": """
+        1-1 statement
+        2-2 project geometry
+        4-5 imports
+        7-12 variable SOURCES
+        14-23 function geometry_library
+        25-27 macro note
+        29-31 target geometry
+        32-34 target geometry
+        36-36 target demo
+        37-37 statement
+        39-41 target docs
+        43-47 statement
+        48-49 test all_shapes
+        51-51 statement
+    """,
+    "coffeescript": """
+        1-5 statement
+        7-25 class Order
+        27-27 function double
+        29-34 function retry
+        36-38 class Shop
+        40-41 function exports.shout
+        43-45 statement
     """,
     "commonlisp": """
         1-4 module shop
@@ -143,6 +152,22 @@ EXPECTED = {
         60-64 function debug_dump
         66-68 function main
     """,
+    "crystal": """
+        1-1 statement
+        3-5 module Shop
+        7-7 type Shop.Id
+        9-12 class Shop.Order
+        14-15 method Shop.Order.initialize
+        17-24 method Shop.Order.total
+        26-28 method Shop.Order.empty
+        30-32 method Shop.Order.==
+        34-36 method Shop.Order.secret?
+        38-39 method Shop.Order.pay
+        41-43 struct Shop.Line
+        45-48 enum Shop.Status
+        50-54 macro Shop.define
+        56-58 function main
+    """,
     "csharp": """
         1-2 imports
         4-5 namespace Shop.Orders
@@ -169,14 +194,6 @@ EXPECTED = {
         21-24 rule @keyframes spin
         26-29 rule @font-face
     """,
-    "dockerfile": """
-        1-2 variable GO_VERSION
-        4-15 stage build
-        16-19 stage build
-        21-24 stage test
-        26-35 stage gcr.io/distroless/static:nonroot
-        37-42 stage docs
-    """,
     "cuda": """
         1-2 imports
         4-4 macro THREADS
@@ -187,6 +204,20 @@ EXPECTED = {
         35-44 struct Buffer
         46-53 namespace kernels
         55-61 function launch
+    """,
+    "d": """
+        1-7 statement
+        9-9 type Id
+        11-14 class Order
+        16-19 constructor Order.this
+        21-21 constructor Order.~this
+        23-34 method Order.total
+        36-39 interface Priced
+        41-44 struct Line
+        46-50 enum Status
+        52-55 function twice
+        57-60 macro Sized
+        62-65 function main
     """,
     "dart": """
         1-1 imports
@@ -210,6 +241,14 @@ EXPECTED = {
         73-80 function main
         82-82 property version
     """,
+    "dockerfile": """
+        1-2 variable GO_VERSION
+        4-15 stage build
+        16-19 stage build
+        21-24 stage test
+        26-35 stage gcr.io/distroless/static:nonroot
+        37-42 stage docs
+    """,
     "elixir": """
         1-4 module Shop.Accounts
         6-8 imports Shop.Accounts
@@ -225,6 +264,16 @@ EXPECTED = {
         45-48 interface Shop.Size
         50-52 class Shop.Size.List
         54-62 module Shop.AccountsTest
+    """,
+    "elm": """
+        1-7 statement
+        10-14 type Order
+        17-19 type Status
+        22-24 type Msg
+        27-34 function total
+        37-39 function maxTries
+        42-46 function view
+        49-49 function save
     """,
     "emacslisp": """
         1-1 code
@@ -304,6 +353,17 @@ EXPECTED = {
         41-43 function _ready
         46-52 function sum_up
         55-56 function empty
+    """,
+    "gleam": """
+        1-4 statement
+        6-6 constant max_tries
+        8-11 type Order
+        13-16 type Status
+        18-19 type Id
+        21-26 function total
+        28-33 function helper
+        35-36 function now
+        38-44 function pay
     """,
     "glsl": """
         1-3 imports
@@ -391,17 +451,6 @@ EXPECTED = {
         55-57 output bucket
         59-59 variable region
     """,
-    "ini": """
-        1-2 key root
-        4-7 section server
-        9-13 section flake8
-        15-17 section remote "origin"
-        19-24 section tool:pytest
-        26-32 section Service
-        34-36 section *.{js,py}
-        38-38 section empty
-        40-42 section flags
-    """,
     "hlsl": """
         1-1 imports
         3-3 macro MAX_LIGHTS
@@ -415,7 +464,18 @@ EXPECTED = {
         50-54 function Scale
         56-57 function RayGen
         59-64 function CSMain
-        66-72 struct Basic
+        66-72 namespace Basic
+    """,
+    "ini": """
+        1-2 key root
+        4-7 section server
+        9-13 section flake8
+        15-17 section remote "origin"
+        19-24 section tool:pytest
+        26-32 section Service
+        34-36 section *.{js,py}
+        38-38 section empty
+        40-42 section flags
     """,
     "java": """
         1-4 imports
@@ -463,25 +523,6 @@ EXPECTED = {
         47-47 function format
         48-48 statement
     """,
-    "just": """
-        1-3 statement
-        5-6 imports
-        8-10 variable version
-        12-14 target default
-        16-16 target b
-        18-24 target build
-        26-27 target check
-        29-30 target clean
-        32-37 target test-all
-        39-40 target report
-        42-43 target _hidden
-    """,
-    "kdl": """
-        1-9 section package
-        11-18 section keybinds
-        20-22 key theme
-        24-30 section layout
-    """,
     "julia": """
         1-4 module Shop
         6-8 imports Shop
@@ -503,6 +544,25 @@ EXPECTED = {
         75-77 module Shop.Inner
         79-79 function Shop.hook
         81-85 test Shop.totals
+    """,
+    "just": """
+        1-3 statement
+        5-6 imports
+        8-10 variable version
+        12-14 target default
+        16-16 target b
+        18-24 target build
+        26-27 target check
+        29-30 target clean
+        32-37 target test-all
+        39-40 target report
+        42-43 target _hidden
+    """,
+    "kdl": """
+        1-9 section package
+        11-18 section keybinds
+        20-22 key theme
+        24-30 section layout
     """,
     "kotlin": """
         1-1 imports
@@ -561,14 +621,6 @@ EXPECTED = {
         45-46 target $(OUT)/list.txt
         48-48 statement
     """,
-    "nix": """
-        1-2 statement
-        4-6 property cfg
-        8-9 function join
-        11-28 property options.services.site
-        30-36 property config
-        38-50 function outputs
-    """,
     "matlab": """
         1-2 class Order
         3-3 class Order
@@ -583,6 +635,30 @@ EXPECTED = {
         52-55 method Order.pay
         57-60 function double_it
         62-64 function say
+    """,
+    "nim": """
+        1-2 statement
+        4-4 constant MaxTries
+        6-6 statement
+        7-9 class Order
+        11-12 enum Status
+        14-14 variable cache
+        16-21 function total
+        23-23 function double
+        25-26 function pay
+        28-29 function `+`
+        31-33 function each
+        35-36 macro withOrder
+        38-39 macro twice
+        41-42 statement
+    """,
+    "nix": """
+        1-2 statement
+        4-6 property cfg
+        8-9 function join
+        11-28 property options.services.site
+        30-36 property config
+        38-50 function outputs
     """,
     "objc": """
         1-2 imports
@@ -614,6 +690,17 @@ EXPECTED = {
         59-67 class counter
         69-71 statement
         73-73 test adds
+    """,
+    "odin": """
+        1-4 statement
+        6-6 constant MAX_TRIES
+        8-12 struct Order
+        14-17 enum Status
+        19-22 struct Value
+        24-31 function total
+        33-36 function helper
+        38-41 function add
+        43-48 function main
     """,
     "pascal": """
         1-1 module ShopOrders
@@ -791,18 +878,6 @@ EXPECTED = {
         37-37 class Circle
         39-43 class syntax
     """,
-    "scss": """
-        1-3 imports
-        5-10 variable $sizes
-        12-14 rule %reset
-        16-21 function shade
-        23-26 mixin raised
-        28-38 rule .button, a.button:hover
-        40-44 rule .button--#{$name}
-        46-48 rule @media (min-width: #{$space * 100}) and (orientation: landscape)
-        50-54 rule .toolbar
-        56-59 rule @keyframes pulse
-    """,
     "scheme": """
         1-2 module shop.orders
         3-5 imports shop.orders
@@ -818,6 +893,18 @@ EXPECTED = {
         44-44 variable first
         46-47 statement
         49-49 statement
+    """,
+    "scss": """
+        1-3 imports
+        5-10 variable $sizes
+        12-14 rule %reset
+        16-21 function shade
+        23-26 mixin raised
+        28-38 rule .button, a.button:hover
+        40-44 rule .button--#{$name}
+        46-48 rule @media (min-width: #{$space * 100}) and (orientation: landscape)
+        50-54 rule .toolbar
+        56-59 rule @keyframes pulse
     """,
     "solidity": """
         1-2 imports
@@ -900,6 +987,14 @@ EXPECTED = {
         76-89 class packet
         91-93 method packet.show
     """,
+    "tcl": """
+        1-6 statement
+        8-15 function total
+        17-29 namespace shop
+        31-41 class Order
+        43-43 function shop.late
+        45-45 statement
+    """,
     "tsx": """
         1-1 imports
         3-5 type Props
@@ -930,6 +1025,30 @@ EXPECTED = {
         39-39 statement
         41-46 function Render
         48-49 imports
+    """,
+    "visualbasic": """
+        1-3 statement
+        5-8 namespace Shop.Orders
+        9-11 class Shop.Orders.Order
+        13-14 class Shop.Orders.Order
+        16-16 property Shop.Orders.Order.Paid
+        18-20 method Shop.Orders.Order.New
+        22-22 property Shop.Orders.Order.Id
+        24-28 property Shop.Orders.Order.Total
+        30-37 method Shop.Orders.Order.Pay
+        39-41 interface Shop.Orders.IPriced
+        43-46 enum Shop.Orders.Status
+        48-51 struct Shop.Orders.Line
+        53-59 module Program
+    """,
+    "wgsl": """
+        1-5 struct Light
+        7-7 type Color
+        9-10 constant PI
+        12-13 variable light
+        15-23 function shade
+        25-29 function vs_main
+        31-36 function cs_main
     """,
     "zig": """
         1-2 imports

@@ -5,6 +5,7 @@ from cqm.chunkers.languages.further import (
     erlang,
     fortran,
     hardware,
+    lined,
     lisp,
     ml,
     numeric,
@@ -28,4 +29,5 @@ ROWS = (
     *hardware.ROWS,
     *pascal.ROWS,
     *shaders.ROWS,
+    *lined.ROWS,
 )

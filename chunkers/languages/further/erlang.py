@@ -72,6 +72,7 @@ ERLANG = Language(
     nodes=NodeTypes(
         bodies=frozenset({"clause_body"}),
         clauses=frozenset({"fun_decl"}),
+        equations=frozenset({"fun_decl"}),
         loose=frozenset({"module_attribute", "pp_define", "type_alias", "opaque", "callback"}),
         bodiless=frozenset({"callback"}),
         parts={"record_decl": inside({"record_field": "property"})},

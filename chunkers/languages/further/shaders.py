@@ -53,6 +53,8 @@ CUDA = Language(
     rules=CPP.rules,
     removed=(*CPP.removed, _masked(_CUDA_LAMBDA, _CUDA_LAUNCH, _CUDA_BOUNDS, _CUDA_RESTRICT), _cuda_prefixes),
     nodes=CPP.nodes,
+    unread=CPP.unread,
+    by_lines=CPP.by_lines,
 )
 
 
@@ -89,6 +91,8 @@ GLSL = Language(
     rules={**C.rules, "declaration": _glsl_declaration},
     removed=(*C.removed, _masked(_GLSL_ALONE, _GLSL_VERSION, _GLSL_WORD, _GLSL_DIRECTION)),
     nodes=C.nodes,
+    unread=C.unread,
+    by_lines=C.by_lines,
 )
 
 
@@ -106,12 +110,16 @@ _HLSL_WORD = re.compile(
     rb"(?<![\w.])(?P<all>groupshared|nointerpolation|noperspective|centroid|row_major|column_major|inout|precise"
     rb"|globallycoherent|unorm|snorm|uniform|triangle|point|line|lineadj|triangleadj|in|out|linear|shared)(?=[ \t]+\w)"
 )
-_HLSL_STRUCT = re.compile(rb"(?<![\w.])(?:cbuffer|tbuffer|interface|technique\d*|ConstantBuffer)(?=[ \t]+\w+\s*[:{])")
+_HLSL_STRUCT = re.compile(rb"(?<![\w.])(?:cbuffer|tbuffer|interface|technique\d*)(?=[ \t]+\w+\s*[:{])")
 _HLSL_STATE = re.compile(rb"(?P<all>(?<=\w)\s*\{\s*(?:\w+\s*=\s*[^;{}]{0,100};\s*){1,20}\})(?=\s*;)")
 
 
 def _hlsl_structs(source: bytes) -> bytes:
-    return _HLSL_STRUCT.sub(lambda found: b"struct".ljust(len(found[0])), source)
+    def word(found: re.Match[bytes]) -> bytes:
+        # A technique ends without a semicolon, as a namespace does.
+        return (b"namespace" if found[0].startswith(b"technique") else b"struct").ljust(len(found[0]))
+
+    return _HLSL_STRUCT.sub(word, source)
 
 
 def _hlsl_states(source: bytes) -> bytes:
@@ -132,6 +140,8 @@ HLSL = Language(
         _hlsl_states,
     ),
     nodes=CPP.nodes,
+    unread=CPP.unread,
+    by_lines=CPP.by_lines,
 )
 
 ROWS = (CUDA, GLSL, HLSL)
