@@ -14,6 +14,7 @@ from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
 from cqm.chunkers.documents.tabular import pieces_of_table
 from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
+from cqm.chunkers.embedded.configuration import with_programs
 from cqm.chunkers.embedded.page_scripts import with_scripts
 from cqm.chunkers.embedded.templates import LANGUAGES as TEMPLATES
 from cqm.chunkers.embedded.templates import is_templated, pieces_of_template
@@ -86,6 +87,11 @@ def _cut_component_file(text: str, language: str, path: str, options: ChunkOptio
     return pieces_of_component(text, language, path, options, _cut_part)
 
 
+def _cut_data(text: str, language: str, options: ChunkOptions) -> Cut:
+    pieces, warnings = pieces_of_data(text, language, options)
+    return with_programs(text, pieces, language), warnings
+
+
 def _cut_page(text: str, language: str, options: ChunkOptions) -> Cut:
     return with_scripts(text, pieces_of_html(text, language, options), options, _cut_part)
 
@@ -104,7 +110,7 @@ LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
     Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reads=is_openapi),
-    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), _cut_data),
     Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),

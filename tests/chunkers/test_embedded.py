@@ -62,6 +62,10 @@ EXPECTED = {
         1-4 template shop.name
         6-13 template shop.labels
     """,
+    "ci.yml": """
+        1-1 key on
+        2-19 key jobs
+    """,
     "deploy.yml.j2": """
         1-3 key name
         4-7 key scale
@@ -88,6 +92,9 @@ EXPECTED = {
         25-28 function find
         29-31 block content
         32-32 block content
+    """,
+    "playbook.yml": """
+        1-10 key [Web servers]
     """,
     "show.blade.php": """
         1-3 block title
@@ -186,6 +193,12 @@ def test_a_file_of_several_languages_is_cut_at_the_symbols_of_each(name: str) ->
         ("Counter.razor", "Increment", "method", "private async Task Increment"),
         ("Counter.razor", "Reset", "method", "private Task Reset"),
         ("show.blade.php", "content", "block", "@section('content')"),
+        ("ci.yml", "build", "job", "build:"),
+        ("ci.yml", "Run all tests", "step", "- name: Run all"),
+        ("ci.yml", "retry", "function", "retry() {"),
+        ("ci.yml", "publish", "job", "publish:"),
+        ("playbook.yml", "Install the proxy", "task", "- name: Install"),
+        ("playbook.yml", "Copy certificates", "task", "name: Copy"),
         ("users.hbs", "row", "template", "{{#*inline"),
         ("Blog.astro", "posts", "function", "async function posts"),
         ("Blog.astro", "Props.tag", "property", "tag?: string"),
@@ -274,6 +287,19 @@ def test_a_page_of_documentation_with_a_small_script_stays_documentation() -> No
     assert {it.metadata.source_type for it in chunks_of("guide.html", text)} == {"documentation"}
 
 
+def test_services_and_resources_are_symbols() -> None:
+    compose = "services:\n  web:\n    image: a\n  db:\n    image: b\n"
+    assert definitions_of("compose.yml", compose) == {"web": ("service", 2), "db": ("service", 4)}
+    resource = "apiVersion: v1\nkind: Service\nmetadata:\n  name: shop\n"
+    assert definitions_of("service.yaml", resource) == {"shop": ("service", 4)}
+    gitlab = "stages: [test]\nunit:\n  script:\n    - make\n"
+    assert definitions_of(".gitlab-ci.yml", gitlab) == {"unit": ("job", 2)}
+
+
+def test_other_data_have_no_such_symbols() -> None:
+    assert definitions_of("values.yaml", "jobs:\n  one: 1\nname: x\n") == {}
+
+
 WORDS = st.sampled_from(
     [
         *(
@@ -333,7 +359,14 @@ WORDS = st.sampled_from(
             "#}",
             "{{",
         ),
-        *("function f() { return 'a long enough text for a script of its own, of eighty characters'; }", "key: ", "- "),
+        *(
+            "function f() { return 'a long enough text for a script of its own, of eighty characters'; }",
+            "key: ",
+            "- ",
+            "jobs:\n  a:\n    steps:\n",
+            "      - name: b\n",
+            "run: |\n",
+        ),
         *("defineProps<{ a: string }>()", "let { q } = $props()", "$: z = 1", "\r\n", "\t"),
     ]
 )
