@@ -1,5 +1,6 @@
 """Files of several languages: every part is cut by its own, at its place in the file."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -298,6 +299,40 @@ def test_services_and_resources_are_symbols() -> None:
 
 def test_other_data_have_no_such_symbols() -> None:
     assert definitions_of("values.yaml", "jobs:\n  one: 1\nname: x\n") == {}
+
+
+def test_tagged_strings_define_operations_fragments_and_tables() -> None:
+    script = (
+        "const A = gql`\n  query AllUsers {\n    users { ...UserName }\n  }\n  fragment UserName on User { n }\n`\n"
+    )
+    names = definitions_of("queries.ts", script)
+    assert names["AllUsers"] == ("query", 2)
+    assert names["UserName"] == ("fragment", 5)
+    ruby = (
+        "class A\n  def up\n    execute <<~SQL\n      CREATE TABLE IF NOT EXISTS orders (id int)\n    SQL\n  end\nend\n"
+    )
+    assert definitions_of("setup.rb", ruby)["orders"] == ("table", 4)
+
+
+def test_a_string_without_a_tag_defines_nothing() -> None:
+    assert "orders" not in definitions_of("a.js", "const a = `create table orders (id int)`\n")
+
+
+def test_code_cells_of_a_notebook_have_their_symbols_in_spite_of_magics() -> None:
+    cells = [
+        "%load_ext autoreload\n!pip install x\nfiles = !ls\n\ndef load(path):\n    return path\n",
+        "%%time\nclass Model:\n    def fit(self):\n        return 1\n",
+        "%%bash\ndeploy() {\n  echo\n}\n",
+        "%%javascript\nfunction draw() {\n  return 2\n}\n",
+    ]
+    written = [
+        {"cell_type": "code", "source": it.splitlines(keepends=True), "outputs": [], "metadata": {}} for it in cells
+    ]
+    metadata = {"language_info": {"name": "python"}}
+    text = json.dumps({"cells": written, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    names = definitions_of("a.ipynb", text)
+    assert {"load", "Model", "Model.fit", "deploy", "draw"} == names.keys()
+    assert all(name.rpartition(".")[2] in text.split("\n")[line - 1] for name, (_, line) in names.items())
 
 
 WORDS = st.sampled_from(
