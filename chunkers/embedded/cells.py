@@ -14,6 +14,8 @@ _MAGIC = re.compile(r"^[ \t]*(?:%|!|\?)[^\n]*|^[ \t]*[\w, ]{1,80}=[ \t]*[!%][^\n
 
 # Cells of these magics hold the language of the notebook.
 _SAME = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "skip", "cython", "script", "writefile"})
+# Values of one cell say little: every cell has some.
+_VALUES = frozenset({"variable", "constant"})
 _LANGUAGES = {"sh": "bash", "js": "javascript", "python3": "python", "pypy": "python", "bigquery": "sql"}
 _MAY_DEFINE = re.compile(
     r"\b(?:def|class|function|struct|fn|fun|func|interface|trait|object|create|macro)\b|\(\) ?\{|=>|<-", re.IGNORECASE
@@ -54,6 +56,7 @@ def _names(cell: Cell, language: str, options: ChunkOptions, cut: Cutter) -> Ite
         source = _MAGIC.sub(lambda found: blank(found[0]), source)
     starts = [line.start for line in cell.lines if line.role == CODE]
     pieces, _ = cut(source, language, options)
-    for it in (it for piece in pieces for it in piece.definitions if it.end_line <= len(starts)):
+    found = (it for piece in pieces for it in piece.definitions if it.kind not in _VALUES)
+    for it in (it for it in found if it.end_line <= len(starts)):
         first, at, last = starts[it.first_line - 1], starts[it.line - 1], starts[it.end_line - 1]
         yield Name(it.name, it.kind, first, last + 1, at)
