@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Fact = str | int | float | bool | tuple[str, ...]
 """A JSON-compatible value of `Metadata.facts`."""
 
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 """Increase with every change in any text's chunks: an index then chunks its files again."""
 
 
@@ -100,8 +100,8 @@ class ChunkOptions:
     )
     max_parse_bytes: int = option(
         1_000_000,
-        "Larger programs are parsed in parts, where their language allows it; else they, and JSON, YAML and TOML 4 times"
-        " as large, are cut at lines.",
+        "Larger programs are parsed in parts, where their language allows it. Others, and JSON, YAML and TOML 4 times as"
+        " large, are cut at lines.",
         at_least=0,
         at_most=16_000_000,
     )

@@ -12,8 +12,11 @@ from cqm.chunkers.documents.pdf import pieces_of_pdf
 from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
 from cqm.chunkers.documents.tabular import pieces_of_table
+from cqm.chunkers.embedded.cells import with_cells
 from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
+from cqm.chunkers.embedded.configuration import with_programs
 from cqm.chunkers.embedded.page_scripts import with_scripts
+from cqm.chunkers.embedded.strings import with_strings
 from cqm.chunkers.embedded.templates import LANGUAGES as TEMPLATES
 from cqm.chunkers.embedded.templates import is_templated, pieces_of_template
 from cqm.chunkers.github.pieces import pieces_of_github
@@ -53,11 +56,13 @@ class Chunker:
 
 def _cut_code(text: str, language: str, options: ChunkOptions) -> Cut | None:
     if not options.details:
-        return pieces_of_code(text, language, options)
-    # Only on demand: importing the rows takes time too.
-    from cqm.chunkers.facts.collecting import facts_of
+        found = pieces_of_code(text, language, options)
+    else:
+        # Only on demand: importing the rows takes time too.
+        from cqm.chunkers.facts.collecting import facts_of
 
-    return pieces_of_code(text, language, options, facts_of)
+        found = pieces_of_code(text, language, options, facts_of)
+    return (with_strings(text, found[0]), found[1]) if found else None
 
 
 def _cut_markdown(text: str, _language: str, options: ChunkOptions) -> Cut:
@@ -88,6 +93,16 @@ def _cut_component_file(text: str, language: str, path: str, options: ChunkOptio
     return pieces_of_component(text, language, path, options, _cut_part)
 
 
+def _cut_data(text: str, language: str, options: ChunkOptions) -> Cut:
+    pieces, warnings = pieces_of_data(text, language, options)
+    return with_programs(text, pieces, language), warnings
+
+
+def _cut_notebook(text: str, language: str, options: ChunkOptions) -> Cut:
+    pieces, warnings = pieces_of_notebook(text, language, options)
+    return with_cells(text, pieces, options, _cut_part), warnings
+
+
 def _cut_page(text: str, language: str, options: ChunkOptions) -> Cut:
     return with_scripts(text, pieces_of_html(text, language, options), options, _cut_part)
 
@@ -110,8 +125,8 @@ LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
     Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reach=_DATA_REACH, reads=is_openapi),
-    Chunker("data", frozenset({"json", "yaml", "toml"}), pieces_of_data, reach=_DATA_REACH),
-    Chunker("notebook", frozenset({"jupyter"}), pieces_of_notebook, parses=False),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), _cut_data, reach=_DATA_REACH),
+    Chunker("notebook", frozenset({"jupyter"}), _cut_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
     Chunker("code", frozenset(BY_NAME), _cut_code, parses=False),

@@ -2,6 +2,7 @@
 
 __all__ = [
     "asciidoc",
+    "cells",
     "headed",
     "logs",
     "markdown",

@@ -1,3 +1,3 @@
 """Cut files that hold several languages: components, templates, pages with scripts, and programs inside other files."""
 
-__all__ = ["components", "page_scripts", "templates"]
+__all__ = ["cells", "components", "configuration", "page_scripts", "strings", "templates"]

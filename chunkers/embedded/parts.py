@@ -56,12 +56,14 @@ class Name(NamedTuple):
         name: qualified.
         kind: as in `Piece.kind`.
         start, end: characters of the file, from the first of its declaration to its end.
+        at: the first character of the name, if not on the first line.
     """
 
     name: str
     kind: str
     start: int
     end: int
+    at: int = -1
 
 
 def language_named(name: str, default: str) -> str:
@@ -210,7 +212,7 @@ def with_names(text: str, pieces: Sequence[Piece], names: Iterable[Name]) -> lis
         line, position = line + text.count("\n", position, it.start), it.start
         last = line + text.count("\n", it.start, max(it.end - 1, it.start))
         added.setdefault(max(bisect_right(starts, it.start) - 1, 0), []).append(
-            Definition(it.name, it.kind, line, line, last)
+            Definition(it.name, it.kind, line, line + text.count("\n", it.start, max(it.at, it.start)), last)
         )
     for number, own in added.items() if pieces else ():
         piece = result[number]

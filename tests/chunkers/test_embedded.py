@@ -1,5 +1,6 @@
 """Files of several languages: every part is cut by its own, at its place in the file."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,10 @@ EXPECTED = {
         1-4 template shop.name
         6-13 template shop.labels
     """,
+    "ci.yml": """
+        1-1 key on
+        2-19 key jobs
+    """,
     "deploy.yml.j2": """
         1-3 key name
         4-7 key scale
@@ -88,6 +93,9 @@ EXPECTED = {
         25-28 function find
         29-31 block content
         32-32 block content
+    """,
+    "playbook.yml": """
+        1-10 key [Web servers]
     """,
     "show.blade.php": """
         1-3 block title
@@ -186,6 +194,12 @@ def test_a_file_of_several_languages_is_cut_at_the_symbols_of_each(name: str) ->
         ("Counter.razor", "Increment", "method", "private async Task Increment"),
         ("Counter.razor", "Reset", "method", "private Task Reset"),
         ("show.blade.php", "content", "block", "@section('content')"),
+        ("ci.yml", "build", "job", "build:"),
+        ("ci.yml", "Run all tests", "step", "- name: Run all"),
+        ("ci.yml", "retry", "function", "retry() {"),
+        ("ci.yml", "publish", "job", "publish:"),
+        ("playbook.yml", "Install the proxy", "task", "- name: Install"),
+        ("playbook.yml", "Copy certificates", "task", "name: Copy"),
         ("users.hbs", "row", "template", "{{#*inline"),
         ("Blog.astro", "posts", "function", "async function posts"),
         ("Blog.astro", "Props.tag", "property", "tag?: string"),
@@ -274,6 +288,53 @@ def test_a_page_of_documentation_with_a_small_script_stays_documentation() -> No
     assert {it.metadata.source_type for it in chunks_of("guide.html", text)} == {"documentation"}
 
 
+def test_services_and_resources_are_symbols() -> None:
+    compose = "services:\n  web:\n    image: a\n  db:\n    image: b\n"
+    assert definitions_of("compose.yml", compose) == {"web": ("service", 2), "db": ("service", 4)}
+    resource = "apiVersion: v1\nkind: Service\nmetadata:\n  name: shop\n"
+    assert definitions_of("service.yaml", resource) == {"shop": ("service", 4)}
+    gitlab = "stages: [test]\nunit:\n  script:\n    - make\n"
+    assert definitions_of(".gitlab-ci.yml", gitlab) == {"unit": ("job", 2)}
+
+
+def test_other_data_have_no_such_symbols() -> None:
+    assert definitions_of("values.yaml", "jobs:\n  one: 1\nname: x\n") == {}
+
+
+def test_tagged_strings_define_operations_fragments_and_tables() -> None:
+    script = (
+        "const A = gql`\n  query AllUsers {\n    users { ...UserName }\n  }\n  fragment UserName on User { n }\n`\n"
+    )
+    names = definitions_of("queries.ts", script)
+    assert names["AllUsers"] == ("query", 2)
+    assert names["UserName"] == ("fragment", 5)
+    ruby = (
+        "class A\n  def up\n    execute <<~SQL\n      CREATE TABLE IF NOT EXISTS orders (id int)\n    SQL\n  end\nend\n"
+    )
+    assert definitions_of("setup.rb", ruby)["orders"] == ("table", 4)
+
+
+def test_a_string_without_a_tag_defines_nothing() -> None:
+    assert "orders" not in definitions_of("a.js", "const a = `create table orders (id int)`\n")
+
+
+def test_code_cells_of_a_notebook_have_their_symbols_in_spite_of_magics() -> None:
+    cells = [
+        "%load_ext autoreload\n!pip install x\nfiles = !ls\n\ndef load(path):\n    return path\n",
+        "%%time\nclass Model:\n    def fit(self):\n        return 1\n",
+        "%%bash\ndeploy() {\n  echo\n}\n",
+        "%%javascript\nfunction draw() {\n  return 2\n}\n",
+    ]
+    written = [
+        {"cell_type": "code", "source": it.splitlines(keepends=True), "outputs": [], "metadata": {}} for it in cells
+    ]
+    metadata = {"language_info": {"name": "python"}}
+    text = json.dumps({"cells": written, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    names = definitions_of("a.ipynb", text)
+    assert {"load", "Model", "Model.fit", "deploy", "draw"} == names.keys()
+    assert all(name.rpartition(".")[2] in text.split("\n")[line - 1] for name, (_, line) in names.items())
+
+
 WORDS = st.sampled_from(
     [
         *(
@@ -333,7 +394,14 @@ WORDS = st.sampled_from(
             "#}",
             "{{",
         ),
-        *("function f() { return 'a long enough text for a script of its own, of eighty characters'; }", "key: ", "- "),
+        *(
+            "function f() { return 'a long enough text for a script of its own, of eighty characters'; }",
+            "key: ",
+            "- ",
+            "jobs:\n  a:\n    steps:\n",
+            "      - name: b\n",
+            "run: |\n",
+        ),
         *("defineProps<{ a: string }>()", "let { q } = $props()", "$: z = 1", "\r\n", "\t"),
     ]
 )
