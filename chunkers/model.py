@@ -100,8 +100,8 @@ class ChunkOptions:
     )
     max_parse_bytes: int = option(
         1_000_000,
-        "Larger programs are parsed in parts, where their language allows it. Others, and JSON, YAML and TOML 4 times as"
-        " large, are cut at lines.",
+        "Larger programs are parsed in parts, where their language allows it. Others, and JSON, YAML and TOML 4 times"
+        " as large, are cut at lines.",
         at_least=0,
         at_most=16_000_000,
     )

@@ -2,7 +2,6 @@
 
 __all__ = [
     "asciidoc",
-    "cells",
     "headed",
     "logs",
     "markdown",
