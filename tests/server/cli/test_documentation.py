@@ -27,7 +27,11 @@ def declared() -> dict[str, set[str]]:
     """The options of the commands themselves, but --help, which each has; those that help hides are other names."""
     return {
         name: {
-            option for parameter in command.params if isinstance(parameter, click.Option) for option in parameter.opts
+            option
+            for parameter in command.params
+            if isinstance(parameter, click.Option)
+            for option in parameter.opts
+            if option.startswith("--")
         }
         for name, command in commands()
         if not command.hidden
