@@ -64,11 +64,13 @@ class Tree:
     def __init__(self, place: Path) -> None:
         self._place = place
         self._synced: dict[Path, _Version] = {}
+        # Of a store's hundreds of files a few dozen are folders, and each update looks at these several times.
+        self._folders: dict[Path, int] = {}
         self._lock = threading.Lock()
 
     def note(self) -> None:
         """Treat everything present as synced."""
-        self._synced = dict(self._versions())
+        self._keep(dict(self._versions()))
 
     def sync(self) -> None:
         """Flush new files and folders to disk, each folder after its content.
@@ -81,13 +83,15 @@ class Tree:
             new = [path for path, version in there.items() if self._synced.get(path) != version]
             _sync_each(sync_file, [path for path in new if not there[path].is_folder])
             _sync_each(sync_folder, [path for path in new if there[path].is_folder])
-            self._synced = there
+            self._keep(there)
+
+    def _keep(self, there: "dict[Path, _Version]") -> None:
+        self._folders = {path: version.changed for path, version in there.items() if version.is_folder}
+        self._synced = there
 
     def sync_names(self) -> None:
         """Sync if names have come or gone, or nothing was synced yet; otherwise takes a fraction of a millisecond."""
-        if not self._synced or any(
-            version.is_folder and _changed(path) != version.changed for path, version in self._synced.items()
-        ):
+        if not self._synced or any(_changed(path) != before for path, before in self._folders.items()):
             self.sync()
 
     def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
