@@ -24,7 +24,7 @@ _DIGITS = re.compile(rf"\#({_NUMBER})|!({_NUMBER})")
 _COMMENT = re.compile(
     r"(?:(?<![:\w])//|/\*|^[ \t]{0,200}\*(?=\s)|(?:^|\s)\#+(?=\s)|(?:^|\s)--(?=\s)|(?:^|\s);+\s|(?:^|\s)%+\s|<!--)"
 )
-_SIGNS = ("#", "GH-", "/issues/", "/pull", "/merge_requests/", "/discussions/", "!")
+_ANY = re.compile(r"[#!][1-9]|GH-[1-9]|/(?:issues|pulls?|merge_requests|discussions)/[1-9]")
 _PROSE = frozenset({"documentation", "javadoc", "issue"})
 # Here a number behind "#" is a colour, also in comments.
 _COLOURS = frozenset({"css", "scss", "less", "stylus", "html", "xml", "svg"})
@@ -42,7 +42,7 @@ def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
         text: of a chunk, as people read it.
         source_type, language: see `Metadata`.
     """
-    if not any(sign in text for sign in _SIGNS):
+    if not _ANY.search(text):
         return ()
     found = sorted(_found(text, source_type, language))
     return tuple(dict.fromkeys(name for _, name in found))[:_MOST]
