@@ -147,7 +147,7 @@ MORE = {
 """Languages without a row, by suffix: all of them code."""
 
 NAMES = {
-    **dict.fromkeys(("BUILD", "WORKSPACE", "BUCK", "Tiltfile"), "bazel"),
+    **dict.fromkeys(("BUILD", "WORKSPACE", "BUCK", "Tiltfile"), "starlark"),
     **dict.fromkeys(("SConstruct", "SConscript", "Snakefile", "wscript"), "python"),
     **dict.fromkeys(("PKGBUILD", "APKBUILD", ".envrc"), "bash"),
     **dict.fromkeys(("Kbuild", "BSDmakefile"), "make"),

@@ -93,7 +93,7 @@ def add_losses(losses: Losses, text: str, language: str, pattern: re.Pattern[str
         losses.lost += len(lines)
         return
     losses.lost += len({row for first, last in lost_rows(program.root) for row in range(first, last + 1)})
-    ours = [it for _, it in definitions_of(program.marks, program.source)]
+    ours = [it for _, it in definitions_of(program.marks, program.language, program.source)]
     losses.definitions += len(ours)
     spans = [(it.first_line, it.end_line, f".{it.name}") for it in ours]
     losses.found += sum(

@@ -125,7 +125,7 @@ def test_one_long_line_among_many_is_not_minified() -> None:
         ("run.bat", "batch"),
         ("policy.rego", "rego"),
         ("PAY.COB", "cobol"),
-        ("pkg/BUILD", "bazel"),
+        ("pkg/BUILD", "starlark"),
         ("view.jsp", "template"),
         ("a.capnp", "capnp"),
         ("a.fbs", "flatbuffers"),
