@@ -69,7 +69,8 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         return best
     parts = _parts_to_blank(best.data, language, parse, deadline)
     pieced = best
-    for bodies in (parts.bodies, sorted([*parts.bodies, *parts.doubtful])):
+    further = sorted([*parts.bodies, *parts.doubtful])
+    for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
         data = _without(best.data, [*parts.heads, *bodies])
         found = parse(data)
         if found is not None:
@@ -161,18 +162,20 @@ class _Blanks(NamedTuple):
         bodies: bodies and statements in bodies that can't be read, without the braces of the body.
         doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
         lost: those of the heads that are whole declarations.
+        entered: whole bodies of functions of which only statements are blank.
     """
 
     heads: list[Span]
     bodies: list[Span]
     doubtful: list[Span]
     lost: list[Span]
+    entered: list[Span]
 
 
 def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
     unread = language.unread
-    blanks = _Blanks([], [], [], [])
+    blanks = _Blanks([], [], [], [], [])
     waiting = [_Part(segment) for segment in segments_of(source, unread)[::-1]] if unread else []
     while waiting and thread_time() < deadline:
         part = waiting.pop()
@@ -196,6 +199,8 @@ def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadlin
         tail = source[segment.closes : segment.end] + b"\n" + part.after
         if segment.inner and outer.is_clean and len(head) < _LONGEST_HEADER:
             is_local = part.is_local or not outer.has_members
+            if is_local and not part.is_local:
+                blanks.entered.append((segment.opens + 1, segment.closes))
             is_doubtful = part.is_doubtful or (is_local and read is not None)
             waiting += [_Part(inner, head, tail, is_local, is_doubtful) for inner in segment.inner[::-1]]
         else:
