@@ -1,5 +1,6 @@
 """Define the rows of R, Julia and MATLAB."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -329,10 +330,18 @@ def _matlab_events(node: "Node", source: bytes) -> "Iterator[Part]":
                     yield Part("constant", text_of(name, source), value, name)
 
 
+_CHAIN = re.compile(rb"(?<![\w.])(?:\w++\.){500}")
+
+
+def _chains_fields(source: bytes) -> bool:
+    # 100,000 fields of fields overflow the stack of the grammar's library; 2,000 did not.
+    return nests_expressions(source) or _CHAIN.search(source) is not None
+
+
 MATLAB = Language(
     name="matlab",
     grammar=("tree_sitter_matlab", "language"),
-    unsafe=nests_expressions,
+    unsafe=_chains_fields,
     rules={
         **inlined("class", "class_definition"),
         **dict.fromkeys(("function_definition", "function_signature"), _matlab_function),
