@@ -1,5 +1,6 @@
 """Define the rows of R, Julia and MATLAB."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -243,6 +244,15 @@ _JULIA_DEFINING = frozenset({"function_definition", "struct_definition", "assign
 }
 
 
+def _julia_fields(node: "Node", source: bytes) -> "Iterator[Part]":
+    # A rule of expressions must not ask for a parent: in a deep tree that overflows the stack of the library.
+    block = child_of_type(node, "block")
+    for field in block.named_children if block is not None else ():
+        name = _julia_field_name(field) if field.type in ("typed_expression", "identifier") else None
+        if name is not None:
+            yield Part("property", text_of(name, source), field, name)
+
+
 def _julia_enum_values(node: "Node", source: bytes) -> "Iterator[Part]":
     arguments = child_of_type(node, "macro_argument_list")
     if arguments is None or text_of(node.named_children[0], source) not in ("@enum", "@enumx"):
@@ -273,7 +283,6 @@ JULIA = Language(
         **dict.fromkeys(("function_definition", "macro_definition"), _julia_function),
         "assignment": _julia_assignment,
         "const_statement": _julia_constant,
-        **dict.fromkeys(("typed_expression", "identifier"), _julia_field),
         "macrocall_expression": _julia_macro_call,
         "call_expression": _julia_call,
         **role(COMMENT, "line_comment", "block_comment", "string_literal", "prefixed_string_literal"),
@@ -286,7 +295,7 @@ JULIA = Language(
         bodies=frozenset({"block"}),
         clauses=frozenset({"assignment"}),
         loose=frozenset({"abstract_definition", "primitive_definition"}),
-        parts={"macrocall_expression": _julia_enum_values},
+        parts={"macrocall_expression": _julia_enum_values, "struct_definition": _julia_fields},
     ),
 )
 
@@ -321,10 +330,18 @@ def _matlab_events(node: "Node", source: bytes) -> "Iterator[Part]":
                     yield Part("constant", text_of(name, source), value, name)
 
 
+_CHAIN = re.compile(rb"(?<![\w.])(?:\w++\.){500}")
+
+
+def _chains_fields(source: bytes) -> bool:
+    # 100,000 fields of fields overflow the stack of the grammar's library; 2,000 did not.
+    return nests_expressions(source) or _CHAIN.search(source) is not None
+
+
 MATLAB = Language(
     name="matlab",
     grammar=("tree_sitter_matlab", "language"),
-    unsafe=nests_expressions,
+    unsafe=_chains_fields,
     rules={
         **inlined("class", "class_definition"),
         **dict.fromkeys(("function_definition", "function_signature"), _matlab_function),
