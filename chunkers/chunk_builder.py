@@ -2,12 +2,17 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cqm.chunkers.metadata import metadata_of
 from cqm.chunkers.model import Chunk, Document, Piece
 
 _ID_DIGITS = 32
+_LONGEST_NAME = 400
+"""Characters kept of a qualified name, its last ones. A file may enclose all of its chunks in one name of any length:
+names would then grow with the square of the file. Of 20,784 chunks of 19 repositories, the longest has 224."""
+_LONGEST_CONTEXT = 8_000
+"""Characters kept of a context, for the same reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
         if parent >= 0:
             children.setdefault(parent, []).append(ids[index])
     position, byte, line = 0, 0, 1
-    for index, piece in enumerate(pieces):
+    for index, cut in enumerate(pieces):
+        piece = _bounded(cut)
         start = piece.start - piece.overlap
         if start != position:
             byte += _bytes_between(text, position, start)
@@ -116,6 +122,19 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
         )
         # The next chunk may begin further above, but not before this one and its repeated part.
         position, byte, line = piece.end, byte + size, line + breaks
+
+
+def _bounded(piece: Piece) -> Piece:
+    """Return a piece without the outer parts of names, and the end of a context, that are far too long."""
+    names = (piece.symbol, *piece.defines, *(it.name for it in piece.definitions))
+    if max(map(len, names)) <= _LONGEST_NAME and len(piece.context) <= _LONGEST_CONTEXT:
+        return piece
+    return piece._replace(
+        context=piece.context[:_LONGEST_CONTEXT],
+        symbol=piece.symbol[-_LONGEST_NAME:],
+        defines=tuple(name[-_LONGEST_NAME:] for name in piece.defines),
+        definitions=tuple(replace(it, name=it.name[-_LONGEST_NAME:]) for it in piece.definitions),
+    )
 
 
 def utf8(text: str) -> bytes:

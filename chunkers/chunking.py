@@ -1,21 +1,28 @@
 """Chunk a document: the one entry to all chunkers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from time import perf_counter
 
 from cqm.chunkers.chunk_builder import Outline, completed
 from cqm.chunkers.detect import language_of
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, ChunkStatistics, Document
 from cqm.chunkers.strategies.content import outline_by_content
+from cqm.chunkers.strategies.options import options_for
 from cqm.chunkers.strategies.rules import check
+from cqm.chunkers.strategies.semantic import Embed
 from cqm.chunkers.strategies.table import Options, Strategy, strategy_of
 from cqm.chunkers.tokens import estimate
 
 _OVERSIZE_PERCENT = 150
 
 
-def chunk(document: Document, options: Options = ChunkOptions()) -> ChunkReport:  # noqa: B008 - frozen
+def chunk(
+    document: Document,
+    options: Options = ChunkOptions(),  # noqa: B008 - frozen
+    embed: Embed | None = None,
+) -> ChunkReport:
     r"""Cut a document into chunks, with statistics and warnings.
 
         report = chunk(Document("a.py", "def f():\n    return 1\n"))
@@ -27,12 +34,14 @@ def chunk(document: Document, options: Options = ChunkOptions()) -> ChunkReport:
 
     Parameters:
         document: its language is detected if it names none.
-        options: their type chooses the strategy; `ChunkOptions` cuts by content.
+        options: their type chooses the strategy; `ChunkOptions` cuts by content, or by the first rule for the document.
+        embed: for a rule with the strategy "semantic".
 
     Raises:
         ChunkOptionError: an option is outside its range.
     """
     began = perf_counter()
+    document, options = _settled(document, options, embed)
     strategy = strategy_of(options)
     outline = _outline(document, strategy, options)
     chunks = tuple(completed(document, outline))
@@ -47,17 +56,25 @@ def chunks_of(document: Document, options: Options = ChunkOptions()) -> Iterator
     Raises:
         ChunkOptionError: an option is outside its range; raised before the first chunk is asked for.
     """
+    document, options = _settled(document, options)
     return completed(document, _outline(document, strategy_of(options), options))
+
+
+def _settled(document: Document, options: Options, embed: Embed | None = None) -> tuple[Document, Options]:
+    """Return the document with its language, and the options of the rule that is for it."""
+    text = document.text
+    language = document.language or dialect_of(language_of(document.path, text), text)
+    if isinstance(options, ChunkOptions) and options.rules:
+        options = options_for(document.path, language, options, embed)
+    return replace(document, language=language), options
 
 
 def _outline(document: Document, strategy: Strategy, options: Options) -> Outline:
     check(options, strategy.rules)
-    text = document.text
-    language = document.language or dialect_of(language_of(document.path, text), text)
     # A component is named after its file.
     if isinstance(options, ChunkOptions):
-        return outline_by_content(text, language, options, document.path)
-    return strategy.outline(text, language, options)
+        return outline_by_content(document.text, document.language, options, document.path)
+    return strategy.outline(document.text, document.language, options)
 
 
 def _statistics(chunks: tuple[Chunk, ...], seconds: float) -> ChunkStatistics:

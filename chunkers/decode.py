@@ -1,13 +1,15 @@
 """Decode a file's bytes by a declared policy.
 
-    1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text.
+    1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text. Without a mark, text
+       with a NUL as nearly every other byte is UTF-16.
     2. Otherwise valid UTF-8 is UTF-8. A NUL is a character like any other here.
     3. Otherwise, if the bytes have a line end, charset-normalizer tries the legacy encodings of `_LEGACY`. The cleanest
        reading wins if less than `_MOST_MESS` of it looks wrong; between equally clean readings the one with more
        resemblance to a language wins, then the earlier one in the table.
     4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
 
-UTF-16 and UTF-32 without a mark are not detected: their NUL bytes make them binary, as in git.
+UTF-32 without a mark, and UTF-16 of other than Western text, are not detected: their NUL bytes make them binary, as in
+git.
 """
 
 import codecs
@@ -39,6 +41,10 @@ _LEGACY = _MULTI_BYTE + _SINGLE_BYTE
 
 # charset-normalizer's own limit is 0.2; real texts in the right encoding measured at most 0.13.
 _MOST_MESS = 0.15
+
+# Bytes, and the share of NUL bytes on one side: comments may be in another script.
+_LEAST_UTF16 = 16
+_LEAST_NULS = 0.7
 
 # Smaller differences are noise from a short comment in a long file.
 _SAME_MESS = 0.01
@@ -74,8 +80,10 @@ def is_binary(head: bytes) -> bool:
     """
     if head.startswith(tuple(mark for mark, _ in _MARKS)):
         return False
-    if head.startswith(_SIGNATURES) or b"\x00" in head:
+    if head.startswith(_SIGNATURES) or (b"\x00" in head and not _unmarked_utf16(head)):
         return True
+    if b"\x00" in head:
+        return False
     controls = len(head) - len(head.translate(None, _CONTROL_BYTES))
     return controls > len(head) * _MOST_CONTROL
 
@@ -92,17 +100,36 @@ def decode(data: bytes) -> Decoded:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decode_marked(data[len(mark) :], encoding)
+    if encoding := _unmarked_utf16(data[:HEAD_BYTES]):
+        return _decode_marked(data, encoding)
     try:
         return Decoded(data.decode(), "utf-8")
     except UnicodeDecodeError:
         return _decode_legacy(data)
 
 
+def _unmarked_utf16(head: bytes) -> str:
+    """Return the encoding of a text in UTF-16 without a mark; empty for anything else.
+
+    Nearly all of the bytes on one side are NUL, none on the other, and the text has lines and no control characters.
+    """
+    head = head[: len(head) // 2 * 2]
+    if b"\x00" not in head or len(head) < _LEAST_UTF16:
+        return ""
+    for encoding, high, low in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if high.count(0) < _LEAST_NULS * len(high) or 0 in low:
+            continue
+        text = head.decode(encoding, "ignore")
+        is_clean = not any(character < " " and character not in "\t\n\r\f" for character in text)
+        return encoding if is_clean and "\n" in text else ""
+    return ""
+
+
 def _decode_marked(data: bytes, encoding: str) -> Decoded:
     try:
         return Decoded(data.decode(encoding), encoding)
     except UnicodeDecodeError as error:
-        message = f"The byte order mark says {encoding}, but byte {error.start} is not valid in it."
+        message = f"The beginning says {encoding}, but byte {error.start} is not valid in it."
         raise UndecodableError(message, remedy="Save the file as UTF-8.") from error
 
 

@@ -5,7 +5,8 @@ import io
 import re
 from dataclasses import dataclass
 
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.contents.guess import MORE, NAMES, by_content, by_suffix, is_markdown
+from cqm.chunkers.languages.table import LANGUAGES
 
 MARKDOWN = "markdown"
 TEXT = "text"
@@ -41,46 +42,27 @@ PROSE_FORMATS = (
 
 _OTHER_FORMATS = (
     Format(MARKDOWN, (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".mdc", ".qmd", ".rmd")),
-    Format("ada", (".adb", ".ads")),
     Format("assembly", (".s", ".asm")),
     Format("astro", (".astro",)),
     Format("awk", (".awk", ".gawk")),
-    Format("bazel", (".bzl", ".bazel", ".star")),
     Format("bicep", (".bicep",)),
     Format("bison", (".y", ".yy")),
-    Format("clojure", (".clj", ".cljs", ".cljc", ".edn")),
-    Format("cmake", (".cmake",), ("cmakelists.txt",)),
     Format("codeowners", (), ("codeowners",)),
     Format("coffeescript", (".coffee",)),
     Format("crystal", (".cr",)),
     Format("csv", (".csv", ".tsv", ".tab")),
-    Format("cuda", (".cu", ".cuh")),
     Format("d", (".d",)),
-    Format("dart", (".dart",)),
     Format("diff", (".diff", ".patch")),
-    Format("dockerfile", (".dockerfile",), ("dockerfile", "containerfile")),
     Format("elm", (".elm",)),
-    Format("erlang", (".erl", ".hrl")),
     Format("fish", (".fish",)),
-    Format("fortran", (".f", ".f90", ".f95", ".f03", ".for")),
-    Format("fsharp", (".fs", ".fsi", ".fsx")),
+    Format("fennel", (".fnl",)),
     Format("gleam", (".gleam",)),
-    Format("glsl", (".glsl", ".vert", ".frag", ".hlsl", ".wgsl")),
     Format("gomod", (), ("go.mod", "go.work")),
-    Format("graphql", (".graphql", ".gql", ".graphqls")),
-    Format("groovy", (".groovy", ".gradle", ".gvy"), ("jenkinsfile",)),
     Format("handlebars", (".hbs", ".handlebars", ".mustache")),
     Format("haml", (".haml",)),
-    Format("hcl", (".hcl", ".tf", ".tfvars", ".nomad")),
     Format("html", (".html", ".htm", ".xhtml")),
-    Format(
-        "ini",
-        (".ini", ".cfg", ".conf", ".cnf", ".service", ".desktop"),
-        (".editorconfig", ".gitconfig", ".gitmodules", ".npmrc", ".pylintrc", ".flake8", ".coveragerc"),
-    ),
     Format("janet", (".janet",)),
     Format("jinja", (".j2", ".jinja", ".jinja2")),
-    Format("julia", (".jl",)),
     Format(
         "json",
         (
@@ -90,33 +72,20 @@ _OTHER_FORMATS = (
         (".babelrc", ".eslintrc", ".prettierrc", ".swcrc", "composer.lock", "flake.lock"),
     ),
     Format("jupyter", (".ipynb",)),
-    Format("just", (".just",), ("justfile",)),
-    Format("less", (".less",)),
     Format("liquid", (".liquid",)),
-    Format("lisp", (".lisp", ".lsp", ".cl", ".el", ".scm", ".ss", ".rkt", ".fnl")),
-    Format("make", (".mk", ".mak", ".make"), ("makefile", "gnumakefile")),
     Format("meson", (), ("meson.build", "meson_options.txt")),
     Format("nginx", (".nginx",), ("nginx.conf",)),
     Format("nim", (".nim", ".nims")),
-    Format("nix", (".nix",)),
-    Format("ocaml", (".ml", ".mli", ".mll", ".mly")),
-    Format("pascal", (".pas", ".pp", ".dpr")),
     Format("pdf", (".pdf",)),
-    Format("perl", (".pl", ".pm", ".t")),
     Format("prisma", (".prisma",)),
     Format("prolog", (".prolog",)),
-    Format("properties", (".properties",)),
-    Format("protobuf", (".proto",)),
     Format("puppet", (".epp",)),
     Format("purescript", (".purs",)),
-    Format("r", (".r",)),
     Format("razor", (".cshtml", ".razor")),
     Format("reason", (".re", ".rei", ".res")),
-    Format("scss", (".scss", ".sass")),
-    Format("solidity", (".sol",)),
+    Format("sass", (".sass",)),
     Format("stylus", (".styl",)),
     Format("svelte", (".svelte",)),
-    Format("systemverilog", (".v", ".sv", ".svh", ".vhd", ".vhdl")),
     Format("tcl", (".tcl",)),
     Format("blade", (".blade.php",)),
     Format(
@@ -128,9 +97,10 @@ _OTHER_FORMATS = (
     ),
     Format("thrift", (".thrift",)),
     Format("toml", (".toml",), ("cargo.lock", "poetry.lock", "pdm.lock", "uv.lock", "pipfile")),
-    Format("vim", (".vim",), (".vimrc", "vimrc")),
+    Format("vhdl", (".vhd", ".vhdl")),
     Format("visualbasic", (".vb", ".vbs", ".bas")),
     Format("vue", (".vue",)),
+    Format("wgsl", (".wgsl",)),
     Format(
         "xml",
         (
@@ -156,23 +126,28 @@ _OTHER_FORMATS = (
 # Interpreters unknown to identify, or under another name there. Other shells are close enough to be read as one.
 _INTERPRETERS = {
     "ash": "bash",
+    "bb": "clojure",
     "bun": "typescript",
     "csh": "bash",
     "dash": "bash",
     "deno": "typescript",
     "elixir": "elixir",
+    "escript": "erlang",
     "fish": "fish",
     "groovy": "groovy",
+    "guile": "scheme",
     "gawk": "awk",
     "julia": "julia",
     "kotlin": "kotlin",
     "ksh": "bash",
     "lua": "lua",
     "luajit": "lua",
+    "octave": "matlab",
     "pwsh": "powershell",
     "rscript": "r",
     "runghc": "haskell",
     "runhaskell": "haskell",
+    "sbcl": "commonlisp",
     "scala": "scala",
     "sh": "bash",
     "swift": "swift",
@@ -181,6 +156,8 @@ _INTERPRETERS = {
     "tsx": "typescript",
     "zsh": "bash",
 }
+
+_SUFFIX = re.compile(r"(?!\d+$)\w[\w+-]{0,14}")
 
 _LEADING_LINES = 20
 _LEADING_CHARACTERS = 4000
@@ -215,7 +192,8 @@ _MINIFIED_SIZE = 5_000
 def language_of(path: str, head: str = "") -> str:
     """Return a file's language: a name of `LANGUAGES`, "markdown", "text" or another text format.
 
-    The whole name decides, then the longest known suffix, then the shebang.
+    The whole name decides, then the longest known suffix, then the shebang, then the content: it tells languages of one
+    suffix apart, Markdown in a ".txt", and a program of an unknown language ("code") from text.
 
         language_of("src/App.tsx")                    # "tsx"
         language_of("Dockerfile.dev")                 # "dockerfile"
@@ -225,19 +203,21 @@ def language_of(path: str, head: str = "") -> str:
         path: with "/" between parts; only the last part counts.
         head: the first line of the text, or more; empty if unknown.
     """
-    name = path.rpartition("/")[2].lower()
-    by_name, by_suffix = _tables()
-    if name in by_name:
-        return by_name[name]
+    written = path.rpartition("/")[2]
+    name = written.lower()
+    by_name, suffixes = _tables()
+    language = NAMES.get(written) or by_name.get(name, "")
     # Suffixes of two parts (".d.ts") come before those of one; "Dockerfile.dev" is a Dockerfile.
     parts = name.split(".")
-    for first in range(1, len(parts)):
-        suffix = "." + ".".join(parts[first:])
-        if suffix in by_suffix:
-            return by_suffix[suffix]
-    if len(parts) > 1 and parts[0] in by_name:
-        return by_name[parts[0]]
-    return _language_of_shebang(head) or TEXT
+    suffix = next((it for first in range(1, len(parts)) if (it := "." + ".".join(parts[first:])) in suffixes), "")
+    if not language and suffix:
+        language = by_suffix(suffix, suffixes[suffix], head)
+    if not language and len(parts) > 1:
+        language = by_name.get(parts[0], "")
+    if not language:
+        last = f".{parts[-1]}" if len(parts) > 1 and _SUFFIX.fullmatch(parts[-1]) else ""
+        language = _language_of_shebang(head) or by_suffix(last, "", head) or by_content(last, head) or TEXT
+    return MARKDOWN if language == TEXT and head and is_markdown(head) else language
 
 
 def is_generated(path: str, text: str) -> bool:
@@ -263,8 +243,8 @@ def _tables() -> tuple[dict[str, str], dict[str, str]]:
     # Languages with a grammar come last: they win over a format of the same name or suffix.
     rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}
-    by_suffix = {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
-    return by_name, by_suffix
+    suffixes = MORE | {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
+    return by_name, suffixes
 
 
 def _language_of_shebang(head: str) -> str:

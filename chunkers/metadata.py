@@ -5,11 +5,17 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
+from cqm.chunkers.contents.links import issues_in
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
+SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
+"""Those that a language or format has; see `source_type_of`."""
+
+REFERENCE = "reference"
+"""Kind of the sections of a page which a tool made of documentation comments."""
 
 PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
 """Source types of nothing but prose; in the others, comments are prose."""
@@ -21,6 +27,7 @@ _CONFIGURATION = (
     "hcl",
     "ini",
     "json",
+    "kdl",
     "nginx",
     "openapi",
     "properties",
@@ -40,13 +47,14 @@ _SOURCE_TYPES = {
 # Kinds of pieces which differ from the text around them: comments on code, records of a tracker in JSON.
 _SOURCE_TYPES_OF_KINDS = {
     "javadoc": JAVADOC,
-    **dict.fromkeys(("issue", "pull request", "comment", "review", "review comment"), ISSUE),
+    **dict.fromkeys(("issue", "pull request", "merge request", "discussion"), ISSUE),
+    **dict.fromkeys(("comment", "answer", "review", "review comment"), ISSUE),
 }
 
 _MOST_CHARACTERS = 4_000
 """Longest beginning of a chunk used for detecting its natural language."""
 
-_TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type"}
+_TYPE_KINDS = TYPES | {"annotation", "record", "object", "protocol", "component", "type", "message", "service"}
 _MEMBER_KINDS = frozenset({"method", "constructor", "field", "property", "constant", "variable", "function", "event"})
 
 # Facts under another name than the schema's.
@@ -81,6 +89,7 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
     # The text is a surer sign than a page's declaration, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
+    facts = _with_issues(facts, document.text, piece, source_type, language)
     names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
     known: dict[str, Any] = {
         "source": document.source,
@@ -96,6 +105,16 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         "facts": facts,
     }
     return Metadata(**known | {name: value for name, value in own.items() if value})
+
+
+def _with_issues(
+    facts: Mapping[str, Fact], text: str, piece: Piece, source_type: str, language: str
+) -> Mapping[str, Fact]:
+    """Add the issues that a piece refers to; an issue's own number is among them."""
+    own = piece.content or text[piece.start : piece.end]
+    number = facts.get("number") if source_type == ISSUE else None
+    issues = (*((str(number),) if number else ()), *issues_in(own, source_type, language))
+    return {**facts, "issues": tuple(dict.fromkeys(issues))} if issues else facts
 
 
 def source_type_of(content_type: str) -> str:

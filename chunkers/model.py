@@ -99,7 +99,10 @@ class ChunkOptions:
         128, "Smaller neighbours are packed together; at most max_tokens.", at_least=0, at_most=8192
     )
     max_parse_bytes: int = option(
-        1_000_000, "Larger files are chunked by lines, without parsing.", at_least=0, at_most=16_000_000
+        1_000_000,
+        "Larger programs, and JSON, YAML and TOML 4 times as large, are chunked by lines, without parsing.",
+        at_least=0,
+        at_most=16_000_000,
     )
     overlap_percent: int = option(
         25,
@@ -108,6 +111,12 @@ class ChunkOptions:
         at_most=50,
     )
     apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
+    rules: tuple[str, ...] = option(
+        (),
+        "Other ways to cut some files; the first that fits counts. FILES STRATEGY:NAME=VALUE,NAME=VALUE, such as"
+        " docs/** hierarchical:child_tokens=512; FILES may be language:NAME or type:NAME too.",
+        kind="chunk rule",
+    )
     details: bool = False
 
 
@@ -172,6 +181,7 @@ class Definition:
         first_line: of the declaration, without comments, decorators and attributes above it; 1-based, as all three.
         line: with the declared name.
         end_line: last line of the symbol, inclusive.
+        is_guessed: whether only its lines tell it, since the grammar could not read them.
     """
 
     name: str
@@ -179,6 +189,7 @@ class Definition:
     first_line: int
     line: int
     end_line: int
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +269,8 @@ class Metadata:
         package, module: of the document, if its language has such; joined by ".".
         class_name, fqcn: of the enclosing or defined type: its own name, and with package and outer types.
         member: name of the function, method or field, without the type's.
-        facts: for some content types only: "page", "key_path", "number", "state", "labels", "line" ...
+        facts: for some content types only: "page", "key_path", "number", "state", "labels", "line" ... Of any type:
+            "issues", the numbers of issues it refers to, as "owner/name#number" those of other projects.
     """
 
     source: str = ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from cqm.chunkers.errors import QualityError
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Fact, Piece
-from cqm.chunkers.tokens import QUARTERS, quarters
+from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 
 LEAST_CHARACTERS = 50
 MOST_CHARACTERS, MOST_TOKENS = 2_048, 512
@@ -54,7 +54,9 @@ def gates(report: ChunkReport, options: ChunkOptions) -> tuple[Finding, ...]:
     characters = max(MOST_CHARACTERS, QUARTERS * options.max_tokens)
     small = [chunk for chunk in chunks if is_small(chunk.text)]
     parts, wholes = [it for it in small if it.total > 1], [it for it in small if it.total == 1]
-    large = [chunk for chunk in chunks if chunk.tokens > most or len(chunk.text) > characters]
+    # Where the text is an encoding, what people read of it counts.
+    read = [(chunk, chunk.content or chunk.text) for chunk in chunks]
+    large = [chunk for chunk, own in read if estimate(own) > most or len(own) > characters]
     bare = [chunk for chunk in chunks if is_meaningless(chunk.text)]
     found = (
         _finding("Q1", f"under {LEAST_CHARACTERS} characters, in a document with more", parts),

@@ -8,7 +8,6 @@ from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
 from cqm.chunkers.documents.asciidoc import pieces_of_asciidoc
 from cqm.chunkers.documents.logs import is_log, pieces_of_log
 from cqm.chunkers.documents.markdown import pieces_of_markdown
-from cqm.chunkers.documents.notebook import pieces_of_notebook
 from cqm.chunkers.documents.pdf import pieces_of_pdf
 from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
@@ -22,8 +21,9 @@ from cqm.chunkers.embedded.templates import LANGUAGES as TEMPLATES
 from cqm.chunkers.embedded.templates import is_templated, pieces_of_template
 from cqm.chunkers.github.pieces import pieces_of_github
 from cqm.chunkers.github.records import is_about_issues
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.notebooks.notebook import pieces_of_notebook
 from cqm.chunkers.pages.html import pieces_of_html
 from cqm.chunkers.pages.xml import pieces_of_xml
 from cqm.chunkers.structured.data import pieces_of_data
@@ -39,6 +39,7 @@ class Chunker:
         languages: accepted by this chunker.
         cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
         parses: whether `ChunkOptions.max_parse_bytes` applies.
+        reach: for one that parses, how many times as long a text may be.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
         cut_file: as `cut`, for files whose path tells of their content: its path comes before the options.
@@ -48,6 +49,7 @@ class Chunker:
     languages: frozenset[str]
     cut: Callable[[str, str, ChunkOptions], Cut | None]
     parses: bool = True
+    reach: int = 1
     reads: Callable[[str], bool] | None = None
     cut_file: Callable[[str, str, str, ChunkOptions], Cut | None] | None = None
 
@@ -113,13 +115,17 @@ def _cut_template_file(text: str, _language: str, path: str, options: ChunkOptio
     return pieces_of_template(text, path, options, _cut_part)
 
 
+_DATA_REACH = 4
+"""A tree of data takes up to 45 times the text's size in memory, and up to 2 s a megabyte."""
+
+
 LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 """For languages without a row, and for texts unreadable for their own chunker."""
 
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
-    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reads=is_openapi),
-    Chunker("data", frozenset({"json", "yaml", "toml"}), _cut_data),
+    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reach=_DATA_REACH, reads=is_openapi),
+    Chunker("data", frozenset({"json", "yaml", "toml"}), _cut_data, reach=_DATA_REACH),
     Chunker("notebook", frozenset({"jupyter"}), _cut_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
@@ -127,9 +133,9 @@ CHUNKERS = (
     Chunker("component", frozenset({VUE, SVELTE, ASTRO}), _cut_component, cut_file=_cut_component_file),
     Chunker("template", TEMPLATES, _cut_template, cut_file=_cut_template_file),
     Chunker("template", frozenset({"html"}), _cut_template, reads=is_templated, cut_file=_cut_template_file),
-    Chunker("html", frozenset({"html"}), _cut_page),
-    Chunker("xml", frozenset({"xml"}), pieces_of_xml),
-    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown),
+    Chunker("html", frozenset({"html"}), _cut_page, parses=False),
+    Chunker("xml", frozenset({"xml"}), pieces_of_xml, parses=False),
+    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False),
     Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
     Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
     Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),

@@ -33,10 +33,11 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
 from cqm.index.search.search import Page, Searching, find
 from cqm.index.search.symbols import FreshFiles, Reader, outline
-from cqm.index.search.usages import find_usages
+from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
 from cqm.index.status.status import describe, describe_building, freshness, going_on, read_building
+from cqm.index.text.globs import from_root
 from cqm.index.update.backfill import Improving
 from cqm.index.update.plan import count_differing, plan_update
 from cqm.index.update.updates import Updating
@@ -68,6 +69,7 @@ class Index:
         self._runs = Runs(folder)
         self._services = Services(options, variables)
         self._answers = AnswerCache(self._services.cache, options)
+        self._recent = RecentNames()
         self._lineage = Lineage(folder, options, variables)
         self._turns = Turns()
         self._workers = Workers(options.workers, root, source)
@@ -284,6 +286,12 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
+        root = self.root.as_posix()
+        query = replace(
+            query,
+            include=tuple(from_root(glob, root) for glob in query.include),
+            exclude=tuple(from_root(glob, root) for glob in query.exclude),
+        )
         with self._lineage.reading() as serving:
             # The files decide, and may differ from the index at any time: nothing of such an answer is kept.
             key = "" if query.mode.is_of_lines else self._answers.key(serving, query)
@@ -334,7 +342,7 @@ class Index:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth))
+            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth), self._recent)
 
     def outline(self, query: OutlineQuery) -> Outline:
         """List the symbols of a file, or the most used symbols of a folder.

@@ -1,3 +1,3 @@
 """Cut programs into chunks, one symbol a piece, by their syntax trees."""
 
-__all__ = ["enclosing", "layout", "outline", "packages", "pieces", "program", "signature", "source", "syntax"]
+__all__ = ["definitions", "enclosing", "outline", "packages", "pieces", "program", "signature", "source", "syntax"]

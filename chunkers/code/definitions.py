@@ -1,60 +1,160 @@
 """Tell where each symbol of an outline is defined."""
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
+from cqm.chunkers.code.outline import TYPES, Mark, Place, outline
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING
 from cqm.chunkers.model import Definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cqm.chunkers.code.outline import Mark
-    from cqm.chunkers.code.source import Source
-    from cqm.chunkers.languages.model import Part
+    from tree_sitter import Node
 
-_NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement"})
+    from cqm.chunkers.code.source import Source
+    from cqm.chunkers.languages.model import Language, Part
+
+_NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "extension"})
+_CLOSED = frozenset({COMMENT, LEADING, IMPORTS, "interface", "type", "struct", "enum"})
+"""Kinds without functions inside that their members do not tell."""
+
+_LOCAL = frozenset(
+    {"function", "method", "constructor", "class", "interface", "struct", "trait", "enum", "module", "type"}
+)
+_LOCAL_KINDS = _LOCAL | {COMPONENT, "macro"}
+"""Kinds of symbols inside functions which are definitions: no variables, no tests."""
+
+_CALLABLE = frozenset({"function", "method", "constructor", "test"})
+_MAX_DEPTH = 24
+"""Functions around a function; real code does not nest deeper."""
 _SEARCHED_ROWS = 12
 """Rows of a declaration to look for its name in: a return type or receiver may stand above it."""
 
+_COMMENTS = ("*", "/*", "//")
 
-def definitions_of(marks: "Iterable[Mark]", source: "Source") -> "Iterator[tuple[int, Definition]]":
+
+def definitions_of(
+    marks: "Iterable[Mark]", language: "Language", source: "Source"
+) -> "Iterator[tuple[int, Definition]]":
     """Yield the definition of each symbol with the first character of its node, in order.
 
     Parameters:
         marks: the outline of a document.
+        language: with the rules of the outline.
         source: the text.
     """
-    waiting = [*marks][::-1]
+    waiting = [(mark, "", 0, False) for mark in [*marks][::-1]]
+    told: set[str] = set()
     while waiting:
-        mark = waiting.pop()
-        if mark.name and mark.kind not in _NO_DEFINITIONS and not _is_addition(mark):
-            first = declared_row(mark)
-            line = _row_of_name(mark.name.rpartition(".")[2] or mark.name, first, mark.last, source)
-            yield source.starts[mark.first], Definition(mark.name, mark.kind, first + 1, line + 1, mark.last + 1)
-            if rule := mark.nodes.parts.get(mark.node.type):
-                yield from _parts_of(mark, rule(mark.node, source.data), source)
+        mark, around, depth, is_local = waiting.pop()
+        is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
+        has_equations = bool(mark.nodes.equations) and mark.node.type in mark.nodes.clauses
+        is_told = mark.name in told and mark.node.type in mark.nodes.equations
+        if is_symbol and not is_told and not _is_addition(mark) and mark.name.rpartition(".")[2] != "_":
+            last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
+            yield source.starts[mark.first], _definition(mark, last, source)
+        inside = mark.name if is_symbol else around
+        rule = mark.nodes.parts.get(mark.node.type)
+        # Of the statements in a function, none declares.
+        if rule and (is_symbol or not is_local):
+            parts = [*_parts_of(mark, inside, rule(mark.node, source.data), source)]
+            told.update(it.name for _, it in parts if has_equations)
+            yield from parts
+        if has_equations:
+            told.add(mark.name)
         if mark.members:
-            waiting += mark.members[::-1]
+            is_local = mark.kind in _CALLABLE or (is_local and mark.kind not in TYPES)
+            waiting += [(member, inside, depth, is_local) for member in mark.members[::-1]]
+        elif language.nodes.local and not _is_closed(mark) and depth < _MAX_DEPTH:
+            found = _local(mark, inside, language, source)[::-1]
+            waiting += [(member, inside, depth + 1, True) for member in found]
 
 
-def _is_addition(mark: "Mark") -> bool:
+def _is_closed(mark: Mark) -> bool:
+    return mark.kind in _CLOSED or mark.node.type in mark.nodes.loose
+
+
+def _local(mark: Mark, around: str, language: "Language", source: "Source") -> list[Mark]:
+    """Return the functions and types inside a symbol or statement without members, the outer ones of them."""
+    pattern, data = language.nodes.local, source.data
+    own, own_name = mark.node, mark.name.rpartition(".")[2]
+    hits = [it.start() for it in pattern.finditer(data, own.start_byte, own.end_byte)] if pattern else []
+    found: list[Mark] = []
+    waiting = [own] if hits else []
+    while waiting:
+        node = waiting.pop()
+        inner = _symbol_at(node, around, language, source) if node != own else None
+        # "const f = () => {...}" is told by the statement and by the declarator in it.
+        if inner is not None and not (inner.name == f"{around}.{own_name}" and node.end_byte + 1 >= own.end_byte):
+            found.append(inner)
+        else:
+            waiting += [child for child in node.named_children if _has_any(hits, child)][::-1]
+    return found
+
+
+def _has_any(hits: list[int], node: "Node") -> bool:
+    place = bisect_left(hits, node.start_byte)
+    return place < len(hits) and hits[place] < node.end_byte
+
+
+def _symbol_at(node: "Node", around: str, language: "Language", source: "Source") -> Mark | None:
+    rule = language.rules.get(node.type)
+    found = rule(node, source.data) if rule else None
+    if found is None or found.kind not in _LOCAL_KINDS or not found.name:
+        return None
+    name = f"{around}.{found.name}" if around else found.name
+    first, last = node.start_point[0], node.end_point[0]
+    last = max(first, last - (node.end_point[1] == 0))
+    members = outline(found.bodies, Place(name, found.kind, found.local), language, source)
+    return Mark(node, first, last, found.kind, " ".join(name.split()), members, language.nodes)
+
+
+def _last_equation(mark: Mark, following: "Iterable[Mark]") -> int:
+    """Return the last row of a signature and the equations right below it."""
+    last = mark.last
+    for after in following:
+        if after.name == mark.name and after.node.type in after.nodes.equations:
+            last = after.last
+        elif after.kind != COMMENT:
+            break
+    return last
+
+
+def _definition(mark: Mark, last: int, source: "Source") -> Definition:
+    first = declared_row(mark)
+    named = mark.node.child_by_field_name("name")
+    own = mark.name.rpartition(".")[2] or mark.name
+    if named is not None:
+        line = max(first, named.start_point[0])
+    else:
+        line = _row_of_name(own, first, mark.last, source)
+        at_end = mark.node.child_by_field_name("declarator") if mark.node.type in mark.nodes.named_at_end else None
+        if at_end is not None and own not in source.lines[first]:
+            line = at_end.start_point[0]
+    return Definition(mark.name, mark.kind, first + 1, min(line, last) + 1, last + 1, mark.is_guessed)
+
+
+def _is_addition(mark: Mark) -> bool:
     additions = mark.nodes.additions
     keyword = mark.node.child_by_field_name("declaration_kind") if additions else None
     return mark.node.type in additions or (keyword is not None and keyword.type in additions)
 
 
-def _parts_of(mark: "Mark", parts: "Iterable[Part]", source: "Source") -> "Iterator[tuple[int, Definition]]":
-    outer = mark.name.rpartition(".")[0]
+def _parts_of(mark: Mark, inside: str, parts: "Iterable[Part]", source: "Source") -> "Iterator[tuple[int, Definition]]":
+    outer = inside.rpartition(".")[0] if inside == mark.name else inside
     for kind, name, node, name_node, is_beside in parts:
-        around = outer if is_beside else mark.name
+        around = outer if is_beside else inside
         first, line, last = node.start_point[0], name_node.start_point[0], node.end_point[0]
         qualified = f"{around}.{name}" if around else name
         yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 
 
-def declared_row(mark: "Mark") -> int:
+def declared_row(mark: Mark) -> int:
     """Find the row a declaration begins in, below its decorators, attributes and comments."""
     node = mark.node.child_by_field_name("definition") or mark.node
+    if mark.first < node.start_point[0]:
+        return mark.first
     for child in node.children:
         if child.type not in mark.nodes.above:
             return max(mark.first, int(child.start_point[0]))
@@ -65,7 +165,7 @@ def _row_of_name(name: str, first: int, last: int, source: "Source") -> int:
     """Find the first row with the name as a whole word; the first row if none has it."""
     for row in range(first, min(last, first + _SEARCHED_ROWS) + 1):
         line = source.lines[row]
-        place = line.find(name)
+        place = -1 if line.lstrip().startswith(_COMMENTS) else line.find(name)
         while place >= 0:
             end = place + len(name)
             if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):

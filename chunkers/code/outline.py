@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, Found, Language, NodeTypes
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, SPLICED, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _LOOSE = frozenset(
 )
 
 # Kinds without a name, the same in every place.
-_PLAIN = frozenset({COMMENT, LEADING, GAP, GROUP})
+_PLAIN = frozenset({COMMENT, LEADING, GAP, GROUP, SPLICED})
 
 _VALUES = frozenset({"variable", "constant", "property", "imports"})
 
@@ -43,6 +43,7 @@ class Mark:
         name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
         nodes: types of its language's nodes with a meaning.
+        is_guessed: whether lines tell it, where the grammar could not read the text; its node is a `Stretch`.
     """
 
     node: "Node"
@@ -52,6 +53,7 @@ class Mark:
     name: str
     members: "Sequence[Mark]"
     nodes: NodeTypes
+    is_guessed: bool = False
 
     def names(self) -> list[str]:
         """Return the qualified names of this mark and of its members, in order."""
@@ -101,6 +103,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
     """
     rules, data, offsets = language.rules, source.data, source.offsets
     top: list[Mark] = []
+    spliced: list[list[Mark]] = []
     waiting = [(body, top, place) for body in reversed(list(bodies))]
     while waiting:
         body, marks, where = waiting.pop()
@@ -109,37 +112,85 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         for node in body.named_children:
             rule = rules.get(node.type)
             found = (rule(node, data) if rule else None) or _STATEMENT
-            kind, name, inside, _ = found
+            kind, name, inside, _, opened_by = found
             if found is not _STATEMENT and kind not in _PLAIN:
-                kind, name = _identity(found, where, constructors)
+                kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while offsets[row + 1] <= start:
                 row += 1
             if kind == GAP or (row == opening and kind == "statement"):
                 continue
+            if kind == SPLICED:
+                waiting += [(inner, marks, where) for inner in inside[::-1]]
+                spliced.append(marks)
+                continue
             first = last = row
             # Many grammars end a comment after its line end.
             if node.end_byte > offsets[row + 1]:
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
-            mark = Mark(node, first, last, kind, name, (), language.nodes)
+            begin = opened_by.start_point[0] if opened_by is not None else first
+            mark = Mark(node, begin, last, kind, name, (), language.nodes)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
                 mark.members = members
                 waiting += [(inner, members, _place_in(inner, mark, found, where)) for inner in inside[::-1]]
-    return top
+    for marks in {id(marks): marks for marks in spliced}.values():
+        marks.sort(key=lambda mark: mark.node.start_byte)
+    return _sectioned(top) if language.nodes.opening else top
+
+
+def _sectioned(marks: list[Mark]) -> list[Mark]:
+    """Make members of a mark that opens a section of those after it, up to the next such mark and its comments.
+
+    One without a name only ends a section.
+    """
+    sections: list[Mark] = []
+    held: list[Mark] = []
+    opened: Mark | None = None
+    for mark in marks:
+        if mark.node.type not in mark.nodes.opening:
+            held.append(mark)
+            continue
+        above = _comments_above(held, mark) if mark.name else []
+        inside = held[: len(held) - len(above)] if mark.name else [*held, mark]
+        _close(opened, inside, sections)
+        sections += [*above, mark] if mark.name else []
+        opened, held = (mark if mark.name else None), []
+    _close(opened, held, sections)
+    return sections
+
+
+def _comments_above(marks: list[Mark], mark: Mark) -> list[Mark]:
+    above: list[Mark] = []
+    first = mark.first
+    for comment in reversed(marks):
+        if comment.kind != COMMENT or comment.last + 1 != first:
+            break
+        first = comment.first
+        above.append(comment)
+    return above[::-1]
+
+
+def _close(opened: Mark | None, members: list[Mark], sections: list[Mark]) -> None:
+    if opened is None:
+        sections += members
+    elif members:
+        opened.members = members
+        opened.last = members[-1].last
 
 
 def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
-    local, row = where.local or found.local, body.start_point[0]
+    # Fields of a type inside a function are no local variables.
+    local, row = found.local or (where.local and found.kind not in TYPES), body.start_point[0]
     if found.kind == GROUP:
         return Place(where.name, where.kind, local, where.depth + 1, row)
     return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
 
 
-def _identity(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
+def identity_of(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:
     """Return kind and qualified name of a found symbol; `constructors` is None where functions are not methods."""
     kind, name = found.kind, found.name
     if where.local and kind in _VALUES and not found.bodies:

@@ -12,7 +12,6 @@ from cqm.chunkers.code.packing import Draft, Scope, without_tiny
 from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.sections import Section, Walk, drafts_of
 from cqm.chunkers.code.source import Source
-from cqm.chunkers.code.syntax import lost_rows
 from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
 
 if TYPE_CHECKING:
@@ -45,12 +44,12 @@ def pieces_of_code(
     program = program_of(text, language, options)
     if not isinstance(program, Program):
         return ([], [program]) if program else None
-    row, root, marks, source = program
+    row, root, marks, source, unread = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row, source)
     pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
     starts = [piece.start for piece in pieces]
-    defined = _by_piece(starts, definitions_of(marks, source))
+    defined = _by_piece(starts, definitions_of(marks, row, source))
     told = _by_piece(starts, facts_of(root, marks, row, source) if facts_of else ())
     pieces = [
         piece._replace(definitions=tuple(defined[place]), symbols=tuple(told[place]))
@@ -58,12 +57,12 @@ def pieces_of_code(
         else piece
         for place, piece in enumerate(pieces)
     ]
-    return pieces, _warnings(root, source)
+    return pieces, _warnings(unread, source)
 
 
-def _warnings(root: "Node", source: Source) -> list[str]:
-    rows = {row for first, last in lost_rows(root) for row in range(first, last + 1)}
-    lost = sum(1 for row in rows if row < len(source.lines) and not source.is_blank(row))
+def _warnings(unread: Iterable[tuple[int, int]], source: Source) -> list[str]:
+    rows = {row for first, end in unread for row in range(first, min(end, len(source.lines)))}
+    lost = sum(not source.is_blank(row) for row in rows)
     if not lost:
         return []
     return ["1 line could not be parsed" if lost == 1 else f"{lost} lines could not be parsed"]

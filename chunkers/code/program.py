@@ -1,17 +1,22 @@
-"""Parse a program into its syntax tree and outline."""
+"""Parse a program into its syntax tree and outline; what the grammar can't read is outlined by its lines."""
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.code.guesses import with_guesses, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
-from cqm.chunkers.code.syntax import parse
-from cqm.chunkers.languages import BY_NAME, dialect_of
-from cqm.chunkers.languages.grammars import MissingGrammarError, grammar
+from cqm.chunkers.code.syntax import lost_rows, parse
+from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
+from cqm.chunkers.languages.table import BY_NAME, dialect_of
+from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from collections.abc import Iterable, Sequence
+
+    from tree_sitter import Node, Tree
 
     from cqm.chunkers.model import ChunkOptions
 
@@ -24,12 +29,14 @@ class Program(NamedTuple):
         root: of the tree.
         marks: of the outermost symbols and statements, in order.
         source: the text's rows.
+        unread: rows, half-open and in order, that have no true part in the tree: errors, and what was left out.
     """
 
     language: Language
     root: "Node"
     marks: list[Mark]
     source: Source
+    unread: "Sequence[tuple[int, int]]" = ()
 
 
 def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
@@ -46,15 +53,71 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
+    shown = data
     for remove in row.removed:
         data = remove(data)
-    if chains_operators(data) or (row.unsafe and row.unsafe(data)):
-        return "not parsed: nested too deep"
-    try:
-        tree = parse(data, grammar(*row.grammar))
-    except MissingGrammarError as error:
-        return f"not parsed: its grammar is in the extra `{row.extra}`" if row.extra else f"not parsed: {error}"
+    readable = _readable(data, row)
+    if isinstance(readable, str):
+        return f"not parsed: {readable}"
+    data, lost = readable
+    tree = parse(data, grammar(*row.grammar))
     if tree is None:
         return "not parsed: it took too long"
+    root = tree.root_node
+    if not lost and not (root.has_error and is_spoilt(root, row, data)):
+        source = source_of(text, shown if row.names_from_text else data, options)
+        return Program(row, root, outline([root], Place(), row, source), source, lost_rows(root))
+    return _recovered(Unsafe(text, data, lost), tree, row, options)
+
+
+def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]] | str:
+    """Return a text with blanks for what may crash the parser, and the bytes of that; or why it cannot be parsed."""
+    try:
+        grammar(*row.grammar)
+    except MissingGrammarError as error:
+        return f"its grammar is in the extra `{row.extra}`" if row.extra else str(error)
+    if not _is_unsafe(data, row):
+        return data, []
+    return without_hazards(data, row, lambda part: _is_unsafe(part, row)) or "nested too deep"
+
+
+class Unsafe(NamedTuple):
+    """A text, its data for the parser, and the bytes that are blank there since they may crash it."""
+
+    text: str
+    data: bytes
+    lost: list[tuple[int, int]]
+
+
+def _is_unsafe(data: bytes, row: Language) -> bool:
+    return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
+
+
+def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
+    """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
+    text, data, unsafe = program
+    best = mended(data, tree, row, lambda part: parse(part, grammar(*row.grammar)))
     source = source_of(text, data, options)
-    return Program(row, tree.root_node, outline([tree.root_node], Place(), row, source), source)
+    root = best.tree.root_node
+    marks = outline([root], Place(), row, source)
+    if best.other is not None:
+        others = outline([best.other.root_node], Place(), row, source)
+        marks = with_other_branches(marks, others, best.data, source)
+    lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
+    unread = _joined([*lost, *_rows_of(best.unread, source)])
+    return Program(row, root, with_guesses(marks, lost, row, source), source, unread)
+
+
+def _rows_of(spans: "Iterable[tuple[int, int]]", source: Source) -> list[tuple[int, int]]:
+    return [(bisect_right(source.offsets, first) - 1, bisect_right(source.offsets, end - 1)) for first, end in spans]
+
+
+def _joined(found: "Iterable[tuple[int, int]]") -> list[tuple[int, int]]:
+    """Return ranges in order, those that overlap as one."""
+    rows: list[tuple[int, int]] = []
+    for first, end in sorted(found):
+        if rows and first < rows[-1][1]:
+            rows[-1] = rows[-1][0], max(end, rows[-1][1])
+        else:
+            rows.append((first, end))
+    return rows

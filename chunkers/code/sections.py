@@ -6,7 +6,7 @@ from cqm.chunkers.code.enclosing import class_line, fields_line, has_members, un
 from cqm.chunkers.code.outline import Mark, Place, is_loose, outline
 from cqm.chunkers.code.packages import packages_of
 from cqm.chunkers.code.packing import Draft, Scope, draft_of, packs_of
-from cqm.chunkers.code.signature import body_of, signature
+from cqm.chunkers.code.signature import body_of, declaration
 from cqm.chunkers.code.splitting import Rows, spans_of_rows
 from cqm.chunkers.code.units import Unit, units_of
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, Language
@@ -88,7 +88,7 @@ def _divided(unit: Unit, scope: Scope, walk: Walk) -> list[Section | Draft]:
         return [*_parts(unit, scope, walk)]
     if mark.kind == GROUP and mark.members:
         return [Section(mark.members, unit.first, unit.end, None, scope)]
-    if any(member.names() for member in mark.members):
+    if mark.node.type in mark.nodes.opening or any(member.names() for member in mark.members):
         return [Section(mark.members, unit.first, unit.end, mark, _inner(mark, scope, walk))]
     if mark.kind in (GROUP, COMMENT) or _kept(unit, walk.source) < unit.end:
         return [*_parts(unit, scope, walk)]
@@ -104,7 +104,7 @@ def _place(mark: Mark, scope: Scope) -> Place:
 
 
 def _inner(mark: Mark, scope: Scope, walk: Walk) -> Scope:
-    declared = _lines(scope.declared, signature(mark, walk.source))
+    declared = _lines(scope.declared, declaration(mark, walk.source))
     told = _lines(class_line(mark, walk.package), fields_line(mark)) if walk.language.full_names else ""
     return Scope(_place(mark, scope), scope.context, _lines(declared, told), declared)
 
@@ -138,7 +138,7 @@ def _parts(unit: Unit, scope: Scope, walk: Walk) -> "Iterator[Draft]":
     nodes = [] if unit.header else [mark.node for mark in unit.marks]
     rows = Rows(unit.first, unit.core, _kept(unit, source), unit.end)
     begins = list(_begins(unit, source))
-    inside = _lines(scope.context, signature(unit.marks[0], source)) if len(unit.marks) == 1 else scope.context
+    inside = _lines(scope.context, declaration(unit.marks[0], source)) if len(unit.marks) == 1 else scope.context
     for start, end in spans_of_rows(nodes, rows, source):
         own = [mark for begin, mark in begins if start <= begin < end]
         kind, symbol = _identity(unit, own, scope)

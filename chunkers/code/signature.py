@@ -33,6 +33,19 @@ def body_of(mark: "Mark") -> "Node | None":
     return None
 
 
+_OPENED = re.compile(r"(?<=[(\[<]) (?=\S)")
+_CLOSED = re.compile(r",? (?=[)\]>](?:$|[^=]))")
+
+
+def declaration(mark: "Mark", source: "Source") -> str:
+    """Return a symbol's signature on one line, indented as its first line is."""
+    lines = signature(mark, source).split("\n")
+    if len(lines) == 1:
+        return lines[0]
+    indentation = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return indentation + _CLOSED.sub("", _OPENED.sub("", " ".join(" ".join(lines).split())))
+
+
 def signature(mark: "Mark", source: "Source") -> str:
     """Return a symbol's declaring lines without decorators, comments and body; at most 300 characters."""
     body = body_of(mark)

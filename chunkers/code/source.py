@@ -14,7 +14,7 @@ class Source:
 
     Attributes:
         text: the whole text.
-        data: the parsed bytes: the text as UTF-8, with anything unknown to its grammar blanked.
+        data: the text as UTF-8, with anything unknown to its grammar blanked (`Language.removed`).
         lines: without their ends.
         starts: the first character of each row, then the length of the text.
         offsets: the first byte of each row in the data, then a position after all of them.

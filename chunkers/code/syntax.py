@@ -92,7 +92,7 @@ def _view(part: bytes) -> memoryview:
 
 
 def lost_rows(root: "Node") -> list[tuple[int, int]]:
-    """Return first and last rows of the outermost regions with syntax errors."""
+    """Return the rows, half-open, of the outermost regions with syntax errors."""
     if not root.has_error:
         return []
     lost: list[tuple[int, int]] = []
@@ -100,7 +100,8 @@ def lost_rows(root: "Node") -> list[tuple[int, int]]:
     while waiting:
         node = waiting.pop()
         if node.is_error:
-            lost.append((node.start_point[0], node.end_point[0]))
+            row, column = node.end_point
+            lost.append((node.start_point[0], row + 1 if column else max(row, node.start_point[0] + 1)))
         elif node.has_error:
             waiting.extend(node.children)
-    return lost
+    return sorted(lost)

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 _ATTACHED = frozenset({COMMENT, LEADING})
 
-_DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#)")
+_DOC_COMMENT = re.compile(r"\s*(?:/\*\*|///|//!|\{- ?\||-- ?\||---|##|#:|<#|=(?:head\d|item|method|attr)\b)")
 
 # A row which only closes code above it.
-_CLOSING = re.compile(r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end|fi|done|esac)\b)")
+_CLOSING = re.compile(
+    r"\s*(?:[\])}>;,]|</|#\s*end|#pragma\s+endregion|(?:end(?:if|for|foreach|while|try|block)?|fi|done|esac)\b)"
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -109,11 +111,17 @@ def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:
     for above in reversed(pending):
         distance = following - above.last
         is_doc = distance == 2 and _DOC_COMMENT.match(source.lines[above.first])  # noqa: PLR2004 - one blank row
-        if above.kind == COMMENT and distance > 1 and not is_doc:
+        if above.kind == COMMENT and ((distance > 1 and not is_doc) or is_about_outside(above, mark, source)):
             break
         following = above.first
         count += 1
     return count
+
+
+def is_about_outside(comment: Mark, mark: Mark, source: "Source") -> bool:
+    """Tell if a comment above a symbol is about the module around both, as "//!" in Rust."""
+    signs = comment.nodes.outer_docs
+    return bool(signs and mark.name) and source.lines[comment.first].lstrip().startswith(signs)
 
 
 def _unit(mark: Mark, attached: list[Mark]) -> Unit:

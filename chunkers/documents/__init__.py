@@ -2,12 +2,10 @@
 
 __all__ = [
     "asciidoc",
-    "cells",
     "headed",
     "logs",
     "markdown",
     "markup",
-    "notebook",
     "pdf",
     "pdf_text",
     "prose",

@@ -3,6 +3,8 @@
 import functools
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.documents.front_matter import front_matter_of
@@ -29,6 +31,10 @@ _TARGET = re.compile(
     re.MULTILINE,
 )
 
+# Characters of the parts in which a long text is parsed; a shorter one would often end inside a block.
+_LEAST_SEGMENT = 10_000
+_NO_HEADING = 7
+
 # Short lines take the parser 30 microseconds each, however many: over a second for 40,000.
 _MOST_SHORT_LINES = 20_000
 _SHORT_LINE = 16
@@ -38,7 +44,7 @@ _ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.{0,1000}?))?(?:[ \t]+#+)?[ 
 
 def pieces_of_markdown(text: str, options: ChunkOptions) -> list[Piece]:
     """Cut Markdown as `sectioning.sections_of` does, gapless; a symbol is the path of headings."""
-    blocks = _blocks(text)
+    blocks = list(_blocks(text, max(options.max_parse_bytes, _LEAST_SEGMENT)))
     shared = _document_facts(text, blocks)
     return [_piece(text, section, shared) for section in sections_of(text, blocks, options)]
 
@@ -53,17 +59,38 @@ def _parser() -> "MarkdownIt":
     return parser
 
 
-def _blocks(text: str) -> list[Block]:
+def _blocks(text: str, most: int) -> Iterator[Block]:
+    """Yield the blocks of a text, which is parsed in parts of about so many characters."""
     lines = text.count("\n")
     if lines > _MOST_SHORT_LINES and len(text) < lines * _SHORT_LINE:
-        return list(_blocks_of_lines(text))
+        yield from _blocks_of_lines(text)
+        return
+    for start, end in pairwise(_segments(text, most)):
+        yield from (replace(block, start=start + block.start) for block in _parsed(text[start:end]))
+
+
+def _segments(text: str, most: int) -> Iterator[int]:
+    """Yield the beginnings of a long text's parts, at headings or else at paragraphs, and the end of the text."""
+    yield 0
+    start = at = 0
+    best = _NO_HEADING + 1
+    for block in _blocks_of_lines(text) if len(text) > most else ():
+        level = block.heading[0] if block.heading else _NO_HEADING
+        if block.start - start > most and at > start:
+            yield at
+            start, best = at, _NO_HEADING + 1
+        if block.start - start >= most // 2 and level <= best:
+            at, best = block.start, level
+    yield len(text)
+
+
+def _parsed(text: str) -> Iterator[Block]:
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     tokens = _parser().parse(text)
-    return [
-        Block(line_starts[token.map[0]], token.type == "paragraph_open", _heading(tokens, number), _code(token))
-        for number, token in enumerate(tokens)
-        if token.level == 0 and token.map is not None and token.nesting >= 0
-    ]
+    for number, token in enumerate(tokens):
+        if token.level == 0 and token.map is not None and token.nesting >= 0:
+            start = line_starts[token.map[0]]
+            yield Block(start, token.type == "paragraph_open", _heading(tokens, number), _code(token))
 
 
 def _blocks_of_lines(text: str) -> Iterator[Block]:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from cqm.chunkers.documents.cells import CODE, Cell, cells_of, language_of
 from cqm.chunkers.embedded.parts import Cutter, Name, language_named, with_names
 from cqm.chunkers.embedded.tags import blank
 from cqm.chunkers.model import ChunkOptions, Piece
+from cqm.chunkers.notebooks.cells import CODE, Cell, cells_of, language_of
 from cqm.chunkers.structured.spans_of_json import parse
 
 _CELL_MAGIC = re.compile(r"\s*%%(?P<word>\w+)[^\n]*")

@@ -1,3 +1,3 @@
-"""Cut GitHub issues and pull requests, JSON of `gh ... --json` or the REST API, into pieces in Markdown."""
+"""Cut the issues, requests and discussions of GitHub, GitLab and Gitea, written as JSON, into pieces in Markdown."""
 
 __all__ = ["pieces", "records"]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from cqm.chunkers.documents.markdown import pieces_of_markdown
 from cqm.chunkers.github.encoded import Encoded, encoded
-from cqm.chunkers.github.records import COMMENT, ISSUE, PULL_REQUEST, REVIEW_COMMENT, Record, records_of
+from cqm.chunkers.github.records import ANSWER, COMMENT, ITEMS, REVIEW_COMMENT, Record, records_of
 from cqm.chunkers.github.rendering import facts_of, heading_of, name_of, symbol_of
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.splitting import line_start
@@ -20,11 +20,13 @@ _LEAST_BODY_TOKENS = 64
 
 
 def pieces_of_github(text: str, _language: str, options: ChunkOptions) -> Cut | None:
-    """Cut the JSON of issues and pull requests, as written by `gh ... --json` and the REST API.
+    """Cut the JSON of issues, requests and discussions, as written by `gh ... --json`, REST, GraphQL and exports.
 
-    An issue or pull request is a piece. So is each comment longer than 100 characters, with a code block, by the author
-    of the issue, or with words of a solution; other comments and reviews stay with the preceding text. A review comment
-    is always one, unless it is a short reply at the same place. A text over the limit is divided like Markdown.
+    An issue, request or discussion is a piece. So is each comment longer than 100 characters, with a code block, by the
+    author of the issue, with words of a solution, or chosen as the answer; other comments and reviews stay with the
+    preceding text. A review comment is always one, unless it is a short reply at the same place. A text over the limit
+    is divided like Markdown.
+
     `Piece.content` is Markdown; the spans are of the JSON and gapless.
 
     Parameters:
@@ -49,23 +51,23 @@ def pieces_of_github(text: str, _language: str, options: ChunkOptions) -> Cut | 
 
 def _start(record: Record) -> int:
     # If the comments come first, the JSON between them and the issue's text belongs to them.
-    return record.body_entry if record.kind in (ISSUE, PULL_REQUEST) and record.body_follows else record.start
+    return record.body_entry if record.kind in ITEMS and record.body_follows else record.start
 
 
 def _stands_alone(record: Record, body: str, before: Record) -> bool:
-    if record.kind in (ISSUE, PULL_REQUEST) or record.number != before.number:
+    if record.kind in ITEMS or record.number != before.number:
         return True
     if record.kind == REVIEW_COMMENT and (record.file, record.line) != (before.file, before.line):
         return True
     is_by_author = record.kind == COMMENT and bool(record.author) and record.author == record.issue_author
-    is_telling = len(body) > _LONG_COMMENT or "```" in body or bool(_SOLUTION.search(body))
+    is_telling = record.kind == ANSWER or len(body) > _LONG_COMMENT or "```" in body or bool(_SOLUTION.search(body))
     return bool(body.strip()) and (is_by_author or is_telling)
 
 
 def _pieces(text: str, record: Record, body: Encoded, options: ChunkOptions) -> Iterator[Piece]:
     heading, start = heading_of(record), line_start(text, _start(record))
     whole = Piece(start, start, record.kind, symbol_of(record), facts=facts_of(record))
-    if record.kind in (ISSUE, PULL_REQUEST):
+    if record.kind in ITEMS:
         whole = whole._replace(defines=(whole.symbol,))
     else:
         whole = whole._replace(headings=tuple(filter(None, (name_of(record),))))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cqm.chunkers.github.records import ISSUE, PULL_REQUEST, REVIEW_COMMENT, Record
+from cqm.chunkers.github.records import ITEMS, REVIEW_COMMENT, Record
 from cqm.chunkers.model import Fact
 
 _MOST_FILES = 30
@@ -14,13 +14,13 @@ _HUNK_LINES = 16
 
 def name_of(record: Record) -> str:
     """Return a record's issue or pull request as people refer to it: "#12 Title"."""
-    number = f"#{record.number}" if record.number else ""
+    number = f"{record.sign}{record.number}" if record.number else ""
     return " ".join(filter(None, (number, " ".join(record.title.split()))))
 
 
 def symbol_of(record: Record) -> str:
     """Return the issue, followed by the comment's author or place in the code."""
-    if record.kind in (ISSUE, PULL_REQUEST):
+    if record.kind in ITEMS:
         return name_of(record)
     return " > ".join(filter(None, (name_of(record), place_of(record) or f"{record.kind} by {_at(record.author)}")))
 
@@ -32,7 +32,7 @@ def place_of(record: Record) -> str:
 
 def heading_of(record: Record) -> str:
     """Return the Markdown above a record's own text, with a blank line at its end."""
-    if record.kind in (ISSUE, PULL_REQUEST):
+    if record.kind in ITEMS:
         return _joined(f"# {' '.join(record.title.split())}", _about(record), *_lists(record))
     return _joined(place_of(record), _said(record), _diff(record))
 
@@ -52,14 +52,18 @@ def facts_of(record: Record) -> dict[str, Fact]:
         "url": record.url,
         "file": record.file,
         "line": record.line,
+        "category": record.category,
+        "answered": record.answered,
     }
     return {name: fact for name, fact in facts.items() if fact}
 
 
 def _about(record: Record) -> str:
     parts = (
-        f"{record.kind.capitalize()} #{record.number}",
+        f"{record.kind.capitalize()} {record.sign}{record.number}",
         record.state,
+        record.category,
+        "answered" if record.answered else "",
         f"by {_at(record.author)}",
         " -> ".join(record.branches),
         f"opened {record.created_at[:10]}" if record.created_at else "",

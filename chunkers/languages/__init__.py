@@ -1,34 +1,15 @@
-"""List the languages with a grammar, one row each; to add a language, add its row to a file of its family."""
+"""Define the rows of languages by family, and what rows are made of."""
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-from cqm.chunkers.languages import c_family, data, ecmascript, functional, managed, native, scripting
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from cqm.chunkers.languages.model import Language
-
-__all__ = ["BY_NAME", "LANGUAGES", "dialect_of", "grammars", "hazards", "model"]
-
-LANGUAGES = (
-    *scripting.ROWS,
-    *ecmascript.ROWS,
-    *managed.ROWS,
-    *c_family.ROWS,
-    *native.ROWS,
-    *functional.ROWS,
-    *data.ROWS,
-)
-
-BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})
-
-
-def dialect_of(language: str, text: str) -> str:
-    """Choose the language whose grammar reads a text best: headers of C++ and Objective-C share C's suffix."""
-    row = BY_NAME.get(language)
-    if row is None or not row.dialects:
-        return language
-    lines = f"\n{text}"
-    return next((name for name, pattern in row.dialects if pattern.search(lines)), language)
+__all__ = [
+    "c_family",
+    "data",
+    "ecmascript",
+    "functional",
+    "hazards",
+    "managed",
+    "model",
+    "native",
+    "parts",
+    "scripting",
+    "testing",
+]

@@ -1,6 +1,7 @@
 """Define the rows of C, C++ and Objective-C."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -11,6 +12,8 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Part,
+    Unread,
     blanked,
     by_child,
     by_field,
@@ -22,8 +25,8 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
-from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,6 +35,8 @@ _NAMES = frozenset(
     {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
 )
 _MAX_DECLARATORS = 32
+_KEYWORDS = frozenset({"do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "switch", "while"})
+"""Words which unread macros leave in the place of a name."""
 _TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
 
 
@@ -67,7 +72,7 @@ def declarator_name(node: "Node", source: bytes) -> str:
 
 def _c_function(node: "Node", source: bytes) -> Found | None:
     name = declarator_name(node, source)
-    if not name:
+    if not name or name in _KEYWORDS:
         return None
     if _TEST_MACRO.fullmatch(name):
         return Found("test", _test_title(node, source) or name)
@@ -87,9 +92,17 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     if declarator is None:
         return _c_type_of(node, source)
     name = _spelled(_innermost(declarator), source)
-    if _declares_function(declarator):
+    # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
+    kind = node.child_by_field_name("type")
+    if (kind is None and name.isupper()) or name in _KEYWORDS or _is_call(declarator, kind, source):
+        return None
+    if declarator.type == "operator_cast" or _declares_function(declarator):
         return Found("function", name)
     return Found(variable_kind(name), name)
+
+
+def _is_call(declarator: "Node", kind: "Node | None", source: bytes) -> bool:
+    return declarator.type == "parenthesized_declarator" and kind is not None and text_of(kind, source).isupper()
 
 
 def _declares_function(declarator: "Node | None") -> bool:
@@ -97,7 +110,11 @@ def _declares_function(declarator: "Node | None") -> bool:
         declarator = declarator.child_by_field_name("declarator") or (
             declarator.named_children[0] if declarator.named_children else None
         )
-    return declarator is not None and declarator.type == "function_declarator"
+    if declarator is None or declarator.type != "function_declarator":
+        return False
+    # "int (*compare)(int, int)" is a variable.
+    inner = declarator.child_by_field_name("declarator")
+    return inner is None or inner.type != "parenthesized_declarator"
 
 
 _SPECIFIERS = {
@@ -172,31 +189,48 @@ _CPP_RULES = {
 
 def _objc_method(node: "Node", source: bytes) -> Found:
     # A selector: "setHour:minute:".
-    parts = [text_of(child, source) for child in node.named_children if child.type == "identifier"]
-    colons = ":" if child_of_type(node, "method_parameter") else ""
-    return Found("method", "".join(part + colons for part in parts))
+    parts: list[str] = []
+    word = ""
+    for child in node.named_children:
+        if child.type == "method_parameter":
+            parts.append(f"{word}:")
+            word = ""
+        elif child.type == "identifier":
+            # Words after the last parameter are macros.
+            word = text_of(child, source)
+            if not parts and not child_of_type(node, "method_parameter"):
+                return Found("method", word)
+        elif child.type in ("ERROR", "compound_statement"):
+            break
+    return Found("method", "".join(parts))
 
 
 def _objc_property(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "struct_declaration")
-    name = text_of(child_of_type(declaration, "struct_declarator"), source).lstrip("*^ ")
-    return Found("property", name)
+    return Found("property", _spelled(_innermost(child_of_type(declaration, "struct_declarator")), source))
 
 
-_OBJC_ENUM = re.compile(r"typedef\s+NS_\w+\s*\([^,()]*,\s*(\w+)\s*\)")
+# "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
+_OBJC_ENUM = re.compile(
+    rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"
+    rb"\s*\w+\s*(?P<end>\))(?=\s*\{)"
+)
 
 
-def _objc_typedef(node: "Node", source: bytes) -> Found:
-    # "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
-    enum = _OBJC_ENUM.match(text_of(node, source))
-    return Found("enum", enum[1]) if enum else _c_typedef(node, source)
+def _with_enums(source: bytes) -> bytes:
+    return _OBJC_ENUM.sub(_as_enum, source)
+
+
+def _as_enum(found: re.Match[bytes]) -> bytes:
+    text = blanked(found)
+    place = found.start("macro") - found.start()
+    return text[:place] + b"enum" + text[place + 4 :]
 
 
 _OBJC_RULES = {
     **_C_RULES,
     **inlined("class", "class_interface", "class_implementation", name=by_child("identifier")),
     **inlined("interface", "protocol_declaration", name=by_child("identifier")),
-    "type_definition": _objc_typedef,
     "method_declaration": _objc_method,
     "method_definition": _objc_method,
     "property_declaration": _objc_property,
@@ -219,21 +253,120 @@ _MACRO = re.compile(
     rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
     re.MULTILINE,
 )
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)")
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>[A-Z][A-Z0-9_]{3,})(?= +\w)")
+_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
+_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+
+# "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
+# "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
+_MACRO_OF_FUNCTION = re.compile(
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{)"
+    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
+    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
+    rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
+    % (_ARGUMENTS, _ARGUMENTS)
+)
 
 
 def _without_macros(source: bytes) -> bytes:
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    return _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    return _MACRO_OF_FUNCTION.sub(blanked, _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone)))
 
+
+# Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
+_ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
+_EXPORT = re.compile(
+    rb"(?<=\n)[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+)+)"
+    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
+)
+_BETWEEN = re.compile(
+    rb"(?P<before>[\w*&>])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)(?<!delete)(?<!define)"
+    rb"(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
+    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))" % _ATTRIBUTE
+)
+
+
+def _without_exports(source: bytes) -> bytes:
+    exported = _EXPORT.sub(blanked, source)
+    return _BETWEEN.sub(lambda it: it[0][: it.start("macro") - it.start()].ljust(len(it[0])), exported)
+
+
+def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
+    """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
+    declarators = [_innermost(it) for it in symbol.children_by_field_name("declarator")]
+    for name in declarators[1:]:
+        if name is not None:
+            yield Part("", _spelled(name, source), symbol, name, is_beside=True)
+    specifier = symbol if symbol.type in _SPECIFIERS else symbol.child_by_field_name("type")
+    if specifier is None or specifier.type not in _SPECIFIERS:
+        return
+    body, tag = specifier.child_by_field_name("body"), specifier.child_by_field_name("name")
+    if body is None:
+        return
+    own = _type_name(specifier, source)
+    # "typedef struct node {...} node" declares one name.
+    is_new = bool(own) and specifier is not symbol and own not in {_spelled(it, source) for it in declarators}
+    if is_new and declarators and tag is not None:
+        yield Part(_SPECIFIERS[specifier.type], own, specifier, tag, is_beside=True)
+    if specifier.type == "enum_specifier":
+        yield from _enumerators(body, "", source)
+    elif declarators and symbol.type != "type_definition":
+        for part in _fields(body, source):
+            yield part._replace(name=f"{own}.{part.name}", is_beside=True) if is_new else part
+
+
+def _fields(body: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the fields of a struct declared together with a variable or field, inner ones with their outer's name."""
+    waiting = [(body, "")]
+    left = _MOST_FIELDS
+    while waiting and left > 0:
+        holder, outer = waiting.pop()
+        for it in holder.named_children:
+            left -= 1
+            if it.type.startswith("preproc_"):
+                waiting.append((it, outer))
+            if it.type != "field_declaration":
+                continue
+            names = [name for name in map(_innermost, it.children_by_field_name("declarator")) if name is not None]
+            for name in names:
+                yield Part("property", outer + _spelled(name, source), it, name)
+            specifier = it.child_by_field_name("type")
+            inner = specifier.child_by_field_name("body") if specifier and specifier.type in _SPECIFIERS else None
+            around = f"{outer}{_spelled(names[0], source)}." if names else outer
+            if inner is not None and inner.type == "enumerator_list":
+                yield from _enumerators(inner, around, source)
+            elif inner is not None:
+                waiting.append((inner, around))
+
+
+def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
+    """Yield the constants of an enum; of a macro such as `OPTION(NAME, 4)` its first argument."""
+    open_brackets, is_first = 0, True
+    waiting = [*body.named_children][::-1]
+    left = _MOST_FIELDS
+    while waiting and left > 0:
+        it = waiting.pop()
+        left -= 1
+        if it.type.startswith("preproc_"):
+            waiting += it.named_children[::-1]
+        elif it.type == "ERROR":
+            text = text_of(it, source)
+            is_first = is_first or not open_brackets
+            open_brackets = max(0, open_brackets + text.count("(") - text.count(")"))
+        elif it.type == "enumerator" and (is_first or not open_brackets):
+            name = it.child_by_field_name("name")
+            is_first = not open_brackets
+            if name is not None and not text_of(it, source).endswith('"'):
+                yield Part("constant", outer + text_of(name, source), it, name)
+
+
+_MOST_FIELDS = 20_000
+
+_LOCAL = re.compile(rb"(?:struct|class|enum|union)\b[^;{}()=]{0,200}\{|#[ \t]*define[ \t]")
 
 _PARTS = {
-    **dict.fromkeys(
-        ("enum_specifier", "type_definition"),
-        inside({"enumerator": "constant"}, "enum_specifier", "enumerator_list"),
-    ),
-    "field_declaration": further_names("declarator", "field_identifier"),
+    **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),
 }
 
 C = Language(
@@ -248,7 +381,11 @@ C = Language(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
+        local=_LOCAL,
+        named_at_end=frozenset({"type_definition"}),
     ),
+    unread=Unread(C_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False}),
+    by_lines=C_LINES,
 )
 CPP = Language(
     name="cpp",
@@ -261,7 +398,11 @@ CPP = Language(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
+        local=_LOCAL,
+        named_at_end=frozenset({"type_definition"}),
     ),
+    unread=Unread(CPP_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": True}),
+    by_lines=C_LINES,
 )
 OBJC = Language(
     name="objc",
@@ -269,12 +410,18 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=(_without_macros,),
+    removed=(_without_macros, _with_enums),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
         parts=_PARTS,
+        local=_LOCAL,
+        named_at_end=frozenset({"type_definition"}),
     ),
+    unread=Unread(
+        OBJC_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False, b"__OBJC__": True}
+    ),
+    by_lines=OBJC_LINES,
 )
 
 ROWS = (C, CPP, OBJC)

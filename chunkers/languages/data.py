@@ -8,6 +8,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Part,
     child_of_type,
     groups,
     role,
@@ -15,6 +16,8 @@ from cqm.chunkers.languages.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
 _SQL_KINDS = {
@@ -38,7 +41,37 @@ def _sql_statement(node: "Node", source: bytes) -> Found | None:
         name = inner.child_by_field_name("column")
     else:
         name = child_of_type(inner, "object_reference", "identifier")
-    return Found(_SQL_KINDS.get(inner.type, "statement"), text_of(name, source).replace('"', "").replace("`", ""))
+    return Found(_SQL_KINDS.get(inner.type, "statement"), _sql_name(name, source))
+
+
+def _sql_parts(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the columns of a table, and the name of what is too small for a symbol of its own, such as an index."""
+    inner = node.named_children[0] if node.named_children else None
+    if inner is None:
+        return
+    if inner.type == "create_table":
+        columns = child_of_type(inner, "column_definitions")
+        for it in columns.named_children if columns else ():
+            name = it.child_by_field_name("name") if it.type == "column_definition" else None
+            if name is not None:
+                yield Part("column", _sql_name(name, source), it, name)
+    elif inner.type in _SQL_SMALL:
+        name = inner.child_by_field_name("column") or child_of_type(inner, "object_reference", "identifier")
+        if name is not None:
+            yield Part(_SQL_SMALL[inner.type], _sql_name(name, source), inner, name)
+
+
+_SQL_SMALL = {
+    "create_index": "index",
+    "create_sequence": "sequence",
+    "create_role": "role",
+    "create_extension": "extension",
+    "create_policy": "policy",
+}
+
+
+def _sql_name(node: "Node | None", source: bytes) -> str:
+    return text_of(node, source).replace('"', "").replace("`", "")
 
 
 SQL = Language(
@@ -50,7 +83,11 @@ SQL = Language(
         **role(COMMENT, "comment", "marginalia"),
         **groups("transaction", "block", "ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"block", "function_body"}), clauses=frozenset({"function_declaration"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block", "function_body"}),
+        clauses=frozenset({"function_declaration"}),
+        parts={"statement": _sql_parts},
+    ),
 )
 
 
@@ -66,6 +103,15 @@ def _css_rule(node: "Node", source: bytes) -> Found:
     return Found("rule", selectors, (body,) if body else ())
 
 
+def _css_variables(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the custom properties that a rule declares: `--color: red`."""
+    body = child_of_type(node, "block") if source.find(b"--", node.start_byte, node.end_byte) >= 0 else None
+    for it in body.named_children if body else ():
+        name = child_of_type(it, "property_name") if it.type == "declaration" else None
+        if name is not None and source.startswith(b"--", name.start_byte):
+            yield Part("variable", text_of(name, source), it, name, is_beside=True)
+
+
 CSS = Language(
     name="css",
     grammar=("tree_sitter_css", "language"),
@@ -77,7 +123,12 @@ CSS = Language(
         **role(IMPORTS, "import_statement", "charset_statement"),
         **groups("ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"block"}), bodiless=frozenset({"declaration"}), loose=frozenset({"declaration"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        bodiless=frozenset({"declaration"}),
+        loose=frozenset({"declaration"}),
+        parts={"rule_set": _css_variables},
+    ),
 )
 
 ROWS = (SQL, CSS)

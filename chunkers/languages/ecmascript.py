@@ -1,5 +1,6 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
@@ -12,16 +13,18 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Rule,
+    Unread,
     containers,
     groups,
     role,
     symbols,
     text_of,
 )
-from cqm.chunkers.languages.parts import inside, promoted
+from cqm.chunkers.languages.parts import inside, names_in_patterns, promoted
 from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
+from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,6 +40,11 @@ _LOADING = (b"require(", b"import(", b"await import(")
 _MODULES = frozenset({"internal_module", "module"})
 _OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
+_LOCAL = re.compile(
+    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|(?:interface|type|enum)[ \t]+[\w$]|"
+    rb"(?:const|let|var)[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
+    rb"(?:function\b|class\b|[\w$]+[ \t]*=>|\([^;\n]{0,200}=>|\((?:\{|[^()\n]{0,99})\r?\n|<|use[A-Z])"
+)
 
 # Functions which return one of their arguments, a function, not always the last one.
 _WRAPPERS = LOADERS | {"cache", "debounce", "forwardRef", "memo", "observer", "once", "throttle", "useCallback"}
@@ -197,7 +205,9 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
         return found._replace(kind="method")
     if found.kind != "variable" or found.bodies or value.type == "object":
         return found
-    return Found(variable_kind(name), name) if value.type in _LITERALS else None
+    # "exports.send = send" tells of what is defined elsewhere.
+    is_own = is_export and text_of(value, source) != name
+    return Found(variable_kind(name), name) if is_own or value.type in _LITERALS else None
 
 
 def _exported(target: str, value: "Node", source: bytes) -> Found | None:
@@ -262,8 +272,16 @@ def _pair(node: "Node", source: bytes) -> Found | None:
 
 
 def _field(node: "Node", source: bytes) -> Found:
-    name = text_of(node.child_by_field_name("name") or node.child_by_field_name("property"), source)
+    name = _unquoted(node.child_by_field_name("name") or node.child_by_field_name("property"), source)
     return _value("property", name, node.child_by_field_name("value"), source)
+
+
+def _unquoted(node: "Node | None", source: bytes) -> str:
+    return text_of(node, source).strip("'\"")
+
+
+def _member_name(node: "Node", source: bytes) -> str:
+    return _unquoted(node.child_by_field_name("name"), source)
 
 
 def _export(node: "Node", source: bytes) -> Found:
@@ -289,7 +307,7 @@ _EXPRESSIONS: dict[str, Rule] = {
 
 _JAVASCRIPT_RULES = {
     **dict.fromkeys(("function_declaration", "generator_function_declaration"), _function),
-    **symbols("method", "method_definition"),
+    **symbols("method", "method_definition", name=_member_name),
     **dict.fromkeys(("class_declaration", "abstract_class_declaration", "class"), _class),
     "lexical_declaration": _declaration,
     "variable_declaration": _declaration,
@@ -309,14 +327,14 @@ _JAVASCRIPT_RULES = {
 _TYPESCRIPT_RULES = {
     **_JAVASCRIPT_RULES,
     **symbols("function", "function_signature"),
-    **symbols("method", "abstract_method_signature", "method_signature"),
+    **symbols("method", "abstract_method_signature", "method_signature", name=_member_name),
     **containers("interface", "interface_declaration"),
     **containers("enum", "enum_declaration"),
-    **symbols("constant", "enum_assignment"),
+    **symbols("constant", "enum_assignment", name=_member_name),
     # A member of an enum without a value.
     **symbols("constant", "property_identifier", name=text_of),
     **symbols("type", "type_alias_declaration"),
-    **symbols("property", "property_signature"),
+    **symbols("property", "property_signature", name=_member_name),
     "public_field_definition": _field,
     **dict.fromkeys(_MODULES, _module),
     **groups("ambient_declaration"),
@@ -326,6 +344,8 @@ JAVASCRIPT = Language(
     name="javascript",
     grammar=("tree_sitter_javascript", "language"),
     suffixes=(".js", ".jsx", ".mjs", ".cjs", ".es6", ".jsm"),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     filenames=("jakefile",),
     rules=_JAVASCRIPT_RULES,
     constructors=frozenset({"constructor"}),
@@ -333,20 +353,26 @@ JAVASCRIPT = Language(
         bodies=frozenset({"class_body"}),
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"property_identifier"}),
+        parts=dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns),
+        local=_LOCAL,
     ),
 )
 
+_PROPERTY_MARKS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _TYPESCRIPT_PARTS = {
+    **dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns),
     "type_alias_declaration": inside(
         {"property_signature": "property", "method_signature": "method"}, "object_type", "intersection_type"
     ),
-    "method_definition": promoted("required_parameter", "optional_parameter", marked_by="accessibility_modifier"),
+    "method_definition": promoted("required_parameter", "optional_parameter", marked_by=_PROPERTY_MARKS),
 }
 
 TYPESCRIPT = Language(
     name="typescript",
     grammar=("tree_sitter_typescript", "language_typescript"),
     suffixes=(".ts", ".mts", ".cts"),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
     nodes=NodeTypes(
@@ -357,6 +383,7 @@ TYPESCRIPT = Language(
         overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
         enum_values=frozenset({"enum_assignment", "property_identifier"}),
         parts=_TYPESCRIPT_PARTS,
+        local=_LOCAL,
     ),
 )
 
@@ -364,6 +391,8 @@ TSX = Language(
     name="tsx",
     grammar=("tree_sitter_typescript", "language_tsx"),
     suffixes=(".tsx",),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),
     nodes=NodeTypes(
@@ -374,6 +403,7 @@ TSX = Language(
         overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
         enum_values=frozenset({"enum_assignment", "property_identifier"}),
         parts=_TYPESCRIPT_PARTS,
+        local=_LOCAL,
     ),
 )
 

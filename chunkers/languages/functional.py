@@ -1,14 +1,17 @@
 """Define the rows of Elixir and Haskell."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
     COMMENT,
+    GROUP,
     IMPORTS,
     LEADING,
     Found,
     Language,
     NodeTypes,
+    Part,
     by_field,
     child_of_type,
     containers,
@@ -19,6 +22,8 @@ from cqm.chunkers.languages.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
 _ELIXIR_MODULES = {"defmodule": "module", "defprotocol": "interface", "defimpl": "class"}
@@ -38,6 +43,31 @@ _ELIXIR_LEADING = frozenset(
     {"doc", "spec", "impl", "deprecated", "since", "typedoc", "dialyzer", "tag", "describetag", "decorate", "compile"}
 )
 _ELIXIR_TYPES = {"type": "type", "typep": "type", "opaque": "type", "callback": "function", "macrocallback": "macro"}
+_ELIXIR_SETTINGS = frozenset(
+    {
+        *(
+            "moduledoc",
+            "behaviour",
+            "derive",
+            "optional_callbacks",
+            "enforce_keys",
+            "on_load",
+            "external_resource",
+            "vsn",
+        ),
+        *(
+            "after_compile",
+            "before_compile",
+            "on_definition",
+            "shortdoc",
+            "moduletag",
+            "preferred_cli_env",
+            "recursive",
+        ),
+        *("primary_key", "foreign_key_type", "schema_prefix", "timestamps_opts", "requirements", "fallback_to_any"),
+    }
+)
+"""Attributes of a module with a meaning for the compiler or for Mix, ExUnit and Ecto: they declare no constant."""
 _MAX_HEAD = 8
 
 
@@ -61,7 +91,9 @@ def _elixir_call(node: "Node", source: bytes) -> Found | None:
     target = text_of(node.child_by_field_name("target"), source)
     first = _elixir_argument(node)
     if target in _ELIXIR_FUNCTIONS:
-        return Found(_ELIXIR_FUNCTIONS[target], _elixir_head(first, source))
+        name = _elixir_head(first, source)
+        # "def unquote(name)()" has a name only when it runs.
+        return None if name.startswith("unquote(") else Found(_ELIXIR_FUNCTIONS[target], name)
     body = child_of_type(node, "do_block")
     if target in _ELIXIR_MODULES:
         return Found(_ELIXIR_MODULES[target], _elixir_module(node, first, source), (body,) if body else ())
@@ -69,7 +101,25 @@ def _elixir_call(node: "Node", source: bytes) -> Found | None:
         return Found("test", text_of(first, source).strip('"') or target, (body,), local=True)
     if target in ("use", "import", "alias", "require"):
         return Found(IMPORTS)
+    if target in ("if", "unless") and body is not None:
+        return Found(GROUP, "", tuple(filter(None, (body, child_of_type(body, "else_block")))))
     return Found("struct", "") if target in ("defstruct", "defexception") else None
+
+
+def _elixir_fields(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the fields in `defstruct [:name, age: 0]`."""
+    target = text_of(node.child_by_field_name("target"), source)
+    waiting = [child_of_type(node, "arguments")] if target in ("defstruct", "defexception") else []
+    while waiting:
+        it = waiting.pop()
+        for child in it.named_children if it is not None else ():
+            if child.type == "atom":
+                yield Part("property", text_of(child, source).lstrip(":"), child, child)
+            elif child.type == "pair":
+                key = child.child_by_field_name("key") or child
+                yield Part("property", text_of(key, source).strip().rstrip(":"), child, key)
+            elif child.type in ("list", "keywords"):
+                waiting.append(child)
 
 
 def _elixir_argument(node: "Node") -> "Node | None":
@@ -90,7 +140,7 @@ def _elixir_attribute(node: "Node", source: bytes) -> Found | None:
         return Found(LEADING)
     if call is not None and target in _ELIXIR_TYPES:
         return Found(_ELIXIR_TYPES[target], _elixir_head(_elixir_argument(call), source))
-    if not target or target in ("moduledoc", "behaviour"):
+    if not target or target in _ELIXIR_SETTINGS:
         return None
     return Found("constant", target)
 
@@ -106,7 +156,12 @@ ELIXIR = Language(
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"block", "do_block"}), clauses=frozenset({"call"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block", "do_block"}),
+        clauses=frozenset({"call"}),
+        parts={"call": _elixir_fields},
+        local=re.compile(rb"def(?:module|protocol|impl)[ \t]"),
+    ),
 )
 
 
@@ -115,7 +170,47 @@ def _haskell_name(node: "Node", source: bytes) -> str:
     if name is not None:
         return text_of(name, source).strip("()")
     infix = child_of_type(node, "infix")
-    return text_of(infix.child_by_field_name("operator") if infix else child_of_type(node, "binding_list"), source)
+    if infix is not None:
+        return text_of(infix.child_by_field_name("operator"), source).strip("`")
+    inner = child_of_type(node, "signature", "equation")
+    synonym = inner.child_by_field_name("synonym") if inner else None
+    names = child_of_type(node, "binding_list")
+    return text_of(synonym or (names.named_children[0] if names and names.named_children else names), source)
+
+
+def _haskell_names(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the names in `f, g :: Int` after the first one."""
+    names = child_of_type(node, "binding_list")
+    for name in names.named_children[1:] if names else ():
+        yield Part("", text_of(name, source).strip("()"), node, name, is_beside=True)
+
+
+def _haskell_constructors(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield constructors and fields of records, which stand beside their type."""
+    waiting = [node]
+    left = _MOST_NODES
+    while waiting and left > 0:
+        it = waiting.pop()
+        left -= 1
+        names = it.children_by_field_name("name") if it is not node else []
+        kind = "property" if it.type == "field" else "constructor"
+        for name in names if it.type in _HASKELL_PARTS else ():
+            yield Part(kind, text_of(name, source).strip("()"), it, name, is_beside=True)
+        infix = it.child_by_field_name("operator") if it.type == "infix" else None
+        if infix is not None:
+            yield Part(kind, text_of(infix, source), it, infix, is_beside=True)
+        if it is node or it.type in _HASKELL_HOLDERS:
+            waiting += it.named_children[::-1]
+
+
+_HASKELL_PARTS = frozenset({"prefix", "record", "newtype_constructor", "gadt_constructor", "field", "special"})
+_HASKELL_HOLDERS = frozenset(
+    {
+        *("data_constructors", "data_constructor", "record", "fields", "newtype_constructor", "gadt_constructors"),
+        *("gadt_constructor", "forall", "context"),
+    }
+)
+_MOST_NODES = 5_000
 
 
 def _haskell_instance(node: "Node", source: bytes) -> Found:
@@ -141,7 +236,14 @@ HASKELL = Language(
         **groups("imports", "declarations", "ERROR"),
     },
     line_comment="--",
-    nodes=NodeTypes(clauses=frozenset({"bind", "function", "signature"})),
+    nodes=NodeTypes(
+        clauses=frozenset({"bind", "function", "signature"}),
+        equations=frozenset({"bind", "function"}),
+        parts={
+            "signature": _haskell_names,
+            **dict.fromkeys(("data_type", "newtype", "data_instance"), _haskell_constructors),
+        },
+    ),
 )
 
 ROWS = (ELIXIR, HASKELL)

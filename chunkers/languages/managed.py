@@ -1,5 +1,6 @@
 """Define the rows of Java, Kotlin, Scala, C# and Swift."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -12,6 +13,8 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -21,9 +24,30 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
-from cqm.chunkers.languages.parts import further_names, inside
+from cqm.chunkers.languages.parts import (
+    cases_of_scala,
+    fields_of_scala,
+    further_names,
+    inside,
+    names_of_csharp,
+    names_of_scala,
+    names_of_swift,
+    targets_of_scala,
+    targets_of_swift,
+)
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import TESTS, title_of
+from cqm.chunkers.languages.unread import (
+    CSHARP_LINES,
+    CSHARP_SIGNS,
+    GENERAL_LINES,
+    JAVA_SIGNS,
+    KOTLIN_CONTINUES,
+    KOTLIN_LINES,
+    KOTLIN_SIGNS,
+    SWIFT_LINES,
+    SWIFT_SIGNS,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -50,6 +74,8 @@ JAVA = Language(
     unsafe=nests_expressions,
     full_names=True,
     suffixes=(".java",),
+    unread=Unread(JAVA_SIGNS),
+    by_lines=CSHARP_LINES,
     rules={
         **containers("class", "class_declaration", "record_declaration"),
         **containers("interface", "interface_declaration", "annotation_type_declaration"),
@@ -72,6 +98,7 @@ JAVA = Language(
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_constant"}),
         parts={"record_declaration": inside({"formal_parameter": "property"}, "formal_parameters")},
+        local=re.compile(rb"(?:class|record|enum|interface) +\w"),
     ),
 )
 
@@ -103,7 +130,9 @@ def _kotlin_function(node: "Node", source: bytes) -> Found:
 def _kotlin_property(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "variable_declaration")
     name = text_of(child_of_type(declaration, "identifier"), source)
-    return Found(variable_kind(name), name)
+    receiver = child_of_type(node, "user_type", "nullable_type")
+    around = text_of(receiver, source).split("<")[0].rstrip("?") + "." if receiver and name else ""
+    return Found(variable_kind(name), around + name)
 
 
 def _without_last_annotations(source: bytes) -> bytes:
@@ -112,12 +141,70 @@ def _without_last_annotations(source: bytes) -> bytes:
     return source[:start] + source[start:].replace(b"@", b" ")
 
 
+_ANNOTATION = rb"@[\w.:]+(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))?"
+_ANNOTATIONS = re.compile(
+    rb"\n(?P<others>(?:%s\s+)+?)(?=%s\s+(?:[a-z]+\s+)*?(?:class|interface)\b)" % (_ANNOTATION, _ANNOTATION)
+)
+_SHORTEST_NOTE = 4
+
+
+def _with_one_annotation(source: bytes) -> bytes:
+    # The second annotation of a class may make an expression of all, without an error. A comment keeps its place.
+    if source.count(b"@") < 2:  # noqa: PLR2004 - two annotations
+        return source
+    found = _ANNOTATIONS.sub(lambda run: b"\n" + re.sub(_ANNOTATION, _noted, run["others"]), b"\n" + source)
+    return found[1:]
+
+
+def _noted(found: re.Match[bytes]) -> bytes:
+    """Make a comment of a text with its length, or blanks of too short a one."""
+    text = found[0]
+    return b"/*" + text[2:-2] + b"*/" if len(text) >= _SHORTEST_NOTE else b" " * len(text)
+
+
+_UNKNOWN = re.compile(
+    rb"(?P<guard>(?<=\n)[ \t]*(?:!?is|!?in|else|\"|[A-Z\d])[^\n>{}]*?\bif\b[^\n]*?(?=->))"
+    rb"|(?P<dollars>\$\$+(?=\"))"
+    rb"|(?P<context>(?<=\n)[ \t]*context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))"
+    rb"|(?P<name>\b(?:in|is|as)(?=\d))"
+    rb"|(?P<constructor>(?<=\n)[ \t]*(?:@[\w.]+\s+|actual[ \t]+)+(?=(?:[a-z]+[ \t]+)*constructor\b))"
+    rb"|(?P<lambda>\bsuspend(?=[ \t]*(?:\{|\(\()))"
+    rb"|(?P<accessor>" + _ANNOTATION + rb"(?=(?:\s|//[^\n]*+)*+(?:[a-z]+\s+)*(?:get|set)\b[ \t]*[(\r\n]))"
+    rb"|(?P<argument>(?<=[(,])\s*\b(?:suspend|open|data|inner|inline|value|enum|sealed|override|abstract|final"
+    rb"|external|annotation|infix|operator|tailrec|vararg|noinline|crossinline|lateinit|expect|actual|internal|public|private"
+    rb"|protected|companion|const)(?=[ \t]*=[^=]))"
+)
+
+
+def _without_unknown(source: bytes) -> bytes:
+    """Blank what the grammar of Kotlin 1.9 does not know: guards, context parameters, strings of several dollars."""
+    return _UNKNOWN.sub(_without, source)
+
+
+def _without(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if found.lastgroup == "guard":
+        place = re.search(rb"\bif\b", text)
+        return text if place is None or text.lstrip().startswith(b"else if") else text[: place.start()].ljust(len(text))
+    if found.lastgroup in ("context", "accessor"):
+        bare = text.lstrip()
+        return text[: len(text) - len(bare)] + b"/*" + bare[2:-2] + b"*/"
+    if found.lastgroup in ("dollars", "constructor", "lambda"):
+        return blanked(found)
+    # A keyword in the place of a name: any other word will do.
+    return text[:-1] + b"_"
+
+
 KOTLIN = Language(
     name="kotlin",
     grammar=("tree_sitter_kotlin", "language"),
     unsafe=nests_expressions,
-    removed=(_without_last_annotations,),
+    removed=(_without_last_annotations, _with_one_annotation),
     suffixes=(".kt", ".kts", ".ktm"),
+    unread=Unread(
+        KOTLIN_SIGNS, ends_at_rows=True, interpolates=True, continues=KOTLIN_CONTINUES, masks=(_without_unknown,)
+    ),
+    by_lines=KOTLIN_LINES,
     rules={
         "class_declaration": _kotlin_class,
         "object_declaration": _kotlin_object,
@@ -146,12 +233,13 @@ KOTLIN = Language(
                 marked_by=frozenset({"val", "var"}),
             )
         },
+        local=re.compile(rb"(?:fun|class|interface|object)\b[ \t]*[\w<`]"),
     ),
 )
 
 
 def _scala_value(node: "Node", source: bytes) -> Found:
-    name = text_of(node.child_by_field_name("pattern") or node.child_by_field_name("name"), source)
+    name = text_of(next(iter(targets_of_scala(node)), None), source)
     value = node.child_by_field_name("value")
     if value is not None and value.type == "indented_block":
         value = child_of_type(value, "instance_expression")
@@ -159,8 +247,11 @@ def _scala_value(node: "Node", source: bytes) -> Found:
     return Found(variable_kind(name), name, (body,) if body else ())
 
 
-def _scala_extension(node: "Node", _source: bytes) -> Found:
-    return Found(GROUP, "", tuple(node.children_by_field_name("body")))
+def _scala_extension(node: "Node", source: bytes) -> Found:
+    # Its methods are those of the type that it extends.
+    parameter = child_of_type(child_of_type(node, "parameters"), "parameter")
+    name = text_of(parameter.child_by_field_name("type") if parameter else None, source).partition("[")[0]
+    return Found("class", name, tuple(node.children_by_field_name("body")))
 
 
 def _scala_given(node: "Node", source: bytes) -> Found:
@@ -186,6 +277,8 @@ SCALA = Language(
     grammar=("tree_sitter_scala", "language"),
     unsafe=nests_expressions,
     suffixes=(".scala", ".sc", ".sbt"),
+    unread=Unread(KOTLIN_SIGNS, ends_at_rows=True, interpolates=True),
+    by_lines=GENERAL_LINES,
     rules={
         **containers("class", "class_definition", "object_definition", "package_object"),
         **containers("trait", "trait_definition"),
@@ -211,12 +304,12 @@ SCALA = Language(
         bodies=frozenset({"block"}),
         clauses=frozenset({"function_declaration"}),
         parts={
-            "class_definition": inside({"class_parameter": "property"}, "class_parameters"),
-            "enum_definition": inside(
-                dict.fromkeys(("simple_enum_case", "full_enum_case"), "constant"),
-                *("enum_body", "enum_case_definitions"),
-            ),
+            "class_definition": fields_of_scala,
+            "enum_definition": cases_of_scala,
+            **dict.fromkeys(("val_definition", "var_definition", "val_declaration", "var_declaration"), names_of_scala),
         },
+        additions=frozenset({"extension_definition"}),
+        local=re.compile(rb"(?:def|class|object|trait|enum|type)[ \t]+\S"),
     ),
 )
 
@@ -240,6 +333,8 @@ CSHARP = Language(
     grammar=("tree_sitter_c_sharp", "language"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
+    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True),
+    by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
         **containers("class", "class_declaration", "record_declaration"),
@@ -270,7 +365,11 @@ CSHARP = Language(
         bodiless=frozenset({"field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_member_declaration"}),
-        parts={"record_declaration": inside({"parameter": "property"}, "parameter_list")},
+        parts={
+            "record_declaration": inside({"parameter": "property"}, "parameter_list"),
+            **dict.fromkeys(("field_declaration", "event_field_declaration"), names_of_csharp),
+        },
+        local=re.compile(rb"[\w>\])?] +\w+(?:<[\w, ]{1,99}>)?\([^;{}=]{0,200}\)\s*(?:\{|=>|where\b)"),
     ),
 )
 
@@ -286,16 +385,20 @@ def _swift_type(node: "Node", source: bytes) -> Found:
 
 
 def _swift_function(node: "Node", source: bytes) -> Found:
-    # The name of an operator is a bare token between "func" and "(".
+    # The name of an operator is a bare token between "func" and "(" or "<".
     name = node.child_by_field_name("name")
     if name is not None and name.type == "simple_identifier":
         return Found("function", text_of(name, source))
-    tokens = [child for child in node.children if not child.is_named]
-    return Found("function", text_of(tokens[1], source) if len(tokens) > 1 else "")
+    tokens = [child for child in node.children if child.type != "modifiers"]
+    place = next((place for place, child in enumerate(tokens) if child.type == "func"), -1) + 1
+    return Found("function", text_of(tokens[place], source) if 0 < place < len(tokens) else "")
 
 
 def _swift_property(node: "Node", source: bytes) -> Found:
     pattern = node.child_by_field_name("name")
+    if pattern is not None and child_of_type(pattern, "pattern"):
+        names = targets_of_swift(node)
+        return Found("variable", text_of(names[0], source) if names else "")
     return Found("variable", text_of(pattern, source).removeprefix("var ").removeprefix("let "))
 
 
@@ -308,6 +411,8 @@ SWIFT = Language(
     grammar=("tree_sitter_swift", "language"),
     unsafe=nests_expressions,
     suffixes=(".swift",),
+    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True),
+    by_lines=SWIFT_LINES,
     rules={
         "class_declaration": _swift_type,
         **containers("interface", "protocol_declaration"),
@@ -320,6 +425,8 @@ SWIFT = Language(
         **symbols("method", "subscript_declaration", name=lambda _node, _source: "subscript"),
         **symbols("type", "typealias_declaration", "associatedtype_declaration"),
         **symbols("constant", "enum_entry"),
+        **symbols("macro", "macro_declaration", name=by_child("simple_identifier")),
+        **symbols("constant", "precedence_group_declaration", name=by_child("simple_identifier")),
         "directive": _swift_directive,
         **role(COMMENT, "comment", "multiline_comment"),
         **role(IMPORTS, "import_declaration"),
@@ -332,7 +439,8 @@ SWIFT = Language(
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"enum_entry"}),
         additions=frozenset({"extension"}),
-        parts=dict.fromkeys(("enum_entry", "property_declaration"), further_names()),
+        parts={"enum_entry": further_names(), "property_declaration": names_of_swift},
+        local=re.compile(rb"(?:func|class|struct|enum|actor)[ \t]+\w"),
     ),
 )
 

@@ -17,6 +17,9 @@ LEADING = "leading"
 GROUP = "group"
 """Kind of a node without a name of its own: its children count as its parent's."""
 
+SPLICED = "spliced"
+"""Kind of a wrapper of any depth, such as one of a chain of bindings: its children stand in its place."""
+
 GAP = ""
 """Kind of anything insignificant by itself, such as white space or a closing directive."""
 
@@ -30,16 +33,18 @@ class Found(NamedTuple):
     """A rule's classification of a node.
 
     Attributes:
-        kind: COMMENT, LEADING, GROUP, GAP or a kind for people: function, class, imports, key ...
+        kind: COMMENT, LEADING, GROUP, SPLICED, GAP or a kind for people: function, class, imports, key ...
         name: of the symbol, not qualified; empty for anything but a symbol.
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
+        opening: a node before it which begins the symbol, such as a signature beside its body.
     """
 
     kind: str
     name: str = ""
     bodies: tuple["Node", ...] = ()
     local: bool = False
+    opening: "Node | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
@@ -91,10 +96,15 @@ class NodeTypes:
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with what follows them under the same name.
+        named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
+        equations: clauses which define nothing new after another clause of the name, such as its signature.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
+        opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
+        outer_docs: begin comments about what is around them, not about what follows.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
+        local: found where a function or type inside a function may begin; None to look for none.
     """
 
     packages: frozenset[str] = frozenset()
@@ -103,10 +113,72 @@ class NodeTypes:
     loose: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
     overloads: frozenset[str] = frozenset()
+    named_at_end: frozenset[str] = frozenset()
+    equations: frozenset[str] = frozenset()
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
+    opening: frozenset[str] = frozenset()
+    outer_docs: tuple[str, ...] = ()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
+    local: re.Pattern[bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinePatterns:
+    """Patterns of declarations for a program without a syntax tree, tried on each line.
+
+    Attributes:
+        declarations: kinds with patterns; the first match at the beginning of a line counts, and has a group "name".
+        comment: begins a line without code.
+        closing: begins a line that ends what began at the same indentation, or goes on with it.
+        above: a line that belongs to the declaration below it, such as a decorator.
+        has_braces: whether a declaration lasts as long as its braces are open; indentation alone tells otherwise.
+    """
+
+    declarations: tuple[tuple[str, re.Pattern[str]], ...]
+    comment: re.Pattern[str] = re.compile(r"\s*(?://|/\*|\*(?!\w))")
+    closing: re.Pattern[str] = re.compile(r"\s*(?:[\])}>{]|(?:else|catch|finally|end)\b)")
+    above: re.Pattern[str] = re.compile(r"\s*(?:@|\[|#\[|template\b)")
+    has_braces: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Signs of a language by which a program is divided where its grammar can't read it.
+
+    Attributes:
+        signs: groups "note" (comments, directives), "text" (strings), "row" (a line feed) and "sign" (brackets, and
+            ends of statements); all else is words.
+        ends_at_rows: whether a statement ends with its row, unless the next is indented more.
+        continues: begins a row that goes on with the statement above it.
+        leads: a last row which the next one goes on with, such as an annotation.
+        goes_on: follows the last brace of a statement that is not over.
+        alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
+        label: begins a row indented less than its statements, such as a label.
+        indentation: of a row.
+        mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
+        interpolates: whether strings hold expressions, which are parsed.
+        masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
+        has_conditionals: whether lines such as "#if" and "#else" choose among branches.
+        defined: names that those conditionals test, and whether they are defined.
+    """
+
+    signs: re.Pattern[bytes]
+    ends_at_rows: bool = False
+    continues: re.Pattern[bytes] = re.compile(
+        rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|while|where|extends|implements|with)\b"
+    )
+    leads: re.Pattern[bytes] = re.compile(rb"[ \t]*@[\w.:]+(?:\([^()\n]*\))?[ \t\r]*$")
+    goes_on: re.Pattern[bytes] = re.compile(rb"[ \t]*[\w(\[<*&+-]|\s*(?:[;,)\].=?:|{>]|(?:else|catch|finally|while)\b)")
+    alone: re.Pattern[bytes] = re.compile(rb"[A-Z_][A-Z0-9_]*+[ \t]*(?:\(.*\))?", re.DOTALL)
+    label: re.Pattern[bytes] = re.compile(rb"(?:[A-Za-z_]\w*+[ \t]*+:(?!:)|case\b|@(?:end|public|private|protected)\b)")
+    indentation: re.Pattern[bytes] = re.compile(rb"[ \t]*+")
+    mends: bool = True
+    interpolates: bool = False
+    masks: tuple[Callable[[bytes], bytes], ...] = ()
+    has_conditionals: bool = False
+    defined: Mapping[bytes, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +196,14 @@ class Language:
         dialects: other rows, chosen if a pattern is found in the text, such as for a header of C++ (each line of the
             text follows a line feed, even the first).
         removed: blank text the grammar can't read, keeping a source's length.
+        names_from_text: rules read names in the text itself, and not in what `removed` left of it.
         unsafe: tells if a source may crash its grammar's parser or take all memory.
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
+        unread: divides a program with errors; None if only its lines tell.
+        by_lines: finds declarations in what the grammar can't read; None for none.
     """
 
     name: str
@@ -140,19 +215,26 @@ class Language:
     constructors: frozenset[str] = field(default=frozenset())
     dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
     removed: tuple[Callable[[bytes], bytes], ...] = ()
+    names_from_text: bool = False
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
     nodes: NodeTypes = NodeTypes()
     joins_packages: bool = False
     extra: str = ""
+    unread: Unread | None = None
+    by_lines: LinePatterns | None = None
+
+
+_INK = re.compile(rb"[^\s]")
 
 
 def blanked(found: re.Match[bytes]) -> bytes:
-    """Replace the named groups of a match by spaces: positions in the tree stay those of the text."""
+    """Replace the named groups of a match by spaces but for line feeds: positions stay those of the text."""
     text = bytearray(found[0])
     for name in found.re.groupindex:
         first, end = found.span(name)
-        text[first - found.start() : end - found.start()] = b" " * (end - first)
+        if first >= 0:
+            text[first - found.start() : end - found.start()] = _INK.sub(b" ", found[name])
     return bytes(text)
 
 

@@ -12,6 +12,8 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Part,
+    Unread,
     blanked,
     child_of_type,
     containers,
@@ -21,8 +23,11 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names, inside
+from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
 
@@ -52,6 +57,8 @@ GO = Language(
     grammar=("tree_sitter_go", "language"),
     unsafe=nests_expressions,
     suffixes=(".go",),
+    unread=Unread(GO_SIGNS, ends_at_rows=True),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "method_declaration": _go_method,
@@ -74,7 +81,7 @@ GO = Language(
         parts={
             "type_spec": inside(
                 {"field_declaration": "property", "method_elem": "method"},
-                *("struct_type", "interface_type", "field_declaration_list"),
+                *("struct_type", "interface_type", "field_declaration_list", "field_declaration"),
             ),
             **dict.fromkeys(("const_spec", "var_spec"), further_names()),
         },
@@ -84,8 +91,24 @@ GO = Language(
 
 def _rust_impl(node: "Node", source: bytes) -> Found:
     body = node.child_by_field_name("body")
-    name = text_of(node.child_by_field_name("type"), source).split("<")[0].replace("::", ".")
+    name = _rust_type(node.child_by_field_name("type"), source) or _rust_type(node.child_by_field_name("trait"), source)
     return Found("class", name, (body,) if body else ())
+
+
+def _rust_type(node: "Node | None", source: bytes) -> str:
+    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for a tuple or slice."""
+    for _ in range(_MAX_WRAPPED):
+        if node is None or node.type in _RUST_NAMES:
+            break
+        node = (
+            node.child_by_field_name("type") or node.child_by_field_name("trait") or child_of_type(node, *_RUST_TYPES)
+        )
+    return text_of(node, source).split("<")[0].replace("::", ".") if node and node.type in _RUST_NAMES else ""
+
+
+_RUST_NAMES = frozenset({"type_identifier", "scoped_type_identifier", "primitive_type"})
+_RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_type", "higher_ranked_trait_bound")
+_MAX_WRAPPED = 16
 
 
 # The grammar reads the items in "cfg_net! {...}" as mere tokens.
@@ -115,6 +138,8 @@ RUST = Language(
     grammar=("tree_sitter_rust", "language"),
     unsafe=nests_expressions,
     suffixes=(".rs",),
+    unread=Unread(RUST_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_item", "function_signature_item"),
         **symbols("struct", "struct_item", "union_item"),
@@ -138,6 +163,7 @@ RUST = Language(
         bodiless=frozenset({"field_declaration", "function_signature_item"}),
         loose=frozenset({"field_declaration", "function_signature_item"}),
         additions=frozenset({"impl_item"}),
+        outer_docs=("//!", "/*!"),
         parts=dict.fromkeys(
             ("struct_item", "enum_item", "union_item"),
             inside(
@@ -145,6 +171,7 @@ RUST = Language(
                 *("enum_variant_list", "enum_variant", "field_declaration_list"),
             ),
         ),
+        local=re.compile(rb"(?:fn|struct|enum|trait|mod|union|impl\b|macro_rules!)[ <]"),
     ),
 )
 
@@ -166,6 +193,20 @@ def _zig_variable(node: "Node", source: bytes) -> Found:
     return Found("constant" if any(child.type == "const" for child in node.children) else "variable", name)
 
 
+def _zig_fields(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the fields of a struct or union, the values of an enum and the members of an error set."""
+    holder = child_of_type(node, *_ZIG_TYPES, "error_set_declaration")
+    if holder is None:
+        return
+    kind = "constant" if holder.type in ("enum_declaration", "error_set_declaration") else "property"
+    for it in holder.named_children:
+        name = (
+            it if it.type == "identifier" else it.child_by_field_name("name") if it.type == "container_field" else None
+        )
+        if name is not None:
+            yield Part(kind, text_of(name, source), it, name)
+
+
 def _zig_test(node: "Node", source: bytes) -> Found:
     return Found("test", text_of(child_of_type(node, "string", "identifier"), source).strip('"') or "test")
 
@@ -175,6 +216,8 @@ ZIG = Language(
     grammar=("tree_sitter_zig", "language"),
     unsafe=nests_expressions,
     suffixes=(".zig", ".zon"),
+    unread=Unread(ZIG_SIGNS),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_declaration"),
         "variable_declaration": _zig_variable,
@@ -187,6 +230,8 @@ ZIG = Language(
         bodiless=frozenset({"function_signature"}),
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"function_signature"}),
+        parts={"variable_declaration": _zig_fields},
+        local=re.compile(rb"fn[ \t]+\w|const[ \t]+\w+ = (?:packed |extern )?(?:struct|enum|union)\b"),
     ),
 )
 

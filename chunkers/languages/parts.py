@@ -62,18 +62,18 @@ def further_names(field: str = "name", *types: str) -> PartRule:
     return parts
 
 
-def promoted(*types: str, marked_by: str = "") -> PartRule:
+def promoted(*types: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
     """Return a rule for parameters of a constructor which are fields of its type.
 
     Parameters:
         types: of the parameters.
-        marked_by: type of the child which makes a parameter a field; empty if its own type does.
+        marked_by: types of a child which makes a parameter a field; none if its own type does.
     """
 
     def parts(symbol: "Node", source: bytes) -> Iterator[Part]:
         parameters = symbol.child_by_field_name("parameters")
         for it in parameters.named_children if parameters else ():
-            if it.type in types and (not marked_by or child_of_type(it, marked_by)):
+            if it.type in types and (not marked_by or any(child.type in marked_by for child in it.children)):
                 name = it.child_by_field_name("name") or it.child_by_field_name("pattern") or it
                 yield Part("property", text_of(name, source).lstrip("$"), it, name, is_beside=True)
 
@@ -96,35 +96,75 @@ def attributes_of_self(symbol: "Node", source: bytes) -> Iterator[Part]:
                 if node.type.endswith(("_statement", "_clause", "block")):
                     waiting.append(node)
                 continue
-            for it in [target] if target.type == "attribute" else target.named_children:
+            for it in [target] if target.type == "attribute" else _targets(target):
                 if it.type == "attribute" and text_of(it.child_by_field_name("object"), source) == "self":
                     name = it.child_by_field_name("attribute") or it
                     yield Part("property", text_of(name, source), node, name, is_beside=True)
 
 
+def _targets(target: "Node") -> "list[Node]":
+    return target.named_children if target.type in ("pattern_list", "tuple_pattern", "list_pattern") else []
+
+
+_RUBY_ATTRIBUTES = (
+    *("attr_accessor", "attr_reader", "attr_writer", "attr", "class_attribute", "thread_mattr_accessor"),
+    *(f"{level}attr_{way}" for level in "cm" for way in ("accessor", "reader", "writer")),
+)
 _RUBY_MACROS = {
-    **dict.fromkeys(("attr_accessor", "attr_reader", "attr_writer", "cattr_accessor", "mattr_accessor"), "property"),
-    **dict.fromkeys(("scope", "alias_method", "define_method", "delegate"), "method"),
-    **dict.fromkeys(("has_many", "has_one", "belongs_to", "attribute"), "property"),
+    **dict.fromkeys(_RUBY_ATTRIBUTES, "property"),
+    **dict.fromkeys(
+        ("scope", "alias_method", "alias_attribute", "delegate", "def_delegator", "def_delegators"), "method"
+    ),
+    **dict.fromkeys(("has_many", "has_one", "belongs_to", "attribute", "has_and_belongs_to_many"), "property"),
 }
-_ONE_NAME = frozenset({"scope", "alias_method", "define_method", "has_many", "has_one", "belongs_to", "attribute"})
+_ONE_NAME = frozenset(
+    {
+        *("scope", "alias_method", "alias_attribute", "has_many", "has_one", "belongs_to", "attribute"),
+        *("has_and_belongs_to_many",),
+    }
+)
 
 
-def declared_by_calls(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the attributes, scopes and aliases which calls in the body of a Ruby class declare."""
+def declared_at_first(symbol: "Node", source: bytes) -> Iterator[Part]:
+    """Yield what the first row of a Ruby class declares, which is no statement of its own for the outline."""
     body = symbol.child_by_field_name("body")
-    for call in body.named_children if body else ():
-        if call.type == "alias":
-            name = call.child_by_field_name("name")
-            if name is not None:
-                yield Part("method", text_of(name, source).lstrip(":"), call, name)
-        arguments = call.child_by_field_name("arguments") if call.type == "call" else None
-        macro = text_of(call.child_by_field_name("method"), source) if arguments else ""
-        if arguments is None or macro not in _RUBY_MACROS:
-            continue
-        names = [it for it in arguments.named_children if it.type == "simple_symbol"]
-        for name in names[:1] if macro in _ONE_NAME else names:
-            yield Part(_RUBY_MACROS[macro], text_of(name, source).lstrip(":"), call, name)
+    if body is None:
+        return
+    for child in body.named_children:
+        if child.start_point[0] > body.start_point[0]:
+            return
+        if child.type in ("call", "alias"):
+            yield from declared_by_calls(child, source)
+
+
+def declared_by_calls(call: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the attributes, scopes and aliases which a statement in a Ruby class declares."""
+    if call.type == "alias":
+        name = call.child_by_field_name("name")
+        if name is not None:
+            yield Part("method", text_of(name, source).lstrip(":"), call, name)
+        return
+    macro = text_of(call.child_by_field_name("method"), source)
+    if macro in _RUBY_VISIBILITIES:
+        # "private attr_reader :name".
+        arguments = call.child_by_field_name("arguments")
+        inner = child_of_type(arguments, "call") if arguments else None
+        call, macro = inner or call, text_of(inner.child_by_field_name("method"), source) if inner else ""
+    block = call.child_by_field_name("block")
+    if block is not None and macro not in _RUBY_MACROS:
+        yield from declared_at_first(block, source)
+    arguments = call.child_by_field_name("arguments") if macro in _RUBY_MACROS else None
+    names = [it for it in arguments.named_children if it.type in _RUBY_NAMES] if arguments else []
+    if macro in _DELEGATORS:
+        # "def_delegators :target, :one, :two" and "def_delegator :target, :method, :own".
+        names = names[-1:] if macro == "def_delegator" else names[1:]
+    for name in names[:1] if macro in _ONE_NAME else names:
+        yield Part(_RUBY_MACROS[macro], text_of(name, source).strip(":'\""), call, name)
+
+
+_RUBY_VISIBILITIES = frozenset({"private", "protected", "public", "private_constant", "module_function"})
+_DELEGATORS = frozenset({"def_delegator", "def_delegators"})
+_RUBY_NAMES = frozenset({"simple_symbol", "string"})
 
 
 def _names(part: "Node") -> "list[Node]":
@@ -132,4 +172,176 @@ def _names(part: "Node") -> "list[Node]":
     if named:
         return list(named)
     first = child_of_type(part, "identifier", "simple_identifier")
+    if first is None and part.type == "field_declaration":
+        return _embedded(part)
     return [first] if first else []
+
+
+def _embedded(field: "Node") -> "list[Node]":
+    """Return the name of a field in Go that has only a type: "sync.Mutex", "*List[T]"."""
+    it = field.child_by_field_name("type")
+    for _ in range(_MOST_WRAPPED):
+        if it is None or it.type == "type_identifier":
+            break
+        it = it.child_by_field_name("name") or it.child_by_field_name("type")
+    return [it] if it is not None and it.type == "type_identifier" else []
+
+
+_MOST_WRAPPED = 4
+
+
+PYTHON_TARGETS = frozenset({"identifier", "attribute", "pattern_list", "tuple_pattern", "list_pattern"})
+
+
+def names_of_python(statement: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `a, b = 1, 2` and `a = b = 1` after the first one."""
+    assignment = child_of_type(statement, "assignment")
+    left = assignment.child_by_field_name("left") if assignment else None
+    names = [] if left is None or left.type in ("identifier", "attribute") else left.named_children
+    for name in [it for it in names if it.type == "identifier"][1:]:
+        yield Part("", text_of(name, source), statement, name, is_beside=True)
+    for _ in range(_MAX_CHAINED):
+        assignment = assignment.child_by_field_name("right") if assignment else None
+        if assignment is None or assignment.type != "assignment":
+            return
+        left = assignment.child_by_field_name("left")
+        if left is not None and left.type == "identifier":
+            yield Part("", text_of(left, source), statement, left, is_beside=True)
+
+
+_MAX_CHAINED = 16
+
+
+def names_of_ruby(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the constants in `A, B = 1, 2` after the first one, and the fields of a Struct."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is not None and left.type == "left_assignment_list":
+        for name in [it for it in left.named_children if it.type == "constant"][1:]:
+            yield Part("constant", text_of(name, source), node, name, is_beside=True)
+    elif right is not None and source.startswith((b"Struct.new", b"Data.define"), right.start_byte):
+        arguments = right.child_by_field_name("arguments")
+        for name in arguments.named_children if arguments else ():
+            if name.type == "simple_symbol":
+                yield Part("property", text_of(name, source).lstrip(":"), name, name)
+
+
+def names_of_lua(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `local a, b = 1, 2` after the first one."""
+    targets = child_of_type(child_of_type(node, "assignment_statement") or node, "variable_list")
+    for name in targets.named_children[1:] if targets else ():
+        if name.type == "identifier":
+            yield Part("variable", text_of(name, source), node, name, is_beside=True)
+
+
+def names_of_bash(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `export A=1 B=2` after the first one."""
+    for it in [child for child in node.named_children if child.type == "variable_assignment"][1:]:
+        name = it.child_by_field_name("name")
+        if name is not None:
+            yield Part("", text_of(name, source), node, name, is_beside=True)
+
+
+def targets_of_scala(node: "Node") -> list["Node"]:
+    """Return the names that "val (a, b) = pair" and "val a, b = 1" declare."""
+    pattern = node.child_by_field_name("pattern")
+    waiting = [pattern] if pattern else node.children_by_field_name("name")
+    found: list[Node] = []
+    while waiting and len(found) < _MAX_TARGETS:
+        it = waiting.pop(0)
+        if it.type in ("tuple_pattern", "identifiers"):
+            waiting = [*it.named_children, *waiting]
+        elif it.type in ("identifier", "operator_identifier"):
+            found.append(it)
+    return found
+
+
+_MAX_TARGETS = 64
+
+
+def names_of_scala(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `val (a, b) = pair` after the first one."""
+    for name in targets_of_scala(node)[1:]:
+        yield Part("", text_of(name, source), node, name, is_beside=True)
+
+
+def fields_of_scala(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the parameters of a class which are its members: all of a case class, others with "val" or "var"."""
+    is_case = node.type == "full_enum_case" or any(child.type == "case" for child in node.children)
+    for parameters in node.children_by_field_name("class_parameters"):
+        for it in parameters.named_children:
+            name = it.child_by_field_name("name") if it.type == "class_parameter" else None
+            if name is not None and (is_case or any(child.type in ("val", "var") for child in it.children)):
+                yield Part("property", text_of(name, source), it, name)
+
+
+def cases_of_scala(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the cases of an enum, each with the parameters that are its members."""
+    yield from fields_of_scala(node, source)
+    body = child_of_type(node, "enum_body")
+    for cases in body.named_children if body else ():
+        for it in cases.named_children if cases.type == "enum_case_definitions" else ():
+            name = it.child_by_field_name("name")
+            if name is None:
+                continue
+            own = text_of(name, source)
+            yield Part("constant", own, it, name)
+            for part in fields_of_scala(it, source) if it.type == "full_enum_case" else ():
+                yield part._replace(name=f"{own}.{part.name}")
+
+
+def names_of_csharp(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `int a, b = 2;` after the first one."""
+    declaration = child_of_type(node, "variable_declaration")
+    declarators = [it for it in declaration.named_children if it.type == "variable_declarator"] if declaration else []
+    for declarator in declarators[1:]:
+        name = declarator.child_by_field_name("name")
+        if name is not None:
+            yield Part("", text_of(name, source), node, name, is_beside=True)
+
+
+def targets_of_swift(node: "Node") -> list["Node"]:
+    """Return the names that "let x, y: Int" and "let (a, (b, c)) = pair" declare."""
+    waiting = node.children_by_field_name("name")
+    found: list[Node] = []
+    while waiting and len(found) < _MAX_TARGETS:
+        it = waiting.pop(0)
+        inner = [child for child in it.named_children if child.type == "pattern"] if it.type == "pattern" else []
+        if inner:
+            waiting = [*inner, *waiting]
+        else:
+            found.append(it)
+    return found
+
+
+def names_of_swift(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `let x, y: Int` after the first one."""
+    for name in targets_of_swift(node)[1:]:
+        yield Part("", text_of(name, source), node, name, is_beside=True)
+
+
+def names_in_patterns(declaration: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names in `const {a: b, ...c} = d, [e] = f`; those such as a in `{a}` are marks of their own."""
+    for declarator in declaration.named_children:
+        pattern = declarator.child_by_field_name("name") if declarator.type == "variable_declarator" else None
+        waiting = [(pattern, True)] if pattern is not None and pattern.type in _PATTERNS else []
+        left = _MOST_IN_PATTERN
+        while waiting and left > 0:
+            node, is_top = waiting.pop()
+            for child in node.named_children:
+                left -= 1
+                target = child.child_by_field_name("value") if child.type == "pair_pattern" else child
+                if target is not None and target.type in ("assignment_pattern", "object_assignment_pattern"):
+                    target = target.child_by_field_name("left")
+                elif target is not None and target.type == "rest_pattern":
+                    target = target.named_child(0)
+                if target is None:
+                    continue
+                if target.type in _PATTERNS:
+                    waiting.append((target, False))
+                elif target.type == "identifier" or (target.type == _SHORTHAND and not (is_top and target == child)):
+                    yield Part("variable", text_of(target, source), declarator, target)
+
+
+_PATTERNS = frozenset({"object_pattern", "array_pattern"})
+_SHORTHAND = "shorthand_property_identifier_pattern"
+_MOST_IN_PATTERN = 1_000

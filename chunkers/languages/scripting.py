@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     by_child,
     by_field,
     child_of_type,
@@ -21,8 +22,20 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
-from cqm.chunkers.languages.parts import attributes_of_self, declared_by_calls, further_names, promoted
+from cqm.chunkers.languages.parts import (
+    PYTHON_TARGETS,
+    attributes_of_self,
+    declared_at_first,
+    declared_by_calls,
+    further_names,
+    names_of_bash,
+    names_of_lua,
+    names_of_python,
+    names_of_ruby,
+    promoted,
+)
 from cqm.chunkers.languages.testing import TESTS, title_of
+from cqm.chunkers.languages.unread import GENERAL_LINES, PYTHON_CONTINUES, PYTHON_LINES, PYTHON_SIGNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -38,17 +51,23 @@ def variable_kind(name: str) -> str:
 def _python_statement(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment")
     left = assignment.child_by_field_name("left") if assignment else None
-    if assignment is None or left is None or left.type not in ("identifier", "attribute"):
+    if assignment is None or left is None or left.type not in PYTHON_TARGETS:
         return None
-    name = text_of(left, source)
+    first = left if left.type in ("identifier", "attribute") else child_of_type(left, "identifier")
+    name = text_of(first, source)
     value = assignment.child_by_field_name("right")
-    return Found("function" if value and value.type == "lambda" else variable_kind(name), name)
+    if value is not None and value.type == "lambda":
+        return Found("function", name)
+    # "Server.family = 4" declares nothing.
+    return Found(variable_kind(name), name) if name and left.type != "attribute" else None
 
 
 PYTHON = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
     suffixes=(".py", ".pyi", ".pyw", ".pyx", ".pxd", ".pxi"),
+    unread=Unread(PYTHON_SIGNS, ends_at_rows=True, continues=PYTHON_CONTINUES, mends=False),
+    by_lines=PYTHON_LINES,
     filenames=("sconstruct", "sconscript", "wscript"),
     rules={
         **symbols("function", "function_definition"),
@@ -67,7 +86,8 @@ PYTHON = Language(
     nodes=NodeTypes(
         bodies=frozenset({"block"}),
         clauses=frozenset({"call"}),
-        parts={"function_definition": attributes_of_self},
+        parts={"function_definition": attributes_of_self, "expression_statement": names_of_python},
+        local=re.compile(rb"(?:def|class)[ \t]+\w"),
     ),
 )
 
@@ -94,15 +114,22 @@ def _ruby_call(node: "Node", source: bytes) -> Found | None:
     return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
 
 
+_RUBY_CLASSES = (b"Class.new", b"Struct.new", b"Data.define", b"Module.new")
+
+
 def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
     left = node.child_by_field_name("left")
+    if left is not None and left.type == "left_assignment_list":
+        left = child_of_type(left, "constant")
     if left is None or left.type not in ("constant", "scope_resolution"):
         return None
     right = node.child_by_field_name("right")
     block = right.child_by_field_name("block") if right and right.type == "call" else None
     body = block.child_by_field_name("body") if block else None
     if body is None:
-        return Found("constant", text_of(left, source).replace("::", "."))
+        # "Failed = Class.new(StandardError)" and "Point = Struct.new(:x, :y)" are types.
+        is_type = right is not None and source.startswith(_RUBY_CLASSES, right.start_byte)
+        return Found("class" if is_type else "constant", text_of(left, source).replace("::", "."))
     return Found("class", text_of(left, source).replace("::", "."), (body,))
 
 
@@ -127,7 +154,12 @@ RUBY = Language(
     nodes=NodeTypes(
         bodies=frozenset({"block", "do_block"}),
         clauses=frozenset({"call"}),
-        parts=dict.fromkeys(("class", "module"), declared_by_calls),
+        parts={
+            **dict.fromkeys(("alias", "call"), declared_by_calls),
+            **dict.fromkeys(("class", "module", "singleton_class"), declared_at_first),
+            "assignment": names_of_ruby,
+        },
+        local=re.compile(rb"(?:def|class|module) +\w"),
     ),
 )
 
@@ -175,6 +207,7 @@ PHP = Language(
     name="php",
     grammar=("tree_sitter_php", "language_php"),
     suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps"),
+    by_lines=GENERAL_LINES,
     rules={
         **symbols("function", "function_definition"),
         **symbols("method", "method_declaration"),
@@ -201,6 +234,7 @@ PHP = Language(
             "property_declaration": further_names("", "property_element"),
             "method_declaration": promoted("property_promotion_parameter"),
         },
+        local=re.compile(rb"(?:function +&?|class +|interface +|trait +|enum +)\w"),
     ),
 )
 
@@ -208,10 +242,13 @@ PHP = Language(
 def _lua_assignment(node: "Node", source: bytes) -> Found | None:
     targets = child_of_type(node, "variable_list")
     values = child_of_type(node, "expression_list")
-    if targets is None or len(targets.named_children) != 1:
+    target = targets.named_children[0] if targets and targets.named_children else None
+    if target is None or target.type == "bracket_index_expression":
         return None
-    name = text_of(targets, source).replace(":", ".")
+    name = text_of(target, source).replace(":", ".")
     value = values.named_children[0] if values and values.named_children else None
+    if value is not None and value.type == "function_call" and source.startswith(b"require", value.start_byte):
+        return Found(IMPORTS)
     if value is not None and value.type == "function_definition":
         return Found("function", name)
     if value is not None and value.type == "table_constructor":
@@ -220,8 +257,7 @@ def _lua_assignment(node: "Node", source: bytes) -> Found | None:
 
 
 def _lua_local(node: "Node", source: bytes) -> Found | None:
-    assignment = child_of_type(node, "assignment_statement")
-    return _lua_assignment(assignment, source) if assignment else None
+    return _lua_assignment(child_of_type(node, "assignment_statement") or node, source)
 
 
 def _lua_field(node: "Node", source: bytes) -> Found | None:
@@ -260,7 +296,12 @@ LUA = Language(
         **role(COMMENT, "comment"),
         **groups("if_statement", "else_statement", "elseif_statement", "do_statement", "block", "ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"block"}), clauses=frozenset({"function_declaration"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"block"}),
+        clauses=frozenset({"function_declaration"}),
+        local=re.compile(rb"function[ \t]+\w|=[ \t]*function\b"),
+        parts=dict.fromkeys(("assignment_statement", "variable_declaration"), names_of_lua),
+    ),
 )
 
 
@@ -292,6 +333,7 @@ BASH = Language(
         **groups("if_statement", "else_clause", "elif_clause", "case_statement", "case_item", "compound_statement"),
         **groups("list", "ERROR"),
     },
+    nodes=NodeTypes(parts={"declaration_command": names_of_bash}, local=re.compile(rb"function[ \t]+[\w:-]|\(\)\s*\{")),
 )
 
 
@@ -322,7 +364,7 @@ POWERSHELL = Language(
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"script_block"})),
+    nodes=NodeTypes(bodies=frozenset({"script_block"}), local=re.compile(rb"(?i:function|filter|class|enum)[ \t]+\w")),
 )
 
 ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)

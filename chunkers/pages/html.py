@@ -1,7 +1,7 @@
 """Cut HTML at its headings, reading tags in their order: nesting, wrappers and broken markup do not matter."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from cqm.chunkers.documents.headed import (
 )
 from cqm.chunkers.documents.markup import OPEN, Token
 from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
+from cqm.chunkers.metadata import REFERENCE
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.pages.html_blocks import (
     CODE,
@@ -33,7 +34,10 @@ from cqm.chunkers.pages.html_blocks import (
     Page,
     page_of,
 )
+from cqm.chunkers.pages.html_sizes import MARKUP, Sizes, sizes_of
 from cqm.chunkers.pages.html_text import read
+from cqm.chunkers.pages.html_tools import made_by
+from cqm.chunkers.pages.segments import segments_of_html
 from cqm.chunkers.splitting import (
     Span,
     Unit,
@@ -42,14 +46,21 @@ from cqm.chunkers.splitting import (
     line_units,
     overlap_before,
     sentence_ends,
-    units_at,
 )
-from cqm.chunkers.tokens import QUARTERS, quarters
+from cqm.chunkers.tokens import QUARTERS
+
+_Path = tuple[Heading, ...]
+
+# Characters; a shorter one would often end inside a section.
+_LEAST_SEGMENT = 10_000
 
 # Always cut at these headings; at deeper ones if the text between two of these is over the limit.
 _ALWAYS_CUT = 2
 
 _BLOCK_STRENGTH = 3
+
+# In tokens; the head of a page made by a tool weighs 30 to 60.
+_TINY = 64
 
 # Places for cutting blocks far over the limit, by kind of block.
 _ROWS = {TABLE: ("tr",), LIST: ("li", "dt", "option")}
@@ -59,35 +70,55 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut a page at first- and second-level headings, and at deeper ones if a section is over the limit.
 
     A section over the limit is divided between its blocks, and its parts repeat the end of the previous part. Code,
-    tables and lists are cut only beyond `WHOLE_BLOCK_LIMITS`. A piece's content is its text as people read it.
+    tables and lists are cut only beyond `WHOLE_BLOCK_LIMITS`. A piece's content is its text as people read it, and the
+    limits hold for this; see `html_sizes`. A piece without any is cut at lines by its source.
 
     Parameters:
         text: the page, or a part of one.
         options: the limits.
     """
-    page = page_of(text)
-    limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
-    headed = list(_sections(text, page.blocks))
-    anchors = {section.path: section.blocks[0].anchor for section in reversed(headed) if section.blocks[0].heading}
+    pieces: list[Piece] = []
+    warnings: dict[str, None] = {}
+    path: _Path = ()
+    title, tool = "", made_by(text)
+    for segment in segments_of_html(text, max(options.max_parse_bytes, _LEAST_SEGMENT)):
+        own = text[segment.start : segment.end]
+        page = page_of(own)
+        title = title or page.title or next((block.heading[1] for block in page.blocks if block.heading), "")
+        ground = _ground(own, replace(page, title=page.title or title), options, tool)
+        found, path = _cut(ground, options, path)
+        pieces.extend(it._replace(start=segment.start + it.start, end=segment.start + it.end) for it in found)
+        warnings |= dict.fromkeys(_warnings(ground))
+    return pieces, list(warnings)
+
+
+def _cut(ground: "_Ground", options: ChunkOptions, path: _Path) -> tuple[list[Piece], _Path]:
+    """Cut a page, or a part of a long one below the headings of a path; return the path at its end too."""
+    limit, least = ground.limit, options.min_tokens * QUARTERS
+    headed = list(_sections(ground, path))
+    ground.anchors.update(
+        (section.path, section.blocks[0].anchor) for section in reversed(headed) if section.blocks[0].heading
+    )
     sections = joined(_gathered(headed, limit), limit, least, is_related)
-    core = limit - limit * options.overlap_percent // 100
-    ground = _Ground(text, page, limit, core, [token.start for token in page.tokens], anchors)
-    paths = {symbol_of(path): path for path in anchors}
+    paths = {symbol_of(path): path for path in ground.anchors}
     parts = joined(
         (part for section in sections for part in _divided(section, ground)),
         limit,
         least // 2,
         lambda _one, _other: True,
     )
+    # A few words, such as "Back" in a page's head, go with a neighbour even if that is full or over the limit.
+    tiny = min(least, _TINY * QUARTERS)
+    parts = joined(parts, limit * WHOLE_BLOCK_LIMITS + tiny, tiny, lambda _one, _other: True)
     # A page's head joined with the first section takes its name.
     parts = [replace(part, path=paths[part.defines[0]]) if part.defines and not part.path else part for part in parts]
-    pieces = [_piece(part, before, ground) for before, part in pairwise([None, *parts]) if part]
-    return pieces, list(_warnings(page, text, limit))
+    pairs = pairwise([None, *parts])
+    return [piece for before, part in pairs if part for piece in _pieces(part, before, ground)], headed[-1].path
 
 
-def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
+def _sections(ground: "_Ground", path: _Path) -> Iterator[Section[Block]]:
+    text, blocks = ground.text, ground.page.blocks
     starts = [0, *(number for number, block in enumerate(blocks) if number and (block.heading or block.ends))]
-    path: tuple[Heading, ...] = ()
     for first, last in pairwise([*starts, len(blocks)]):
         begin = blocks[first]
         if begin.heading:
@@ -97,7 +128,7 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Section[Block]]:
         start = begin.start if first else 0
         end = blocks[last].start if last < len(blocks) else len(text)
         defines = (symbol_of(path),) if begin.heading else ()
-        yield Section(start, end, quarters(text[start:end]), path, tuple(blocks[first:last]), defines)
+        yield Section(start, end, ground.sizes.between(start, end), path, tuple(blocks[first:last]), defines)
 
 
 def _level(section: Section[Block]) -> int:
@@ -127,10 +158,19 @@ class _Ground(NamedTuple):
     # Data for dividing a page: limits in quarters of a token, and the starts of its tags.
     text: str
     page: Page
+    sizes: Sizes
     limit: int
     core: int
     tags: list[int]
     anchors: dict[tuple[Heading, ...], str]
+    tool: str
+
+
+def _ground(text: str, page: Page, options: ChunkOptions, tool: str) -> _Ground:
+    limit = options.max_tokens * QUARTERS
+    core = limit - limit * options.overlap_percent // 100
+    sizes = sizes_of(text, page.tokens, page.reading)
+    return _Ground(text, page, sizes, limit, core, [token.start for token in page.tokens], {}, tool)
 
 
 def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block]]:
@@ -138,7 +178,8 @@ def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block
         yield section
         return
     spans = even_spans(section.start, list(_units(section, ground)), ground.core)
-    yield from parts_of(ground.text, section, spans, ground.limit - ground.core)
+    for part in parts_of(ground.text, section, spans, ground.limit - ground.core):
+        yield replace(part, size=ground.sizes.between(part.start, part.end))
 
 
 def _units(section: Section[Block], ground: _Ground) -> Iterator[Unit]:
@@ -147,16 +188,34 @@ def _units(section: Section[Block], ground: _Ground) -> Iterator[Unit]:
     ends = [*(block.start for block in blocks[1:]), section.end]
     start = section.start
     for block, end in zip(blocks, ends, strict=True):
-        size = quarters(ground.text[start:end])
+        size = ground.sizes.between(start, end)
         if size <= (ground.limit * WHOLE_BLOCK_LIMITS if block.kind in WHOLE_KINDS else ground.core):
             yield Unit(end, size, _BLOCK_STRENGTH)
         elif block.kind in (CODE, SCRIPT, STYLE):
-            yield from line_units(ground.text, (start, end), ground.core, line_strength)
+            lines = line_units(ground.text, (start, end), ground.core * MARKUP, line_strength)
+            yield from _stretches(((line.end, line.strength) for line in lines), (start, end), ground)
         else:
             cuts = _rows(block.kind, (start, end), ground) if block.kind in _ROWS else _seams((start, end), ground)
-            units = units_at(ground.text, cuts, (start, end), ground.core)
+            units = list(_stretches(cuts, (start, end), ground))
             yield from [*units[:-1], units[-1]._replace(strength=_BLOCK_STRENGTH)]
         start = end
+
+
+def _stretches(cuts: Iterable[tuple[int, int]], span: Span, ground: _Ground) -> Iterator[Unit]:
+    """Yield the stretches between cuts, each with its strength; those over the limit are divided at lines and words."""
+    position, end = span
+    for place, strength in (*(cut for cut in cuts if cut[0] < end), (end, 0)):
+        if place <= position:
+            continue
+        size = ground.sizes.between(position, place)
+        if size <= ground.core:
+            yield Unit(place, size, strength)
+        else:
+            units = line_units(ground.text, (position, place), ground.core, lambda _line, _following: 0)
+            ends = [position, *(unit.end for unit in units)]
+            for one, other in pairwise(ends):
+                yield Unit(other, ground.sizes.between(one, other), strength if other == place else 0)
+        position = place
 
 
 def _tokens(span: Span, ground: _Ground) -> Sequence[Token]:
@@ -202,8 +261,21 @@ def _overlap(part: Section[Block], before: Section[Block] | None, ground: _Groun
     return overlap if read(ground.text, ground.page.reading, part.start - overlap, part.start) else 0
 
 
+def _pieces(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> Iterator[Piece]:
+    piece = _piece(part, before, ground)
+    if piece.content or part.size * MARKUP <= ground.limit:
+        yield piece
+        return
+    # Nothing to read, as in drawings and scripts: the source is shown and searched.
+    spans = even_spans(
+        part.start, line_units(ground.text, (part.start, part.end), ground.limit, line_strength), ground.limit
+    )
+    for start, end in spans:
+        yield piece._replace(start=start, end=end, overlap=0, defines=piece.defines if start == part.start else ())
+
+
 def _piece(part: Section[Block], before: Section[Block] | None, ground: _Ground) -> Piece:
-    overlap = _overlap(part, before, ground)
+    overlap, kind = _overlap(part, before, ground), _kind(part)
     start, end = part.start - overlap, part.end
     content = read(ground.text, ground.page.reading, start, end)
     headings = titles_of(part.path)
@@ -214,7 +286,7 @@ def _piece(part: Section[Block], before: Section[Block] | None, ground: _Ground)
     return Piece(
         part.start,
         end,
-        _kind(part),
+        REFERENCE if ground.tool and kind in ("section", "text") else kind,
         symbol_of(part.path),
         part.defines,
         context,
@@ -237,22 +309,24 @@ def _kind(part: Section[Block]) -> str:
 
 def _facts(part: Section[Block], ground: _Ground) -> Iterator[tuple[str, Fact]]:
     page = ground.page
-    first = next((block.heading[1] for block in page.blocks if block.heading), "")
-    if title := page.title or first:
-        yield "title", title
+    if page.title:
+        yield "title", page.title
     if page.language:
         yield "lang", page.language
     if anchor := ground.anchors.get(part.path):
         yield "anchor", anchor
     tokens = _tokens((part.start, part.end), ground)
+    if ground.tool:
+        yield "generator", ground.tool
     yield "has_code", any(token.name == "pre" for token in tokens)
 
 
-def _warnings(page: Page, text: str, limit: int) -> Iterator[str]:
-    ends = [*(block.start for block in page.blocks[1:]), len(text)]
+def _warnings(ground: _Ground) -> Iterator[str]:
+    blocks, limit = ground.page.blocks, ground.limit
+    ends = [*(block.start for block in blocks[1:]), len(ground.text)]
     sizes = [
-        quarters(text[block.start : end])
-        for block, end in zip(page.blocks, ends, strict=True)
+        ground.sizes.between(block.start, end)
+        for block, end in zip(blocks, ends, strict=True)
         if block.kind in WHOLE_KINDS
     ]
     far = sum(1 for size in sizes if size > limit * WHOLE_BLOCK_LIMITS)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.documents.markup import attributes_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.pages.segments import segments_of_xml
 from cqm.chunkers.pages.xml_elements import Element, coordinates_of, elements_of, label_of, text_in, walk
 from cqm.chunkers.splitting import even_spans, line_start, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
@@ -22,6 +23,9 @@ _NAMED_LEVELS = 3
 _FQCN = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
 
 _BELOW = " > "
+
+# Characters; a shorter one would have its opening tags told too often.
+_LEAST_SEGMENT = 10_000
 
 _MOST_NAMES = 100
 _MOST_VALUES = 20
@@ -75,12 +79,39 @@ def pieces_of_xml(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut XML at the elements below its root, and an element over the limit at its own elements.
 
     Comments stay with the element after them. Elements under the minimum are packed with their neighbours. A piece is
-    named by the path of its element; its context is the opening tags around it.
+    named by the path of its element; its context is the opening tags around it. A document over `max_parse_bytes` is
+    cut part by part.
 
     Parameters:
         text: the document, or a part of one; tags without a partner are mended, with a warning.
         options: the limits.
     """
+    if len(text) <= options.max_parse_bytes:
+        return _cut(text, options)
+    pieces: list[Piece] = []
+    for segment in segments_of_xml(text, max(options.max_parse_bytes, _LEAST_SEGMENT)):
+        length = len(segment.prefix)
+        own, _ = _cut(segment.prefix + text[segment.start : segment.end], options)
+        told = _paths(segment.prefix)
+        pieces.extend(
+            piece._replace(
+                start=segment.start + max(piece.start - length, 0),
+                end=segment.start + piece.end - length,
+                defines=tuple(name for name in piece.defines if name not in told),
+            )
+            for piece in own
+            if piece.end > length
+        )
+    return pieces, [] if pieces else ["not parsed: no element found"]
+
+
+def _paths(prefix: str) -> frozenset[str]:
+    """Return the paths of the elements opened by a segment's prefix: they are defined before it."""
+    labels = [label_of(prefix, element) for element in walk(elements_of(prefix).roots)]
+    return frozenset(_BELOW.join(labels[: depth + 1]) for depth in range(len(labels)))
+
+
+def _cut(text: str, options: ChunkOptions) -> Cut:
     forest = elements_of(text)
     if not forest.roots:
         return [], ["not parsed: no element found"]

@@ -1,11 +1,12 @@
 """Use the chunker of a content's own type, and find a text's sections with it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.chunk_builder import Outline, byte_count, gapless, trimmed
 from cqm.chunkers.documents.prose import pieces_of_lines
+from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.quality import without_small
 from cqm.chunkers.registry import LINES, chunker_of
@@ -92,7 +93,7 @@ _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Reading:
     """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
     chunker = chunker_of(language, text)
-    if chunker.parses and byte_count(text) > options.max_parse_bytes:
+    if chunker.parses and byte_count(text) > chunker.reach * options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
     elif chunker.cut_file:
         cut = chunker.cut_file(text, language, path, options)
@@ -111,20 +112,44 @@ def outline_by_content(text: str, language: str, options: ChunkOptions, path: st
     return Outline(language, chunker, pieces, warnings, estimate)
 
 
-def sections_of(text: str, language: str, depth: int) -> list[Section]:
+def sections_of(text: str, language: str, depth: int, patterns: Sequence[str] = ()) -> list[Section]:
     """Return the sections of a text; without headings of its type, by numbered headings, such as in laws.
 
     Parameters:
         text, language: of the document.
         depth: deeper headings begin no section.
+        patterns: of lines that are headings, in place of those of the type, the outermost level first; regular
+            expressions as RE2 reads them, in time linear in the text.
     """
-    starts = list(_starts(text, language)) or numbered_headings(text)
+    starts = _matching(text, patterns) if patterns else list(_starts(text, language)) or numbered_headings(text)
     sections = [Section(0, len(text), ())]
     for start, path in starts:
         if len(path) <= depth:
             before = sections.pop()
             sections += [before._replace(end=start), Section(start, len(text), path)]
     return [section for section in sections if section.start < section.end]
+
+
+def _matching(text: str, patterns: Sequence[str]) -> list[tuple[int, tuple[str, ...]]]:
+    import re2  # only where there are patterns, which a stranger may have written
+
+    try:
+        levels = [re2.compile(pattern) for pattern in patterns]
+    except re2.error as error:
+        message = f"The chunking option heading_patterns has a pattern that cannot be read: {error}."
+        raise ChunkOptionError(message, remedy="Write it for RE2: without look-around and back-references.") from error
+    found: list[tuple[int, tuple[str, ...]]] = []
+    path: list[tuple[int, str]] = []
+    position = 0
+    for line in text.splitlines(keepends=True):
+        title = line.strip()[:_LONGEST_TITLE]
+        level = next((level for level, one in enumerate(levels, 1) if title and one.fullmatch(title)), 0)
+        if level:
+            path = [above for above in path if above[0] < level]
+            path.append((level, title))
+            found.append((position, tuple(name for _, name in path)))
+        position += len(line)
+    return found
 
 
 def _starts(text: str, language: str) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqm.chunkers.model import Cut, Piece
-from cqm.chunkers.strategies.rules import TOKENIZER, Rule, Whole
+from cqm.chunkers.splitting import Span
+from cqm.chunkers.strategies.blocks import blocks_of
+from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 
 # A token ending inside a character is read with the following ones; no character has more than 4 bytes.
@@ -121,6 +123,8 @@ class FixedOptions:
         overlap_percent: the overlap as a share of size_tokens, instead of overlap_tokens. 0 to 50.
         min_tokens: a last window with less than this beside its overlap is joined to the previous one. 0 to half of
             size_tokens.
+        keep_blocks: whether a window ends before a fence that it would cut, and before a heading rather than after it,
+            where that leaves at least half of its size.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -128,6 +132,7 @@ class FixedOptions:
     overlap_tokens: int | None = None
     overlap_percent: int | None = None
     min_tokens: int = 64
+    keep_blocks: bool = True
     tokenizer: Tokenizer | None = None
 
 
@@ -136,6 +141,7 @@ FIXED_RULES: Mapping[str, Rule] = {
     "overlap_tokens": Whole(0, lambda options: options.size_tokens // 2, optional=True),
     "overlap_percent": Whole(0, 50, optional=True, instead_of="overlap_tokens"),
     "min_tokens": Whole(0, lambda options: options.size_tokens // 2),
+    "keep_blocks": Flag(),
     "tokenizer": TOKENIZER,
 }
 
@@ -149,10 +155,16 @@ def cut_fixed(text: str, _language: str, options: FixedOptions) -> Cut:
     exact = token_positions(text, options.tokenizer) if options.tokenizer else None
     positions = exact or estimated_positions(text)
     warnings = [_INEXACT] if options.tokenizer and exact is None else []
-    return list(_windows(positions, options)), warnings
+    return list(_windows(positions, options, _kept(text) if options.keep_blocks else [])), warnings
 
 
-def _windows(positions: Positions, options: FixedOptions) -> Iterator[Piece]:
+def _kept(text: str) -> list[Span]:
+    """Return the characters where no window ends: those after the first of a fence, or a heading with its last."""
+    blocks = (block for block in blocks_of(text, (0, len(text))) if block.kind in ("fence", "heading"))
+    return [(block.start, block.end + (block.kind == "heading")) for block in blocks]
+
+
+def _windows(positions: Positions, options: FixedOptions, kept: Sequence[Span]) -> Iterator[Piece]:
     ends, tokens, scale = positions
     size, overlap, least = (count * scale for count in (options.size_tokens, _overlap(options), options.min_tokens))
     last = len(ends) - 1
@@ -160,6 +172,11 @@ def _windows(positions: Positions, options: FixedOptions) -> Iterator[Piece]:
     while start < last:
         begin = bisect_left(tokens, tokens[start] - overlap, 0, start)
         end = max(bisect_right(tokens, tokens[begin] + size, start) - 1, start + 1)
+        number = bisect_left(kept, (ends[end],)) - 1
+        if number >= 0 and ends[end] < kept[number][1] and end < last:
+            before = bisect_right(ends, kept[number][0], start, end) - 1
+            if tokens[before] - tokens[begin] >= size // 2 and before > start:
+                end = before
         if tokens[last] - tokens[end] < least:
             end = last
         yield Piece(ends[start], ends[end], "text", overlap=ends[start] - ends[begin])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cqm.chunkers.model import Cut, Piece
 from cqm.chunkers.splitting import Span
 from cqm.chunkers.strategies.content import Section, sections_of
-from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
+from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole, Words
 from cqm.chunkers.strategies.sentence import even_groups, measure_of
 from cqm.chunkers.strategies.sentences import sentences_of
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
@@ -80,6 +80,8 @@ class HierarchicalOptions:
         inherit_context: whether the headings above a chunk are its context.
         summaries: whether every section of several chunks begins with a summary spanning all of it: the parent, whose
             `content` is its headings and the first sentences under them.
+        heading_patterns: regular expressions of lines that are headings, the outermost level first, in place of those
+            of the text's type: ("Chapter .*", "Section .*").
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -89,6 +91,7 @@ class HierarchicalOptions:
     min_tokens: int = 64
     inherit_context: bool = True
     summaries: bool = False
+    heading_patterns: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
 
 
@@ -99,6 +102,7 @@ HIERARCHICAL_RULES: Mapping[str, Rule] = {
     "min_tokens": Whole(0, lambda options: options.child_tokens),
     "inherit_context": Flag(),
     "summaries": Flag(),
+    "heading_patterns": Words(),
     "tokenizer": TOKENIZER,
 }
 
@@ -111,7 +115,7 @@ def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> 
     children for this text, a single one if it is small, even just a heading. So the chunks without children tile the
     text, whatever the levels: embedding only these loses nothing.
     """
-    sections = sections_of(text, language, options.max_depth)
+    sections = sections_of(text, language, options.max_depth, options.heading_patterns)
     tree = _Tree(text, sections, options, measure_of(options.tokenizer))
     return tree.pieces(), []
 

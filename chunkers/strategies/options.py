@@ -1,12 +1,19 @@
-"""Build options from a strategy's name and plain values, such as from a command line or a tool call."""
+"""Build options from plain values, such as from a command line, a tool call, or the rules of a configuration."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, fields, replace
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+
+from pathspec import GitIgnoreSpec
 
 from cqm.chunkers.errors import ChunkOptionError
+from cqm.chunkers.metadata import SOURCE_TYPES, source_type_of
+from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.rules import check, refusal
+from cqm.chunkers.strategies.semantic import Embed
 from cqm.chunkers.strategies.table import BY_NAME, Options
 from cqm.chunkers.tokens import Tokenizer, openai_tokenizer
 
@@ -73,3 +80,96 @@ def _converted(option: "Field[Any]", value: object) -> object:
         return read(value)
     except (ValueError, KeyError) as error:
         raise refusal(option.name, value, expected) from error
+
+
+class ChunkRule(NamedTuple):
+    """A strategy for some of the files.
+
+    Attributes:
+        applies: tells from a file's path and language whether the rule is for it.
+        strategy, values: arguments of `options_of`.
+    """
+
+    applies: Callable[[str, str], bool]
+    strategy: str
+    values: Mapping[str, str]
+
+
+_RULE = re.compile(r"(\S.*?)[ \t]+([a-z]+)(?::(\S+))?")
+_RULE_FORM = "FILES STRATEGY or FILES STRATEGY:NAME=VALUE,NAME=VALUE, such as docs/** hierarchical:child_tokens=512"
+_OF_INDEX = ("auto", "fixed", "sentence", "semantic", "hierarchical")
+"""The strategies that keep every character in chunks to search, and need no model of a service."""
+_TARGETS = {"auto": "max_tokens", "fixed": "size_tokens", "hierarchical": "child_tokens"}
+"""The option meant by `target_tokens`, for strategies without one of this name."""
+
+
+def rule_of(text: str) -> ChunkRule:
+    """Read a rule: files, then a strategy with options.
+
+        rule_of("docs/** hierarchical:child_tokens=512")
+        rule_of("language:python fixed:size_tokens=256")
+        rule_of("type:config sentence")
+
+    Parameters:
+        text: the files are a pattern in .gitignore syntax, `language:` with a name of a language or format, or `type:`
+            with a name of `metadata.SOURCE_TYPES`. `target_tokens` stands for any strategy's size.
+
+    Raises:
+        ChunkOptionError: the text is no rule, the strategy is not for an index, or an option is unknown or out of its
+            range.
+    """
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
+        raise ChunkOptionError(f"The chunking rule {text!r} is unclear: expected {_RULE_FORM}.")
+    files, strategy, given = match.groups()
+    if strategy not in _OF_INDEX:
+        message = f"The chunking rule {text!r} names the strategy {strategy!r}: expected {', '.join(_OF_INDEX)}."
+        raise ChunkOptionError(message, remedy="Others are for previews.")
+    pairs = [pair.partition("=") for pair in given.split(",")] if given else []
+    values = {name if name != "target_tokens" else _TARGETS.get(strategy, name): value for name, _, value in pairs}
+    # Raises now what would go wrong with the first file.
+    options_of(strategy, values, embed=lambda texts: [[0.0]] * len(texts))
+    return ChunkRule(_selector(files), strategy, values)
+
+
+def _selector(files: str) -> Callable[[str, str], bool]:
+    kind, _, name = files.partition(":")
+    if kind == "language" and name:
+        return lambda _path, language: language == name
+    if kind == "type":
+        if name not in SOURCE_TYPES:
+            raise ChunkOptionError(f"There are no files of the type {name!r}: expected {', '.join(SOURCE_TYPES)}.")
+        return lambda _path, language: source_type_of(language) == name
+    try:
+        spec = GitIgnoreSpec.from_lines([files])
+    except ValueError as error:
+        raise ChunkOptionError(f"The pattern {files!r} of a chunking rule is malformed: {error}.") from error
+    return lambda path, _language: spec.match_file(path)
+
+
+def options_for(path: str, language: str, options: ChunkOptions, embed: Embed | None = None) -> Options:
+    """Return the options of the first rule that is for a file; those given where none is.
+
+    Parameters:
+        path: of the file, with "/" between parts.
+        language: as in `Document.language`.
+        options: with the rules. Where "auto" is chosen, they hold unless the rule says otherwise.
+        embed: for "semantic"; without it no such rule applies.
+
+    Raises:
+        ChunkOptionError: a rule is malformed.
+    """
+    usual = replace(options, rules=())
+    for rule in _rules(options.rules):
+        if rule.applies(path, language) and (embed or rule.strategy != "semantic"):
+            if rule.strategy == "auto":
+                row = {it.name: it for it in fields(ChunkOptions)}
+                own: dict[str, Any] = {name: _converted(row[name], value) for name, value in rule.values.items()}
+                return replace(usual, **own)
+            return options_of(rule.strategy, rule.values, embed=embed)
+    return usual
+
+
+@functools.lru_cache(maxsize=16)
+def _rules(texts: Iterable[str]) -> tuple[ChunkRule, ...]:
+    return tuple(map(rule_of, texts))

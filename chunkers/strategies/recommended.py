@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, language_of
 from cqm.chunkers.github.records import is_about_issues
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.metadata import CONFIG, DATA, source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions

@@ -35,13 +35,16 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A number from low to high, inclusive."""
+    """A number from low to high, inclusive; also None if it is optional."""
 
     low: Bound
     high: Bound
+    optional: bool = False
 
     def fault(self, value: object, options: object) -> str:
         """Return the requirement if the value breaks it; else empty."""
+        if self.optional and value is None:
+            return ""
         expected = _range(self, options)
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
             return f"a number {expected}"

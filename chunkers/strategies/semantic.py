@@ -1,8 +1,10 @@
 """Group sentences while each is similar to the previous one, by the vectors of an embedding function."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import nextafter
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import ChunkOptionError
@@ -33,7 +35,9 @@ class SemanticOptions:
 
     Attributes:
         embed: from sentences to vectors; see `Embed`. Its errors pass unchanged.
-        threshold: a chunk ends where the cosine of neighbouring sentences' vectors is lower. 0 to 1.
+        threshold: a chunk ends where the cosine of neighbouring sentences' vectors is lower. 0 to 1; None for the
+            cosine at which the stretches of this text have target_tokens on average. Cosines of one model are not those
+            of another: at .7 the built-in vectors end a chunk after nearly every sentence, others hardly ever.
         markers: a heading, paragraph or item beginning with one of them always begins a chunk.
         target_tokens: size of the chunks made from a stretch over max_tokens. 128 to 4096.
         max_tokens: a longer stretch is divided, a longer sentence too. target_tokens to 8192.
@@ -43,7 +47,7 @@ class SemanticOptions:
     """
 
     embed: Embed
-    threshold: float = 0.7
+    threshold: float | None = None
     markers: tuple[str, ...] = ("##", "###", "---")
     target_tokens: int = 512
     max_tokens: int = 1024
@@ -53,7 +57,7 @@ class SemanticOptions:
 
 SEMANTIC_RULES: Mapping[str, Rule] = {
     "embed": Given(("__call__",), "a function from sentences to vectors"),
-    "threshold": Real(0, 1),
+    "threshold": Real(0, 1, optional=True),
     "markers": Words(),
     "target_tokens": Whole(128, 4096),
     "max_tokens": Whole(lambda options: options.target_tokens, 8192),
@@ -91,8 +95,9 @@ def cut_semantic(text: str, _language: str, options: SemanticOptions) -> Cut:
             likenesses[number] = _TOGETHER
         elif units[number - 1].strength >= AFTER_PARAGRAPH and sentences[number].startswith(options.markers):
             likenesses[number] = _APART
-    stretches = _joined(_stretches(units, likenesses, options.threshold), limit, options.min_tokens * QUARTERS)
     target = options.target_tokens * QUARTERS
+    threshold = _calibrated(units, likenesses, target) if options.threshold is None else options.threshold
+    stretches = _joined(_stretches(units, likenesses, threshold), limit, options.min_tokens * QUARTERS)
     groups = (group for stretch in stretches for group in _divided(stretch.group, limit, target))
     return [Piece(group.start, group.end, "text") for group in groups], []
 
@@ -122,6 +127,18 @@ def _vectors(sentences: Sequence[str], embed: Embed) -> "NDArray[np.float64]":
         message = f"The function embed gave an array of shape {vectors.shape} for {len(sentences)} sentences."
         raise ChunkOptionError(message, remedy="Let it give one vector of finite numbers for each sentence.")
     return vectors
+
+
+def _calibrated(units: Sequence[Unit], likenesses: Sequence[float], target: int) -> float:
+    """Return the cosine below which so many sentences begin a stretch that these have the target's size on average."""
+    wanted = round(sum(unit.size for unit in units) / target) - likenesses.count(_APART)
+    free = sorted(likeness for likeness in likenesses if _APART < likeness < _TOGETHER)
+    if wanted <= 0 or not free:
+        return _APART
+    at = free[min(wanted, len(free)) - 1]
+    # Of equal cosines all begin a stretch, or none: whichever is nearer to the number wanted.
+    below, with_equal = bisect_left(free, at), bisect_right(free, at)
+    return nextafter(at, _TOGETHER) if with_equal - wanted <= wanted - below else at
 
 
 def _stretches(units: Sequence[Unit], likenesses: Sequence[float], threshold: float) -> list[_Stretch]:

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from cqm.chunkers.model import Cut, Piece
 from cqm.chunkers.splitting import Span, Unit, even_spans
-from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
+from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole, Words
 from cqm.chunkers.strategies.sentences import AFTER_HEADING, AFTER_SENTENCE, sentences_of
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 
@@ -23,6 +23,7 @@ class SentenceOptions:
         sentence_overlap: sentences repeated from the previous chunk, as far as max_tokens allows; never all of this
             chunk. 0 to 5.
         prefer_paragraphs: whether chunks preferably end with a paragraph or before a heading.
+        delimiters: end a sentence, such as (".", "。"), in place of the rules of English and Japanese.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -31,6 +32,7 @@ class SentenceOptions:
     min_tokens: int = 64
     sentence_overlap: int = 1
     prefer_paragraphs: bool = True
+    delimiters: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
 
 
@@ -40,13 +42,14 @@ SENTENCE_RULES: Mapping[str, Rule] = {
     "min_tokens": Whole(0, lambda options: options.target_tokens),
     "sentence_overlap": Whole(0, 5),
     "prefer_paragraphs": Flag(),
+    "delimiters": Words(),
     "tokenizer": TOKENIZER,
 }
 
 
 def cut_sentences(text: str, _language: str, options: SentenceOptions) -> Cut:
     """Cut a text after sentences; see `SentenceOptions`. A fence is only cut beyond `sentences.LONGEST`."""
-    units = sentences_of(text, (0, len(text)), measure_of(options.tokenizer))
+    units = sentences_of(text, (0, len(text)), measure_of(options.tokenizer), delimiters=options.delimiters)
     if not options.prefer_paragraphs:
         units = [unit._replace(strength=min(unit.strength, AFTER_SENTENCE)) for unit in units]
     limit = options.max_tokens * QUARTERS

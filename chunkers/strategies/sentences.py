@@ -1,7 +1,7 @@
 """Find English and Japanese sentences with exact offsets; the adapter of `sentencex`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from cqm.chunkers.splitting import Span, Unit, line_strength, line_units
@@ -26,8 +26,17 @@ _UNUSUAL_SPACE = re.compile(r"[^\S\n ]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+# A quotation with a full stop inside goes on with a particle: 「そうです。」と言った。
+_QUOTED = re.compile(r"[.!?。！？][」』）\]\)]{1,4}\Z")  # noqa: RUF001 - full-width
+_PARTICLE = re.compile("[\u3041-\u3096、]")
+
+
 def sentences_of(
-    text: str, span: Span, measure: Callable[[str], int] = quarters, longest: int = LONGEST * QUARTERS
+    text: str,
+    span: Span,
+    measure: Callable[[str], int] = quarters,
+    longest: int = LONGEST * QUARTERS,
+    delimiters: Sequence[str] = (),
 ) -> list[Unit]:
     """Return the sentences of a part of a text as gapless units; white space belongs to the previous sentence.
 
@@ -38,12 +47,15 @@ def sentences_of(
         span: characters of the text, from the start of a line.
         measure: the size of a text, in quarters of a token.
         longest: longer sentences are divided; in quarters of a token.
+        delimiters: end a sentence, in place of the rules of English and Japanese: ASCII ones before white space, others
+            anywhere.
     """
+    ends_in = _delimited(delimiters) if delimiters else _usual_ends
     blocks = list(blocks_of(text, span))
     following = [*(block.kind for block in blocks[1:]), "heading"]
     units: list[Unit] = []
     for block, after in zip(blocks, following, strict=False):
-        ends = _ends_of(text, block)
+        ends = _ends_of(text, block, ends_in)
         for sentence in pairwise([block.start, *ends]):
             units.extend(_parts(text, sentence, measure, longest))
         if units:
@@ -51,15 +63,30 @@ def sentences_of(
     return units
 
 
-def _ends_of(text: str, block: Block) -> list[int]:
+def _ends_of(text: str, block: Block, ends_in: Callable[[str, Span], list[int]]) -> list[int]:
     if block.kind in ("fence", "heading", "row"):
         return [block.end]
+    return ends_in(text, (after_number(text, block), block.end))
+
+
+def _usual_ends(text: str, span: Span) -> list[int]:
     ends: list[int] = []
-    for start, end in _bounded(text, (after_number(text, block), block.end)):
-        if ends and not _STOPPED.search(text, max(ends[-1] - _STOP_REACH, block.start), ends[-1]):
+    for start, end in _bounded(text, span):
+        if ends and not _STOPPED.search(text, max(ends[-1] - _STOP_REACH, span[0]), ends[-1]):
             ends.pop()
         ends.extend(_sentence_ends(text, (start, end)))
     return ends
+
+
+def _delimited(delimiters: Sequence[str]) -> Callable[[str, Span], list[int]]:
+    words = (re.escape(it) + (r"(?=\s|\Z)" if it.isascii() else "") for it in sorted(delimiters, key=len, reverse=True))
+    pattern = re.compile(f"(?:{'|'.join(words)})\\s*")
+
+    def ends_in(text: str, span: Span) -> list[int]:
+        found = [match.end() for match in pattern.finditer(text, *span)]
+        return found if found and found[-1] == span[1] else [*found, span[1]]
+
+    return ends_in
 
 
 def _strength(block: Block, following: str) -> int:
@@ -91,7 +118,12 @@ def _sentence_ends(text: str, span: Span) -> list[int]:
     if "".join(sentences) != own or not own:
         return [end]
     ends = list(accumulate(map(len, sentences), initial=start))
-    return [*ends[1:-1], end]
+    return [*(it for it in ends[1:-1] if not _goes_on(text, it)), end]
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell if a sentence goes on after a quotation: a particle follows at once."""
+    return bool(_PARTICLE.match(text, end) and _QUOTED.search(text, max(end - _STOP_REACH, 0), end))
 
 
 def _parts(text: str, span: Span, measure: Callable[[str], int], longest: int) -> Iterator[Unit]:

@@ -1,15 +1,30 @@
 """Turn texts into vectors: one interface, one module per provider."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.remote.presets import PRESETS
-from cqm.index.remote.variables import Variables
+from cqm.index.remote.variables import NO_VARIABLES, Variables
 
-__all__ = ["PROVIDERS", "known_facts", "model_facts", "open_embedder", "opening", "routes"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "PROVIDERS",
+    "known_facts",
+    "model_facts",
+    "open_embedder",
+    "opening",
+    "routes",
+    "rows_of",
+    "sentence_vectors",
+]
 
 
 def open_embedder(options: EmbeddingOptions, variables: Variables) -> Embedder | None:
@@ -27,6 +42,35 @@ def open_embedder(options: EmbeddingOptions, variables: Variables) -> Embedder |
         message = f"There is no embedding provider {options.provider!r}."
         raise EmbeddingError(message, remedy=f"Set embedding.provider to one of: {', '.join(PROVIDERS)}.")
     return provider(options, variables)
+
+
+def rows_of(embedder: Embedder, texts: Sequence[str]) -> "NDArray[np.float32]":
+    """Embed texts, a row each; one that can't be embedded (a rule, a lone sign) has zeros, which are like nothing.
+
+    Parameters:
+        embedder: of the vectors, shape (texts, dimensions).
+        texts: to embed.
+
+    Raises:
+        EmbeddingError: the model failed.
+    """
+    import numpy as np
+
+    found = embedder.embed_documents(texts)
+    rows = np.zeros((len(texts), embedder.space().dimensions), np.float32)
+    if found.indices:
+        rows[list(found.indices)] = found.vectors
+    return rows
+
+
+def sentence_vectors(texts: Sequence[str]) -> "NDArray[np.float32]":
+    """Return vectors of sentences by the built-in model, for cutting files of an index; see `rows_of`."""
+    return rows_of(_built_in(), texts)
+
+
+@cache
+def _built_in() -> Embedder:
+    return _embedded(EmbeddingOptions(), NO_VARIABLES)
 
 
 def _embedded(options: EmbeddingOptions, _: Variables) -> Embedder:

@@ -41,6 +41,9 @@ def git_folder_of(folder: Path) -> GitFolder | None:
 def git_folder_at(top: Path) -> GitFolder | None:
     """Find the repository of the work tree beginning at a folder; None if none begins there."""
     entry = top / ".git"
+    # Each search asks for all folders above the root.
+    if not os.path.lexists(entry):
+        return None
     try:
         own = entry
         if not entry.is_dir():

@@ -31,8 +31,9 @@ _OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
 
 _READABLE = "Give the path of a folder or file that you may read."
 
-_PDF_FACTOR = 20
-"""Times `ScanOptions.max_file_bytes`: fonts and images fill PDFs, and 20 MB contain about 1 MB of text."""
+_FACTORS = {PDF_SUFFIX: 20, **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc"), 4)}
+"""Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs, and 20 MB contain about 1 MB of text.
+Changelogs of several MB are read in half a second a MB."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),
@@ -259,7 +260,8 @@ def _reason(path: str, status: os.stat_result, options: ScanOptions) -> SkipReas
 
 
 def _most_bytes(path: str, options: ScanOptions) -> int:
-    return options.max_file_bytes * (_PDF_FACTOR if path.lower().endswith(PDF_SUFFIX) else 1)
+    name = path.rpartition("/")[2].lower()
+    return options.max_file_bytes * _FACTORS.get(f".{name.rpartition('.')[2]}", 1)
 
 
 def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:

@@ -75,6 +75,7 @@ class Query:
         mode: the evidence to use.
         languages, kinds, sources: keep chunks of these languages, kinds or source types (`Metadata.source_type`);
             empty for all.
+        issues: keep chunks that refer to one of these issues, or are of it: "123", "owner/name#123".
         include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
             include, when there are any, and none of exclude.
         changed_since: keep files changed at or after this time, seconds since the epoch; None for all.
@@ -89,6 +90,7 @@ class Query:
     languages: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     changed_since: float | None = None

@@ -1,9 +1,9 @@
 """Find symbols by a part of their name: its beginning, its humps, or with typing errors."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from cqm.index.ranking.question import dotted, last_part, name_key
@@ -42,7 +42,7 @@ def names_almost(table: str, symbol: str) -> list[str]:
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
     Parameters:
-        table: from `table_of_names`.
+        table: from `whole_table`.
         symbol: as asked, with "." between its parts.
     """
     container, _, last = symbol.rpartition(".")
@@ -111,13 +111,19 @@ def _misspelled(table: str, last: str) -> Iterator[tuple[str, float]]:
             yield name, 1 - SequenceMatcher(None, last_part(name), last).ratio()
 
 
-def table_of_names(names: Iterable[str]) -> str:
-    """Return a text to look for names in: of each a line with its key, see `name_key`, a tab, and the qualified name.
+def tables_of_names(named: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return a text to look for names in, for each group of names; see `whole_table`.
 
-    The text begins and ends with the end of a line.
+    Each name has a line with its key, see `name_key`, a tab, and the qualified name.
     """
-    known = "\n".join(sorted({name.removeprefix(".").replace("\n", " ") for name in names}))
+    groups = {group: sorted({name.removeprefix(".").replace("\n", " ") for name in of}) for group, of in named.items()}
+    known = "\n".join(chain.from_iterable(groups.values()))
     # All at once: in 250,000 names one by one takes a second.
     keys = _NOT_IN_KEY.sub("", _ENCLOSING.sub("", known)).lower().split("\n")
     lines = map("\t".join, zip(keys, dotted(known).split("\n"), strict=True))
-    return "\n".join(["", *lines, ""])
+    return {group: "\n".join(islice(lines, len(names))) for group, names in groups.items()}
+
+
+def whole_table(tables: Iterable[str]) -> str:
+    """Return tables as one, which begins and ends with the end of a line."""
+    return "\n".join(["", *filter(None, tables), ""])

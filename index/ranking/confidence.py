@@ -5,15 +5,14 @@ best results have, how rare these are, and how similar the nearest chunk is. The
 learned from questions asked of their own repository and of others; see docs/evaluation.md.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from math import exp, inf, log, log1p
 from operator import mul
 from typing import NamedTuple
 
-from cqm.index.model.query import Confidence, Hit
+from cqm.index.model.query import Confidence
 from cqm.index.ranking.question import Question
-from cqm.index.text.terms import name_term, stem_term, terms_of
+from cqm.index.text.terms import distinct_terms, name_term, stem_term
 
 _KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
@@ -95,12 +94,12 @@ def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> li
     Splitting a text into terms is dear, looking for the root of a word in it is not.
     """
     roots = {stem_term(word): word.removesuffix("y") for word in question.words}
-    found = [asked.intersection(terms_of(text)) for text in texts[:_BEST]]
+    found = [asked & distinct_terms(text) for text in texts[:_BEST]]
     missing = asked.difference(*found)
     for text in texts[_BEST:]:
         lowered = text.lower()
         if any(roots.get(term, "") in lowered for term in missing):
-            found.append(asked.intersection(terms_of(text)))
+            found.append(asked & distinct_terms(text))
             missing -= found[-1]
     return found
 
@@ -186,11 +185,6 @@ def chance_of(judgement: Judgement, place: int) -> float:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)
     return _share(_CHANCE.constant + _CHANCE.likelihood * judgement.likelihood + _CHANCE.place * log1p(place))
-
-
-def with_chances(hits: Iterable[Hit], judgement: Judgement, first: int) -> tuple[Hit, ...]:
-    """Return hits with the chance of each; `first` is the place of the first of them, from 0."""
-    return tuple(replace(hit, chance=round(chance_of(judgement, place), 3)) for place, hit in enumerate(hits, first))
 
 
 def _share(odds: float) -> float:

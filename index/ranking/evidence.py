@@ -15,6 +15,7 @@ class Candidate:
         digest: equal for equal texts; empty when unknown.
         position: among the chunks of its file.
         lowered: the names it defines in lower case, one a line, to search all of them at once.
+        named: those with a piece of their own, in lower case, one a line: without fields, which begin with ".".
     """
 
     id: str
@@ -28,10 +29,14 @@ class Candidate:
     language: str = ""
     position: int = -1
     lowered: str = field(init=False)
+    named: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Join the names."""
-        object.__setattr__(self, "lowered", "\n".join(self.defines).lower())
+        lowered = "\n".join(self.defines).lower()
+        own = [name for name in self.defines if not name.startswith(".")]
+        object.__setattr__(self, "lowered", lowered)
+        object.__setattr__(self, "named", lowered if len(own) == len(self.defines) else "\n".join(own).lower())
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,10 +87,13 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
     """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
+    key = name_key(symbol)
+    # Most candidates define no such name, whichever reading of it is meant.
+    having = [it.candidate for it in ranked if symbol and key in it.candidate.lowered.replace("_", "")]
     for asked, spelled in _readings(symbol):
-        grades = {entry.candidate.id: _grade(entry.candidate, asked, spelled) for entry in ranked}
-        if any(grades.values()):
-            return grades
+        grades = {it.id: grade for it in having if (grade := _grade(it, asked, spelled))}
+        if grades:
+            return dict.fromkeys((it.candidate.id for it in ranked), 0) | grades
     return {}
 
 
@@ -119,8 +122,7 @@ def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
 
 def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
     """Grade 1-3; 0 if the chunk doesn't define the symbol."""
-    # Most candidates define no such name.
-    if name_key(symbol) not in chunk.lowered.replace("_", "") or source_type_of(chunk.language) != CODE:
+    if source_type_of(chunk.language) != CODE:
         return 0
     parts = [spelled(part) for part in PurePosixPath(chunk.path).with_suffix("").parts]
     wanted = spelled(symbol)
@@ -148,6 +150,9 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
         path: of the file that defines them.
     """
+    # All of them have the last part of the symbol, in some spelling; most have not.
+    if name_key(symbol) not in _plain("".join(names)):
+        return []
     for asked, spelled in _readings(symbol):
         folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
         found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]

@@ -8,12 +8,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from math import fsum, log, log1p, sqrt
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from cqm.chunkers.metadata import REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
-from cqm.index.ranking.file_roles import SUPERSEDED, Role, role_of, superseded
+from cqm.index.ranking.file_roles import GENERATED, SUPERSEDED, Role, role_of, superseded
 from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.text.terms import stems
 
@@ -79,14 +81,14 @@ class OfFile(NamedTuple):
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
     """Compute the features of each candidate, in order, and those of their files by path."""
     terms, dense = relative(evidence.terms), fused(evidence.dense)
-    placed, roots = _places(evidence.terms), roots_of(question)
+    placed, named = _places(evidence.terms), _named(question, evidence.candidates)
     chunks = [
         ChunkFeatures(
-            terms.get(chunk.id, 0.0),
-            placed.get(chunk.id, 0.0),
-            dense.get(chunk.id, 0.0),
-            *_name_features(question, roots, chunk),
-            float(chunk.kind in _CALLABLE),
+            terms.get(name := chunk.id, 0.0),
+            placed.get(name, 0.0),
+            dense.get(name, 0.0),
+            *named.get(name, _NO_NAME),
+            1.0 if chunk.kind in _CALLABLE else 0.0,
             log1p(chunk.end_line - chunk.start_line),
         )
         for chunk in evidence.candidates
@@ -99,16 +101,19 @@ def _of_files(
 ) -> dict[str, OfFile]:
     texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
     matches, nearest = _sums(evidence.candidates, terms, dense)
+    made = frozenset(chunk.path for chunk in evidence.candidates if chunk.kind == REFERENCE)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
-    for path in matches:
-        role = _role(path, old, question)
+    for path, matching in matches.items():
+        stem, role = _told_by(path)
+        role = GENERATED if path in made else SUPERSEDED if path in old else role
+        role = None if role is None or role.name in question.roles else role
         numbers = FileFeatures(
             texts.get(path, 0.0),
-            matches[path],
+            matching,
             nearest[path],
             paths.get(path, 0.0),
-            _share(_stem_words(path), question.words),
+            len(stem & question.words) / len(stem) if stem else 0.0,
             log(role.factor) if role else 0.0,
         )
         found[path] = OfFile(numbers, role)
@@ -120,39 +125,52 @@ def _sums(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Sum up each file's matches, and take the best cosine of its chunks; both by path."""
     matching: defaultdict[str, list[float]] = defaultdict(list)
-    cosines: defaultdict[str, list[float]] = defaultdict(list)
+    nearest = dict.fromkeys([chunk.path for chunk in candidates], 0.0)
     for chunk in candidates:
-        score = terms.get(chunk.id, 0.0)
-        matching[chunk.path].append(score if score >= _LEAST_MATCH else 0.0)
-        cosines[chunk.path].append(dense.get(chunk.id, 0.0))
+        if (score := terms.get(chunk.id, 0.0)) >= _LEAST_MATCH:
+            matching[chunk.path].append(score)
+        if (cosine := dense.get(chunk.id, 0.0)) > nearest[chunk.path]:
+            nearest[chunk.path] = cosine
     # Exact sums; others depend on the order.
     roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
-    return dict.fromkeys(matching, 0.0) | relative(roots), {path: max(found) for path, found in cosines.items()}
-
-
-def _role(path: str, old: frozenset[str], question: Question) -> Role | None:
-    """The role for which a file ranks lower."""
-    role = SUPERSEDED if path in old else role_of(path)
-    return None if role is None or role.name in question.roles else role
+    return dict.fromkeys(nearest, 0.0) | relative(roots), nearest
 
 
 _NO_NAME = (0.0, 0.0)
 
 
-def _name_features(question: Question, roots: Sequence[str], chunk: Candidate) -> tuple[float, float]:
-    """Compute `ChunkFeatures.name` and `covered` for the name that agrees best."""
-    # Looking for a word's root is far cheaper than splitting names.
-    if chunk.lowered.isascii() and not any(map(chunk.lowered.__contains__, roots)):
-        return _NO_NAME
-    best = _NO_NAME
-    for name in chunk.defines:
-        if name.startswith("."):
-            continue
-        words = _name_words(name)
-        if common := len(words & question.words):
-            covered = common / len(words)
-            best = max(best, (covered * common / len(question.words), covered))
-    return best
+def _named(question: Question, candidates: Sequence[Candidate]) -> dict[str, tuple[float, float]]:
+    """Compute `ChunkFeatures.name` and `covered` for the name that agrees best, by id of the chunks that have one."""
+    found = {}
+    for number in _with_a_root(roots_of(question), [chunk.named for chunk in candidates]):
+        best = _NO_NAME
+        for name in candidates[number].defines:
+            if name.startswith("."):
+                continue
+            words = _name_words(name)
+            if common := len(words & question.words):
+                covered = common / len(words)
+                best = max(best, (covered * common / len(question.words), covered))
+        found[candidates[number].id] = best
+    return found
+
+
+def _with_a_root(roots: Sequence[str], texts: Sequence[str]) -> set[int]:
+    """Return the places of the texts with one of the roots, which have no line breaks; of others than ASCII all.
+
+    Looking for a word's root is far cheaper than splitting names, and in all names at once cheaper than in each.
+    """
+    starts = [*accumulate((len(text) + 1 for text in texts), initial=0)]
+    joined = "\n".join(texts)
+    found = set[int]() if joined.isascii() else {n for n, text in enumerate(texts) if not text.isascii()}
+    for root in roots:
+        at = joined.find(root) if texts else -1
+        while at >= 0:
+            number = bisect_right(starts, at) - 1
+            found.add(number)
+            # The last text ends one before the last start.
+            at = joined.find(root, starts[number + 1])
+    return found
 
 
 @lru_cache(maxsize=1 << 15)
@@ -161,12 +179,9 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _stem_words(path: str) -> frozenset[str]:
-    return frozenset(stems(PurePosixPath(path).stem))
-
-
-def _share(words: frozenset[str], of: frozenset[str]) -> float:
-    return len(words & of) / len(words) if words else 0.0
+def _told_by(path: str) -> tuple[frozenset[str], Role | None]:
+    """Return the words of a file's name, and its role."""
+    return frozenset(stems(PurePosixPath(path).stem)), role_of(path)
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:

@@ -2,9 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from cqm.index.text.terms import stems
 
@@ -92,6 +93,11 @@ def role_of(path: str) -> Role | None:
     return next((role for role in ROLES if role.paths.search(path)), None)
 
 
+GENERATED = Role(
+    "generated", 0.7, re.compile(r"(?!)"), re.compile(r"generated|(java|api|type|rust|scala)docs?|doxygen")
+)
+"""Pages which a tool made of a program's comments, by the kind of their chunks: the program itself answers better."""
+
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
 """Its pattern matches the folder of a version. Files in it have this role if a later version is beside it."""
 
@@ -103,23 +109,18 @@ def superseded(paths: Collection[str], words: frozenset[str]) -> frozenset[str]:
         paths: relative to the root; versions are looked for among them only.
         words: of the question, stemmed; a version it names is not superseded.
     """
-    if not any(map(SUPERSEDED.paths.search, paths)):
-        return frozenset()
-    latest = _latest(paths)
-    return frozenset(path for path in paths if _is_old(path, latest, words))
-
-
-def _latest(paths: Collection[str]) -> Mapping[str, int]:
-    """The latest version below each folder."""
+    versions = {path: found for path in paths if (found := _versions_in(path))}
     latest: defaultdict[str, int] = defaultdict(int)
-    for path in paths:
-        for found in SUPERSEDED.paths.finditer(path):
-            latest[path[: found.start(1)]] = max(latest[path[: found.start(1)]], int(found[2]))
-    return latest
-
-
-def _is_old(path: str, latest: Mapping[str, int], words: frozenset[str]) -> bool:
-    return any(
-        int(found[2]) < latest[path[: found.start(1)]] and not words.issuperset(stems(found[1]))
-        for found in SUPERSEDED.paths.finditer(path)
+    for folder, _, number in chain.from_iterable(versions.values()):
+        latest[folder] = max(latest[folder], number)
+    return frozenset(
+        path
+        for path, found in versions.items()
+        if any(number < latest[folder] and not words.issuperset(stems(name)) for folder, name, number in found)
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _versions_in(path: str) -> tuple[tuple[str, str, int], ...]:
+    """Return the folders of versions in a path: what is before each, its name, and its number."""
+    return tuple((path[: it.start(1)], it[1], int(it[2])) for it in SUPERSEDED.paths.finditer(path))

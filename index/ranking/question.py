@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cqm.index.ranking.file_roles import ROLES
+from cqm.index.ranking.file_roles import GENERATED, ROLES
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
 from cqm.index.text.exact_words import codes_in, names_in, phrases_in
@@ -94,7 +94,9 @@ def read_question(text: str) -> Question:
         text,
         words=frozenset(stems(" ".join(content))),
         terms=query_terms(counting, content),
-        roles=frozenset(role.name for role in ROLES if role.asked_by and any(map(role.asked_by.fullmatch, lowered))),
+        roles=frozenset(
+            role.name for role in (*ROLES, GENERATED) if role.asked_by and any(map(role.asked_by.fullmatch, lowered))
+        ),
         symbol=symbol,
         definitions=label_term(key) if key else _names_of_issue(text),
         mentions=_mentions(text),

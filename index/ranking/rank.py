@@ -38,6 +38,9 @@ _MOST_REPEATS = 6
 """From here on, further chunks of a file move down no more."""
 
 
+_PARTS = (*ChunkFeatures._fields, *FileFeatures._fields)
+
+
 class Weights(NamedTuple):
     """Weights in the order of `ChunkFeatures` and `FileFeatures`, and the cost of a repeat."""
 
@@ -66,11 +69,11 @@ class Ranked(NamedTuple):
     @property
     def parts(self) -> dict[str, float]:
         """The named parts of the score, without zeros; they sum up to it."""
-        names = {name: name for name in (*ChunkFeatures._fields, *FileFeatures._fields)}
-        if role := self.of_file.role:
-            names["role"] = role.name
         numbers = map(mul, chain(self.own, self.of_file.features), chain(self.weights.own, self.weights.of_file))
-        parts = {name: part for name, part in zip(names.values(), numbers, strict=True) if part}
+        parts = {name: part for name, part in zip(_PARTS, numbers, strict=True) if part}
+        # The role is the last feature.
+        if (role := self.of_file.role) and "role" in parts:
+            parts[role.name] = parts.pop("role")
         return parts | dict(self.further)
 
 
@@ -128,8 +131,9 @@ def rank(
         Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
-    scored = [entry for _, entry in sorted(zip(levels([it.score for it in scored]), scored, strict=True), key=_order)]
-    return tuple(_spread(_distinct(scored, pinned), weights.repeat))
+    leveled = enumerate(zip(levels([it.score for it in scored]), evidence.candidates, strict=True))
+    order = sorted([(-level, chunk.path, chunk.start_line, chunk.id, number) for number, (level, chunk) in leveled])
+    return tuple(_spread(_distinct([scored[place[-1]] for place in order], pinned), weights.repeat))
 
 
 def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -144,11 +148,6 @@ def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
         else entry
         for entry, most in zip(ranked, falls, strict=True)
     ]
-
-
-def _order(leveled: tuple[float, Ranked]) -> tuple[float, str, int, str]:
-    level, (chunk, *_) = leveled
-    return -level, chunk.path, chunk.start_line, chunk.id
 
 
 def levels(scores: Sequence[float]) -> list[float]:
@@ -178,16 +177,18 @@ def _distinct(ranked: Sequence[Ranked], pinned: Collection[str]) -> list[Ranked]
         if chunk.digest in digests:
             continue
         span = (chunk.start_line, chunk.end_line)
-        of_file = spans.setdefault(chunk.path, [])
-        # Kept spans are in order and hardly overlap; only the neighbours can cover this one.
-        place = bisect(of_file, span)
-        if place and of_file[place - 1][1] >= span[0] and _is_mostly_within(span, of_file[place - 1]):
-            continue
-        if place < len(of_file) and of_file[place][0] <= span[1] and _is_mostly_within(span, of_file[place]):
-            continue
+        if (of_file := spans.get(chunk.path)) is None:
+            spans[chunk.path] = [span]
+        else:
+            # Kept spans are in order and hardly overlap; only the neighbours can cover this one.
+            place = bisect(of_file, span)
+            if place and of_file[place - 1][1] >= span[0] and _is_mostly_within(span, of_file[place - 1]):
+                continue
+            if place < len(of_file) and of_file[place][0] <= span[1] and _is_mostly_within(span, of_file[place]):
+                continue
+            of_file.insert(place, span)
         if chunk.digest:
             digests.add(chunk.digest)
-        of_file.insert(place, span)
         kept.append(entry)
     return kept
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any, TypeVar
 
 from cqm.index.cache import Cache
@@ -43,7 +42,7 @@ class AnswerCache:
 
     def put(self, key: str, answer: Answer) -> None:
         """Cache an answer, unless it is degraded; then the next search may find a better one."""
-        if not answer.degraded:
+        if self._cache.enabled and not answer.degraded:
             self._cache.put(_ANSWERS, {key: json.dumps(answer, default=_fields).encode()})
 
     def statistics(self, generation: Generation) -> Statistics:
@@ -59,7 +58,8 @@ class AnswerCache:
 
 def _fields(value: Answer | Hit | Parent) -> dict[str, object]:
     """Convert a dataclass for JSON; unlike `asdict`, without copying its values."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    # `dataclasses.fields` takes half of the time of all this.
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 def _read(make: Callable[[Any], Value], found: bytes | None) -> Value | None:

@@ -82,7 +82,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     definitions = _NOTHING if is_semantic else wanted.question.definitions
     mentions = _NOTHING if is_semantic else wanted.question.mentions
     # A file's point has no kind and no source: its evidence counts for any kind of chunk.
-    of_files = replace(keep, kinds=(), sources=()) if keep else None
+    of_files = replace(keep, kinds=(), sources=(), issues=()) if keep else None
     by_evidence = [
         Nearest(FILE_TERMS, terms, times * FILE_DEPTH, of_files),
         Nearest(PATH_TERMS, terms, times * FILE_DEPTH, of_files),
@@ -178,7 +178,7 @@ def _settled(
 
 def point_filter(generation: Generation, query: Query) -> PointFilter | None:
     """Make the store's filter; globs other than folders are resolved to paths by the manifest."""
-    base = PointFilter(languages=query.languages, kinds=query.kinds, sources=query.sources)
+    base = PointFilter(languages=query.languages, kinds=query.kinds, sources=query.sources, issues=query.issues)
     if not (query.include or query.exclude or query.changed_since is not None):
         return None if base == PointFilter() else base
     folders = [prefix_folder(glob) for glob in query.include]

@@ -5,14 +5,14 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from cqm.chunkers.detect import TEXT, language_of
-from cqm.chunkers.languages import BY_NAME
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Query
 from cqm.index.text.pasted import plain_text
 
-_FILTER = re.compile(r'(?<!\S)(-?)(lang|language|path|kind|sym|symbol|source):("[^"\n]+"|[^\s":/][^\s"]*)(?!\S)')
+_FILTER = re.compile(r'(?<!\S)(-?)(lang|language|path|kind|sym|symbol|source|issue):("[^"\n]+"|[^\s":/][^\s"]*)(?!\S)')
 _LANGUAGES = {"golang": "go", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "objective-c": "objc", "shell": "bash"}
 _KINDS = {"func": "function", "fn": "function", "def": "function", "const": "constant", "field": "property"}
 _KNOWN_KINDS = frozenset(
@@ -29,10 +29,24 @@ _KNOWN_KINDS = frozenset(
             "interface",
             "key",
         ),
-        *("macro", "method", "module", "property", "rule", "section", "struct", "test", "trait", "type", "variable"),
+        *(
+            "macro",
+            "method",
+            "module",
+            "property",
+            "reference",
+            "rule",
+            "section",
+            "struct",
+            "test",
+            "trait",
+            "type",
+            "variable",
+        ),
     }
 )
 _SOURCES = frozenset({CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC})
+_ISSUE = re.compile(r"[#!]?(\d{1,7}|[\w./-]{1,200}#\d{1,7})")
 _GLOB = re.compile(r"[*?\[]")
 _MOST_NAMED = 12
 
@@ -62,19 +76,25 @@ def with_filters(query: Query) -> tuple[Query, str]:
             continue
         query = narrowed or query
         left = left.replace(filtered[0], value if is_name else "", 1)
-    return replace(query, text=" ".join(left.split()) if found else query.text), "; ".join(notes)
+    text = " ".join(left.split()) if found else query.text
+    # A question for an issue alone is one for its number.
+    return replace(query, text=text or " ".join(f"#{name.rpartition('#')[2]}" for name in query.issues)), "; ".join(
+        notes
+    )
 
 
 def with_leading_filters(query: Query) -> Query:
     """Move the filters before a text to find into the query, and name languages and kinds as the index does.
 
     Only filters in front count, each with a space behind it, and only if something follows: the text itself may look
-    like one. `sym:` is text.
+    like one. `sym:` and `issue:` are text.
     """
     query = _named(query)
     while (found := _FILTER.match(query.text)) and "\n" not in query.text:
         rest = query.text[found.end() + 1 :]
-        narrowed = _narrowed(query, found[2], found[3].strip('"'), is_not=bool(found[1]))
+        narrowed = (
+            _narrowed(query, found[2], found[3].strip('"'), is_not=bool(found[1])) if found[2] != "issue" else None
+        )
         if narrowed is None or not rest.strip():
             break
         query = replace(narrowed, text=rest)
@@ -92,6 +112,9 @@ def _narrowed(query: Query, name: str, value: str, *, is_not: bool) -> Query | N
         if is_not:
             return replace(query, exclude=(*query.exclude, _glob(value)))
         return replace(query, include=(*query.include, _glob(value)))
+    if name == "issue":
+        named = _ISSUE.fullmatch(value)
+        return replace(query, issues=(*query.issues, named[1])) if named and not is_not else None
     kept = None if is_not else _kept(name, value.lower())
     return _with(query, *kept) if kept else None
 
@@ -142,6 +165,7 @@ def _reason(name: str, *, is_not: bool) -> str:
     if is_not:
         return "only `-path:` leaves out"
     return {
+        "issue": "expected a number, or owner/name#number",
         "kind": f"expected one of {', '.join(sorted(_KNOWN_KINDS))}",
         "source": f"expected one of {', '.join(sorted(_SOURCES))}",
     }.get(name, "no such language is known")

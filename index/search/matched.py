@@ -4,13 +4,14 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from math import log1p
+from math import fsum, log1p
 from typing import Any
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Hit
 from cqm.index.ranking.exact import PART, fitting
+from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, last_part, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.declarations import is_bare, signature_of
@@ -29,7 +30,7 @@ _MOST_TIED = 30
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """Put definitions of a symbol before its declarations, and these before additions to it, where all else is equal.
 
-    A prototype in a header declares, an extension in Swift adds.
+    A prototype in a header declares, an extension in Swift adds. Those of tests and examples come after all of these.
 
     Parameters:
         generation: of the results.
@@ -45,14 +46,14 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
         return ranked
     payloads = generation.store.payloads([entry.candidate.id for entry in tied], ["text", "definitions"])
 
-    def standing(entry: Ranked) -> int:
+    def standing(entry: Ranked) -> tuple[bool, int]:
         payload = payloads.get(entry.candidate.id, {})
         defined = read_definitions(payload.get("definitions", ""))
         lines = str(payload.get("text", "")).split("\n")
         asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
         # A class comes before its constructor of the same name.
         whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
-        return 0 if whole else 1 if asked else 2
+        return bool(role_of(entry.candidate.path)), 0 if whole else 1 if asked else 2
 
     return [*sorted(tied, key=standing), *ranked[len(tied) :]]
 
@@ -128,12 +129,14 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
         "\n".join(lines[ends[before - 1] + 1 if before else 0 : it.last + 1])
         for before, it in zip(befores, defined, strict=True)
     ]
+    having = [(root, [root in text for text in texts]) for root in roots]
     # A word that few of them have tells more.
-    weights = {root: log1p(len(texts) / found) for root in roots if (found := sum(root in text for text in texts))}
+    weights = [(root, has, log1p(len(texts) / found)) for root, has in having if (found := sum(has))]
     scores = []
-    for it, text in zip(defined, texts, strict=True):
+    for place, it in enumerate(defined):
         name = last_part(it.name).lower()
-        said = sum(weight * (_NAME_WEIGHT * (root in name) + (root in text)) for root, weight in weights.items())
+        # An exact sum; others depend on the order of the words, which differs between processes.
+        said = fsum([weight * (_NAME_WEIGHT * (root in name) + has[place]) for root, has, weight in weights])
         scores.append(said * (_CALLABLE_FACTOR if it.kind in _CALLABLE else 1))
     return scores
 

@@ -71,7 +71,7 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
     text = question.text.strip()
     is_line = "\n" not in text
     is_path = is_line and bool(path_in(text) or _GLOB.fullmatch(text) or _WITH_BLANKS.fullmatch(text))
-    if not (question.places or question.lines or question.calls or is_path) or (keep and keep.sources):
+    if not (question.places or question.lines or question.calls or is_path) or (keep and (keep.sources or keep.issues)):
         return NOTHING
     paths = generation.manifest.file_paths()
     is_path = is_path and (not question.places or text in paths)

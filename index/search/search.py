@@ -11,7 +11,8 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
-from cqm.index.ranking.confidence import Judgement, judge, signs_of, with_chances
+from cqm.index.ranking.confidence import Judgement, chance_of, judge, signs_of
+from cqm.index.ranking.evidence import Evidence
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
@@ -123,39 +124,28 @@ def find(searching: Searching, query: Query) -> Page:
                     exact = exact_first(question, ranked, found.evidence.mentioning)
                     exact = definitions_first(generation, question, exact) if question.symbol else exact
                     ranked = pinned_first(exact, pinned.ids)
-                results = falling([*results, *_new(ranked, results)])
+                results = [*results, *_new(ranked, results)] if results else [*ranked]
                 if len(results) > end or not found.is_cut:
                     break
-            page = results[first:end]
-            judged = results[:_JUDGED]
+            judged, page = results[:_JUDGED], falling(results[:end])[first:]
             payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, judged)}], SHOWN)
             shown = [entry for entry in page if entry.candidate.id in payloads]
-            hits = tuple(_hit(entry, payloads[entry.candidate.id]) for entry in shown)
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
-            if (found.is_whole and len(hits) == len(page)) or generation.manifest.commits == commits:
+            if (found.is_whole and len(shown) == len(page)) or generation.manifest.commits == commits:
                 break
         if not results and generation.manifest.commits:
             check_filters(generation, query)
         cursor = str(end) if end < len(results) else ""
         found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
-        named = named_after_matches(generation, question, hits, [payloads[it.candidate.id] for it in shown], found_at)
-        if place:
-            return Page(named, cursor, mode, why, place.label, parents_of(generation, hits))
-        is_exact = any(PART in it.parts for it in results[:1])
-        sure = Confidence.LOW if missing else Confidence.HIGH if is_exact else None
-        # Evidence has no mapping for a space without results.
-        cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-        read = found.evidence.terms, generation.manifest.chunk_count()
-        judgement = Judgement(sure) if sure else _judged(question, cosines, judged, payloads, *read)
-        return Page(
-            with_chances(named, judgement, first),
-            cursor,
-            mode,
-            why,
-            "",
-            parents_of(generation, hits),
-            judgement.confidence,
-        )
+        contents = [payloads[entry.candidate.id] for entry in shown]
+        judgement = Judgement(Confidence.HIGH)
+        if not place:
+            judgement = _judged(generation, question, found.evidence, [*vectors], judged, payloads, missing)
+        chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
+        hits = tuple(map(_hit, shown, contents, chances))
+        named = named_after_matches(generation, question, hits, contents, found_at)
+        label = place.label if place else ""
+        return Page(named, cursor, mode, why, label, parents_of(generation, hits), judgement.confidence)
 
 
 def check(query: Query) -> None:
@@ -236,24 +226,31 @@ def _identity(entry: Ranked) -> tuple[str, str]:
 
 
 def _judged(
+    generation: Generation,
     question: Question,
-    cosines: Mapping[str, Mapping[str, float]],
+    evidence: Evidence,
+    spaces: Sequence[str],
     judged: Sequence[Ranked],
     payloads: Mapping[str, Mapping[str, Any]],
-    terms: Mapping[str, float],
-    chunks: int,
+    missing: str,
 ) -> Judgement:
     """Judge an answer by its first results; one without a payload was replaced meanwhile."""
+    if missing:
+        return Judgement(Confidence.LOW)
+    if judged and PART in judged[0].parts:
+        return Judgement(Confidence.HIGH)
     found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
     said = [
         f"{it.path}\n{it.symbol}\n{payload.get('context', '')}\n{payload.get('content') or payload.get('text', '')}"
         for it, payload in found
         if payload is not None
     ]
-    return judge(question, signs_of(question, cosines, said, terms, chunks))
+    # Evidence has no mapping for a space without results.
+    cosines = dict(zip(spaces, evidence.dense, strict=False))
+    return judge(question, signs_of(question, cosines, said, evidence.terms, generation.manifest.chunk_count()))
 
 
-def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:
+def _hit(entry: Ranked, payload: Mapping[str, Any], chance: float | None = None) -> Hit:
     chunk = entry.candidate
     return Hit(
         path=chunk.path,
@@ -269,4 +266,5 @@ def _hit(entry: Ranked, payload: Mapping[str, Any]) -> Hit:
         position=chunk.position,
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
         parts=entry.parts,
+        chance=chance,
     )

@@ -24,7 +24,7 @@ TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
 NO_SPACES: Mapping[str, int] = MappingProxyType({})
-KEYWORDS = ("path", "language", "kind", "source_type", "dirs")
+KEYWORDS = ("path", "language", "kind", "source_type", "dirs", "issues")
 """Payload fields used by filters."""
 
 
@@ -52,7 +52,7 @@ class PointFilter:
     """Selects points by payload: they match one of each given list of values, and none of the excluded paths.
 
     Attributes:
-        languages, kinds, sources, paths, folders: empty for all; a folder matches everything below it.
+        languages, kinds, sources, issues, paths, folders: empty for all; a folder matches everything below it.
         not_paths: excluded paths.
         nothing: no point can match, for example because no path matches the wanted globs.
     """
@@ -60,6 +60,7 @@ class PointFilter:
     languages: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     not_paths: tuple[str, ...] = ()

@@ -97,7 +97,12 @@ def point_filter(keep: PointFilter) -> "models.Filter":
     def any_of(key: str, values: Sequence[str]) -> list[Any]:
         return [models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))] if values else []
 
-    wanted = (("language", keep.languages), ("kind", keep.kinds), ("source_type", keep.sources))
+    wanted = (
+        ("language", keep.languages),
+        ("kind", keep.kinds),
+        ("source_type", keep.sources),
+        ("issues", keep.issues),
+    )
     must = [condition for key, values in wanted for condition in any_of(key, values)]
     places = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return models.Filter(must=must or None, should=places or None, must_not=any_of("path", keep.not_paths) or None)

@@ -25,6 +25,14 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
     return set(spec.match_files(paths))
 
 
+def from_root(glob: str, root: str) -> str:
+    """Write a glob as one relative to the root: of "./src/**" and "/home/me/project/src/**" that is "/src/**"."""
+    for prefix in ("./", f"{root.rstrip('/')}/"):
+        if glob.startswith(prefix):
+            return f"/{glob.removeprefix(prefix)}"
+    return glob
+
+
 def prefix_folder(glob: str) -> str:
     """Return the folder "a/b" of a glob "a/b/**"; empty for any other glob."""
     match = _FOLDER.fullmatch(glob)

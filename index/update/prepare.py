@@ -10,6 +10,7 @@ from pathlib import Path
 from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
+from cqm.index.embedding import sentence_vectors
 from cqm.index.files.scan import FoundFile, read_file
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import VanishedFileError
@@ -135,8 +136,9 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
     # Loaded by the process that forks workers, and by nobody who has others parse.
     from cqm.chunkers.chunking import chunk
 
-    report = chunk(Document(found.path, read.text), preparation.chunk)
-    chunks = tuple(part for part in report.chunks if not is_meaningless(part.text))
+    report = chunk(Document(found.path, read.text), preparation.chunk, sentence_vectors)
+    # Chunks around others repeat their text; the sections that they stand for are shown by `search.whole_symbols`.
+    chunks = tuple(part for part in report.chunks if not part.children and not is_meaningless(part.text))
     for part in chunks:
         check_metadata(part)
     language = chunks[0].language if chunks else ""

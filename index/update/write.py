@@ -37,6 +37,8 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
         payload["context"] = part.context
     if part.definitions:
         payload["definitions"] = part.definitions
+    if issues := part.metadata.get("issues"):
+        payload["issues"] = list(issues) if isinstance(issues, tuple) else [str(issues)]
     payload["source_type"] = part.metadata.get("source_type", "")
     # The store knows lists alone.
     known = {**part.metadata, **_told(part, vector)}

@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 
-from cqm.chunkers.languages.grammars import unpack_bundle
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
@@ -81,9 +80,6 @@ def main() -> None:
     readable: list[str] = json.loads(folders)
     for name in _LOADED:
         importlib.import_module(name)
-    # Without them such files are cut at lines, and each tells the reason.
-    with contextlib.suppress(OSError):
-        unpack_bundle()
     # A collection in a worker would write to every object that it shares. Chunking makes many objects, hardly a cycle,
     # so they are seldom looked for.
     gc.collect()

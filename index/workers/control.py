@@ -10,5 +10,7 @@ FORK, END, LOAD = 1, 2, 3
 """LOAD: load the rules that find secrets, so that workers forked later have them."""
 
 RESULT, FAILURE, QUESTION, RETIRED = 0, 1, 2, 3
-"""Messages of a worker: (RESULT, value), (FAILURE, class, message, remedy, retryable), (QUESTION, value), or (RETIRED,)
-if it needs the rules for secrets: it waits for its replacement by a worker with them."""
+"""Messages of a worker: (RESULT, value), (FAILURE, class, message, remedy, retryable), (QUESTION, value), or (RETIRED,
+lack) if it needs the rules for secrets (RULES) or a grammar, by its name: it waits for its replacement by a worker with
+them. Anything that the parent sends instead says that there is none."""
+RULES = "rules"

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from cqm.chunkers.languages.grammars import folder_of_bundle
+from cqm.chunkers.grammars.bundle import folder_of_bundle
 from cqm.index.disk.locations import CURRENT_FILE
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST

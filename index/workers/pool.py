@@ -17,9 +17,10 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
+from cqm.chunkers.grammars.bundle import unpack
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
+from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
 from cqm.index.workers.forking import Source, source_of_workers
 from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
 from cqm.index.workers.worker import Assignment
@@ -63,12 +64,14 @@ class _Worker:
     Attributes:
         pid, connection: of the process.
         is_finder: whether it surely has the rules that find secrets.
+        grammars: of the bundle, unpacked before it was born at its parent's will.
         done: tasks, over its life.
     """
 
     pid: int
     connection: socket.socket
     is_finder: bool
+    grammars: frozenset[str]
     done: int = 0
 
 
@@ -131,6 +134,7 @@ class Workers:
         self._source = source
         self._idle: list[_Worker] = []
         self._has_rules = False
+        self._grammars: frozenset[str] = frozenset()
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -221,10 +225,10 @@ class Workers:
         is_well = False
         try:
             while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
-                if message[0] == RETIRED and not worker.is_finder:
-                    self._end(worker)
-                    self._load_rules()
-                    worker = self._begun(assignment, finds=True)
+                if message[0] == RETIRED:
+                    if self._is_replaced(worker, message[1]):
+                        self._end(worker)
+                        worker = self._begun(assignment, finds=message[1] == RULES)
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
                     wire.send(worker.connection, answer(message[1]))
@@ -258,31 +262,30 @@ class Workers:
             worker = self._begun(Assignment(job.work, rest, [seconds_for(job.size_of(it)) for it in rest]), finds=finds)
             busy.enter(worker)
             try:
-                lacks_rules = self._hear(worker, job, rest, results, busy)
+                lack = self._hear(worker, job, rest, results, busy)
             finally:
                 if busy.leave(worker) and len(results) == len(batch):
                     self._give_back(worker)
                 else:
                     self._end(worker)
-            if lacks_rules:
-                # Those that are idle now ask for the same when they need it.
-                self._load_rules()
-                finds = True
+            finds = finds or lack == RULES
         return results
 
     def _hear(
         self, worker: _Worker, job: Job[Task, Result], rest: Sequence[Task], results: list[Result], busy: _Busy
-    ) -> bool:
+    ) -> str:
         """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
 
         Returns:
-            Whether another worker is needed because this one lacks the rules that find secrets.
+            What this worker lacks for its next task, so that another one is needed; empty for nothing.
         """
         for task in rest:
             try:
                 message = wire.receive_plain(worker.connection)
-                if message[0] == RETIRED and not worker.is_finder:
-                    return True
+                if message[0] == RETIRED:
+                    if self._is_replaced(worker, message[1]):
+                        return str(message[1])
+                    message = wire.receive_plain(worker.connection)
                 results.append(_result(message, job.gives))
             except CqmError as error:
                 results.append(job.lost(task, str(error)))
@@ -292,7 +295,30 @@ class Workers:
                     results.append(job.lost(task, self._reason_of_end(worker, job.size_of(task), error)))
                 break
             worker.done += 1
-        return False
+        return ""
+
+    def _is_replaced(self, worker: _Worker, lack: object) -> bool:
+        """Provide what a worker lacks to those after it; whether that is so, or it was told to go on without.
+
+        Raises:
+            TypeError: it has been there since before its birth.
+            WorkerError: the rules that find secrets cannot be loaded.
+            OSError: the worker is gone.
+        """
+        if not isinstance(lack, str) or lack in worker.grammars or (lack == RULES and worker.is_finder):
+            raise TypeError("a worker asks for what it has")
+        if lack == RULES:
+            # Those that are idle now ask for the same when they need it.
+            self._load_rules()
+            return True
+        try:
+            unpack(lack)
+        except OSError:
+            wire.send(worker.connection, "")
+            return False
+        with self._lock:
+            self._grammars |= {lack}
+        return True
 
     def _begun(self, assignment: Assignment, *, finds: bool = False) -> _Worker:
         """Give tasks to a worker that is idle, or to a new one.
@@ -337,7 +363,8 @@ class Workers:
                 return self._new()
 
     def _new(self) -> _Worker:
-        worker = _Worker(*self._given().new(), is_finder=self._has_rules)
+        grammars = self._grammars
+        worker = _Worker(*self._given().new(), is_finder=self._has_rules, grammars=grammars)
         worker.connection.settimeout(_WAIT_SECONDS)
         try:
             wire.send(worker.connection, str(self._root or ""))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED
+from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
 from cqm.index.workers.limits import begin_timer, confine
 from cqm.index.workers.wire import plain, receive_trusted, send
 
@@ -26,6 +26,8 @@ class Assignment(NamedTuple):
 
 
 _parent: socket.socket | None = None
+_refused: set[str] = set()
+"""What the parent cannot give to any worker."""
 
 
 def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_forked: bool) -> None:
@@ -45,10 +47,12 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_
         for stream in range(3):
             os.dup2(nothing.fileno(), stream)
     # Its patterns take time to compile, and a parent needs none.
+    from cqm.chunkers.grammars import bundle
     from cqm.index.secrets import tokens
 
-    # Loading the rules would take the time of a file, and compiling them writes to the user's cache.
-    tokens.call_instead_of_loading(_retire)
+    # Loading the rules would take the time of a file, and compiling them writes to the user's cache. So does unpacking.
+    tokens.call_instead_of_loading(lambda: _retire(RULES))
+    bundle.call_instead_of_unpacking(_retire)
     root: str = receive_trusted(connection)
     confine([*readable, *filter(None, [root])], is_forked=is_forked)
     while True:
@@ -71,12 +75,17 @@ def _done(work: Callable[[Any], Any], task: object) -> object:
         return FAILURE, CqmError.__name__, f"Unexpected {type(error).__name__}: {error}.", "", False
 
 
-def _retire() -> None:
-    """Tell the parent that a worker with rules is needed; this one waits for its end."""
+def _retire(lack: str) -> None:
+    """Tell the parent that a worker with what this one lacks is needed, and wait for the end.
+
+    Where there can be no such worker, the parent says so instead, and this one goes on without.
+    """
     if _parent is None:
         raise RuntimeError("only a worker has a parent to ask")
-    send(_parent, (RETIRED,))
-    receive_trusted(_parent)
+    if lack not in _refused:
+        send(_parent, (RETIRED, lack))
+        receive_trusted(_parent)
+        _refused.add(lack)
 
 
 def ask_parent(question: object) -> Any:  # noqa: ANN401 - any picklable value

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cqm.index.model.query import Answer, Hit, Parent
 from cqm.server.answers.excerpts import Asked, best_lines, core_of, cost, read_texts
+from cqm.server.answers.worth import LEAST_GAIN, Worth, worths_of
 from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
@@ -20,8 +21,6 @@ _LEAST_TOKENS = 60
 """Least tokens for the lines of a hit; with fewer it is only named."""
 _FIRST_TOKENS = 300
 """Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
-_CORE_CHANCE = 0.65
-"""Chance of a line asked for to be in the definition a hit was found for, if it is in its chunk."""
 _SURROUNDING_TOKENS = 20
 """For the marks of left-out lines around what was asked for."""
 NAMES_SHARE = 0.1
@@ -50,7 +49,7 @@ class Passage:
     Attributes:
         hits: best first; several where they stand side by side in a file.
         pieces: its lines, in order.
-        first, last: numbers of the first and last non-blank line it could show; see `Piece`.
+        first, last: numbers of the first and last line shown, or left out of a definition asked for; see `Piece`.
         is_source: whether the lines are the file's, not those of a content the file encodes.
         enclosing: its enclosing declarations in one line, escaped; empty for none, and where there is no room.
         parent: name of the parent shown whole, though only parts are hits; empty for none.
@@ -94,6 +93,20 @@ class _Part:
         return {self.first + place: self.lines[place] for part in self.shown for place in part}
 
     @property
+    def due(self) -> tuple[int, int]:
+        """First and last line of the definition it was found for, or of the chunk where none is known.
+
+        What else is left out of the chunk is not worth a word.
+        """
+        extent = _extent(self.chunk)
+        start, stop = max(extent.start, 0), min(extent.stop, len(self.lines))
+        return (
+            (self.first + start, self.first + stop - 1)
+            if start < stop
+            else (self.first, self.first + len(self.lines) - 1)
+        )
+
+    @property
     def is_whole(self) -> bool:
         return sum(map(len, self.shown)) == len(self.lines)
 
@@ -110,20 +123,18 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     texts = [chunk_lines(hit) for hit in answer.hits]
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
-    of_heads = [head + _SEPARATOR_TOKENS for head in heads]
-    if sum(needs) + sum(of_heads) <= room:
-        asked, cores, allotted = Asked({}, ()), [range(len(lines)) for lines in texts], needs
-    else:
-        asked = read_texts(question, texts)
-        cores = [
-            core_of(lines, _extent(hit), asked, rank, _asked_place(hit))
-            for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
-        ]
-        wanted = [
-            min(need, cost(lines[core.start : core.stop]) + _SURROUNDING_TOKENS)
-            for need, lines, core in zip(needs, texts, cores, strict=True)
-        ]
-        allotted = allot(wanted, needs, of_heads, room)
+    asked = read_texts(question, texts)
+    cores = [
+        core_of(lines, _extent(hit), asked, rank, _asked_place(hit))
+        for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
+    ]
+    wanted = [
+        min(need, cost(lines[core.start : core.stop]) + _SURROUNDING_TOKENS)
+        for need, lines, core in zip(needs, texts, cores, strict=True)
+    ]
+    allotted = allot(
+        wanted, needs, [head + _SEPARATOR_TOKENS for head in heads], room, worths_of(question, answer.hits)
+    )
     parts = [
         _part(rank, *of_hit, asked)
         for rank, of_hit in enumerate(zip(answer.hits, texts, cores, enclosing, allotted, strict=False))
@@ -161,38 +172,44 @@ def _asked_place(hit: Hit) -> int | None:
     return place if 0 <= place < len(chunk_lines(hit)) else None
 
 
-def allot(wanted: Sequence[float], needs: Sequence[float], heads: Sequence[int], room: float) -> list[float]:
-    """Share the room among the lines of the first hits, as many as fit; the first get more.
+def allot(
+    wanted: Sequence[float], needs: Sequence[float], heads: Sequence[int], room: float, worths: Sequence[Worth]
+) -> list[float]:
+    """Share the room among the lines of the first hits, as many as fit and are worth it; the likeliest get more.
 
-    What was asked for comes first, what surrounds it then.
+    What was asked for comes first, what surrounds it then. Room is left over where nothing is worth its tokens.
 
     Parameters:
         wanted: tokens of the lines of each hit that were asked for.
         needs: tokens of all its lines; none gets more.
         heads: tokens above them.
         room: tokens, with the heads.
+        worths: of the first hits, which deserve lines; those after them are only named.
     """
     floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(wanted)]
-    for count in range(len(needs), 0, -1):
+    for count in range(len(worths), 0, -1):
         names = min(sum(heads[count:]), NAMES_SHARE * room)
         free = room - names - sum(heads[:count]) - sum(floors[:count])
         if free >= 0:
-            return _filled(wanted[:count], needs[:count], floors[:count], free)
+            return _filled(wanted[:count], needs[:count], floors[:count], free, worths)
     # There is no room for even the first hit's floor.
     left = room - heads[0] if heads else 0.0
     return [left] if needs and left >= min(needs[0], _LEAST_TOKENS) else []
 
 
-def _filled(wanted: Sequence[float], needs: Sequence[float], floors: Sequence[float], free: float) -> list[float]:
+def _filled(
+    wanted: Sequence[float], needs: Sequence[float], floors: Sequence[float], free: float, worths: Sequence[Worth]
+) -> list[float]:
     """Spend the free tokens above the floors where a token shows most of the answer."""
     allotted = list(floors)
     steps = []
-    for rank, (core, whole) in enumerate(zip(wanted, needs, strict=True)):
-        chance = 1 / (1 + rank)
-        steps.append((chance * _CORE_CHANCE / max(core, 1.0), rank, core))
+    for rank, (core, whole, worth) in enumerate(zip(wanted, needs, worths, strict=False)):
+        steps.append((worth.core / max(core, 1.0), rank, core))
         if whole > core:
-            steps.append((chance * (1 - _CORE_CHANCE) / (whole - core), rank, whole))
-    for _, rank, most in sorted(steps, key=lambda it: (-it[0], it[1])):
+            steps.append((worth.around / (whole - core), rank, whole))
+    for gain, rank, most in sorted(steps, key=lambda it: (-it[0], it[1])):
+        if gain < LEAST_GAIN:
+            break
         more = min(max(0.0, most - allotted[rank]), free)
         allotted[rank] += more
         free -= more
@@ -259,11 +276,16 @@ def _passage(run: Sequence[_Part]) -> Passage:
         if last in shown and after.first in shown:
             shown |= dict.fromkeys(range(last + 1, after.first), "")
     hits = sorted((part for part in run if part.is_hit), key=lambda part: part.rank)
+    due = [place for part in hits for place in part.due]
+    while shown and not shown[min(shown)].strip() and min(shown) < min(due):
+        del shown[min(shown)]
+    while shown and not shown[max(shown)].strip() and max(shown) > max(due):
+        del shown[max(shown)]
     return Passage(
         hits=tuple(part.chunk for part in hits),
         pieces=tuple(_pieces(shown)),
-        first=run[0].first,
-        last=max(part.first + len(part.lines) - 1 for part in run),
+        first=min(*due, *shown),
+        last=max(*due, *shown),
         is_source=not run[0].chunk.content,
         enclosing=run[0].enclosing,
         parent=next((part.parent for part in run if part.parent), ""),

@@ -20,6 +20,7 @@ from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.times import ago
+from cqm.server.answers.worth import named_by, worths_of
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
 
@@ -34,6 +35,8 @@ _MANY = 10
 """Definitions of one name, which are told in a line each."""
 _FEW = 5
 """Hits shown of an answer that may not be one."""
+_FEW_BESIDE = 2
+"""Others told beside the results that the question names."""
 _DOUBT = {
     Confidence.LOW: "Note: few words of the question stand together anywhere; this may not answer it.",
     Confidence.NONE: "Note: nothing in the index seems to answer this. The nearest names follow.",
@@ -87,7 +90,8 @@ def _written(
     shown = sum(len(passage.hits) for passage in passages)
     heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
     named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
-    tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget)
+    is_cut = shown < len(worths_of(query.text, answer.hits))
+    tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget, is_cut=is_cut)
     return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n", passages
 
 
@@ -110,7 +114,9 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
     lines = [f"{mark} {compact_line(hit)}" for hit in answer.hits]
 
     def write(count: int) -> str:
-        tail = [f"{mark} {line}" for line in _tail([], len(lines) - count, answer.next_cursor, token_budget)]
+        tail = [
+            f"{mark} {line}" for line in _tail([], len(lines) - count, answer.next_cursor, token_budget, is_cut=True)
+        ]
         return "\n".join([header, "", *lines[:count], *tail]) + "\n"
 
     return write(most_that_fit(len(lines), token_budget, write))
@@ -137,14 +143,21 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     """Return an answer with as many hits as it deserves.
 
     Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
+    Beside what the question names, a few others are told.
     """
+    if named := 0 if query.cursor else named_by(query.text, answer.hits):
+        return _first(answer, max(named + _FEW_BESIDE, _FEW))
     is_long = len(query.text) > _LONG and answer.confidence is Confidence.LOW
     if answer.confidence is Confidence.HIGH or query.cursor or is_long:
         return answer
-    if len(answer.hits) <= _FEW:
+    return _first(answer, _FEW)
+
+
+def _first(answer: Answer, count: int) -> Answer:
+    if len(answer.hits) <= count:
         return answer
     # The next page goes on after what is shown.
-    return replace(answer, hits=answer.hits[:_FEW], parents=(), next_cursor=str(_FEW))
+    return replace(answer, hits=answer.hits[:count], parents=(), next_cursor=str(count))
 
 
 def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
@@ -273,8 +286,9 @@ def passage_head(passage: Passage) -> str:
 
 def passage_place(passage: Passage) -> tuple[int, int]:
     """First and last line of the file covered by a passage."""
-    first, last = (passage.first, passage.last) if passage.is_source else (passage.hits[0].start_line, 0)
-    return min(first, passage.hits[0].start_line), max(last, *(hit.end_line for hit in passage.hits))
+    if passage.is_source:
+        return passage.first, passage.last
+    return passage.hits[0].start_line, max(hit.end_line for hit in passage.hits)
 
 
 def passage_names(passage: Passage) -> str:
@@ -337,9 +351,10 @@ def _within(heads: list[str], room: float, *, least: int) -> list[str]:
     return heads
 
 
-def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int) -> Iterator[str]:
+def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int, *, is_cut: bool) -> Iterator[str]:
     if bare:
-        yield "\n".join([f"Named only, their lines are beyond the budget of {token_budget} tokens:", *bare])
+        why = f"their lines are beyond the budget of {token_budget} tokens" if is_cut else "less likely"
+        yield "\n".join([f"Named only, {why}:", *bare])
     if unnamed:
         yield f"{unnamed} more results are beyond the budget of {token_budget} tokens: ask for fewer at a time."
     if next_cursor:
@@ -351,6 +366,7 @@ def _filters(query: Query) -> str:
         "language": ",".join(query.languages),
         "kind": ",".join(query.kinds),
         "source": ",".join(query.sources),
+        "issue": ",".join(query.issues),
         "include": ",".join(query.include),
         "exclude": ",".join(query.exclude),
         "changed since": "" if query.changed_since is None else ago(query.changed_since, now=time.time()),

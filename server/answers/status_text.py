@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
 
 from cqm.chunkers.extras import how_to_add
 from cqm.index.model.freshness import Freshness, FreshState
@@ -24,8 +26,9 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
         "deleted": summary.deleted,
         "unchanged": summary.unchanged,
     }
-    counted = _counted(counts) if any(counts.values()) else "no"
-    yield f"{root}: {counted} files in {summary.seconds:.1f} s"
+    counted = _counted(counts) if any(counts.values()) else "none"
+    count = sum(counts.values())
+    yield f"{root}: {count:,} file{'s' * (count != 1)} in {summary.seconds:.1f} s, {counted}"
     yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
     yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
@@ -34,7 +37,8 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
     yield from usage_lines(summary.usage)
     if summary.skipped:
-        yield f"{sum(summary.skipped.values()):,} files skipped: {_counted(summary.skipped)}"
+        count = sum(summary.skipped.values())
+        yield f"{count:,} file{'s' * (count != 1)} skipped: {_counted(summary.skipped)}"
         yield from _pdf_lines(summary.skipped)
     yield from problem_lines("failed", summary.failed)
 
@@ -84,6 +88,7 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
         yield f"  {_building_line(status.building)}"
     yield f"  files: {_counted(status.files)}"
     yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
+    yield from (f"  {line}" for line in _grammar_lines(status.languages))
     yield f"  vectors: {_vectors(status)}"
     yield from (f"  {line}" for line in _service_lines(status))
     yield f"  commit: {_commits(status)}"
@@ -106,6 +111,17 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
 def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
     if SkipReason.PDF_EXTRA in skipped:
         yield f"to read PDFs: {how_to_add('pdf')}"
+
+
+def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
+    """Name the languages of an index whose grammar is in an extra which is not installed."""
+    from cqm.chunkers.languages.table import BY_NAME  # many modules, which most answers do without
+
+    extras = {row.extra: row.grammar[0] for name in languages if (row := BY_NAME.get(name)) and row.extra}
+    for extra, module in extras.items():
+        if find_spec(module) is None:
+            names = ", ".join(name for name in languages if name in BY_NAME and BY_NAME[name].extra == extra)
+            yield f"cut at lines: {names}; for their symbols: {how_to_add(extra)}, then cqm index --force"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:
@@ -163,7 +179,9 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
     if message:
         yield message
     if summary and (summary.added or summary.modified or summary.deleted or summary.failed or summary.notes):
-        yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", summary)
+        # Files skipped before are no news of an edit.
+        shown = replace(summary, skipped={}) if paths else summary
+        yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", shown)
 
 
 def _cost(cost: Cost) -> str:

@@ -55,6 +55,7 @@ class Asked:
     languages: tuple[str, ...]
     kinds: tuple[str, ...]
     sources: tuple[str, ...]
+    issues: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     changed_since: str | None
@@ -215,6 +216,7 @@ def _query(settings: Settings, asked: Asked) -> Query:
         languages=tuple(name.lower() for name in asked.languages),
         kinds=tuple(name.lower() for name in asked.kinds),
         sources=asked.sources,
+        issues=tuple(name.lstrip("#!") for name in asked.issues),
         include=asked.include,
         exclude=asked.exclude,
         changed_since=_moment(asked.changed_since),

@@ -17,7 +17,7 @@ from cqm.server.cli.eval_options import evaluate
 from cqm.server.cli.options import (
     EXISTING,
     as_json_option,
-    folders_of,
+    indexed_root,
     parse_set,
     path_argument,
     paths_argument,
@@ -26,6 +26,7 @@ from cqm.server.cli.options import (
     settings_of,
 )
 from cqm.server.cli.reading_options import outline, read
+from cqm.server.cli.search_options import search
 from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
 from cqm.server.console import collect_seldom, emit, prepare_streams, say, show
@@ -119,93 +120,14 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 
     if sum(asked.values()) > 1:
         raise click.UsageError("--dry-run, --force and --retry cannot be combined. Give one of them.")
-    root = root_of(path)
+    root = indexed_root(path)
     settings = settings_of(root, overrides)
     if asked["dry_run"]:
         return commands.estimate(root, settings, as_json=as_json)
     return commands.index(root, settings, as_json=as_json, anew=asked["force"], retry=asked["retry"])
 
 
-@app.command()
-@click.argument("query", required=False)
-@click.option(
-    "--path", "paths", type=EXISTING, multiple=True, help="Folder to search; results are relative to it. Repeatable."
-)
-@click.option(
-    "--group", "groups", metavar="NAME", multiple=True, help="Folders under groups in your cqm.yml. Repeatable."
-)
-@click.option("--limit", type=click.IntRange(1, 100), help="Results per page.")
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "semantic", "lexical", "exact", "regex"]),
-    help="Rank by meaning, by words, or by both (hybrid); or list all lines with a text (exact) or pattern (regex).",
-)
-@click.option(
-    "--context",
-    "around",
-    type=click.IntRange(0, 20),
-    metavar="LINES",
-    help="With exact and regex: lines to show around each. Default: 2 if at most 3 lines match.",
-)
-@click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
-@click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
-@click.option(
-    "--source",
-    "sources",
-    type=click.Choice(["code", "documentation", "config", "data", "issue"]),
-    multiple=True,
-    help="Only this kind of source. Repeatable.",
-)
-@click.option("--include", metavar="GLOB", multiple=True, help="Only matching paths, such as 'src/**'. Repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out matching paths. Repeatable.")
-@click.option("--changed-since", metavar="WHEN", help="Only files changed since then: 12h, 3d, 2w or 2026-03-01.")
-@click.option("--cursor", default="", metavar="CURSOR", help="Next page; the previous page prints its CURSOR.")
-@click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
-@click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["full", "compact"]),
-    help="As agents read it: lines within a budget, or one line a result. Default: full, compact for ten of one name.",
-)
-@click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@click.option("--no-update", is_flag=True, help="Answer from the index as it is; don't look at the files.")
-@click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    help="Longest wait for changes to be indexed; the answer notes missing ones.",
-)
-@as_json_option
-@set_option
-def search(
-    paths: tuple[Path, ...],
-    groups: tuple[str, ...],
-    *,
-    overrides: dict[str, str],
-    **asked: Any,  # noqa: ANN401 - click's own values
-) -> int:
-    """Find the lines that answer QUERY.
-
-    QUERY is a question, a symbol's name, an error message or a path; with --mode exact a text, with --mode regex a
-    pattern. The index is created or updated first.
-    """
-    from cqm.index.model.query import LINES_A_PAGE, SearchMode
-    from cqm.server.cli import commands
-
-    if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
-        raise click.UsageError("Expected one of QUERY, --like PATH:LINE and --batch FILE.jsonl. Give exactly one.")
-    if asked["wait"] is not None and asked["no_update"]:
-        raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
-    folders = (*paths, *(folders_of(groups, settings_of(None, overrides)) if groups else ()))
-    roots = dict.fromkeys(map(root_of, folders or (None,)))
-    if asked["limit"] is None and asked["mode"] and SearchMode(asked["mode"]).is_of_lines:
-        asked["limit"] = LINES_A_PAGE
-    named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
-    overrides |= {key: value for key, value in named.items() if value is not None}
-    return commands.search([(root, settings_of(root, overrides)) for root in roots], commands.Asked(**asked))
-
-
+app.add_command(search)
 app.add_command(evaluate)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cqm.server.config.project_root import is_too_wide, project_root
+from cqm.server.config.project_root import is_project, is_too_wide, project_root
 
 if TYPE_CHECKING:
     from cqm.server.config.settings import Settings
@@ -43,6 +43,18 @@ def root_of(path: Path | None) -> Path:
             f"PATH: the working folder {root} is not a project. Name a folder, even if it is this one."
         )
     return root
+
+
+def indexed_root(path: Path | None) -> Path:
+    """Resolve the root to index: of a file in a project that is the project, since it has one index."""
+    if path and path.is_file():
+        from cqm.server.console import say  # start-up time
+
+        root = project_root(path.resolve().parent)
+        if is_project(root):
+            say(f"{path} is a file of the project {root}: this updates its index.")
+            return root
+    return root_of(path)
 
 
 def place_of(path: Path | None) -> tuple[Path, str]:

@@ -15,9 +15,11 @@ _budget_option = click.option(
 _cursor_option = click.option("--cursor", default="", help="From the previous page, for the next one.")
 
 
-@click.command()
+@click.command(short_help="List the symbols of the file PATH, or the most used ones of a folder.")
 @click.argument("path", type=EXISTING, required=False)
-@click.option("--limit", type=click.IntRange(1, 2000), default=500, show_default=True, help="Most symbols a page.")
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 2000), default=500, show_default=True, help="Most symbols a page."
+)
 @_cursor_option
 @_budget_option
 @as_json_option

@@ -10,7 +10,7 @@ from cqm.index.model.query import ReferenceGroup, UsesQuery
 from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option, settings_of
 
 
-@click.command()
+@click.command(short_help="List the definitions of the symbol NAME and every line with its name.")
 @click.argument("name")
 @click.option("--path", type=EXISTING, help="Folder to search; results are relative to it.")
 @click.option(
@@ -20,7 +20,7 @@ from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option
     type=click.Choice([group.value for group in ReferenceGroup]),
     help="List only these references; may be repeated.",
 )
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="References a page.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="References a page.")
 @click.option("--cursor", default="", help="From the previous page, for the next one.")
 @click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Levels of callers to follow.")
 @as_json_option

@@ -4,13 +4,13 @@ from dataclasses import field, fields, is_dataclass
 from functools import cache, reduce
 from operator import or_
 from types import GenericAlias, UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 from pydantic.fields import FieldInfo
 
 from cqm.chunkers.model import Option, option_of
-from cqm.server.config.field_types import KINDS, Section
+from cqm.server.config.field_types import KINDS, Section, rules_of_mapping
 
 Data = TypeVar("Data")
 Model = TypeVar("Model", bound=BaseModel)
@@ -80,7 +80,8 @@ def _kind(annotation: Any, known: Option) -> Any:  # noqa: ANN401 - a type
     """The type for pydantic to check, from the annotation in a dataclass."""
     arguments = get_args(annotation)
     if get_origin(annotation) is tuple:
-        return GenericAlias(tuple, (_kind(arguments[0], known), ...))
+        rows = GenericAlias(tuple, (_kind(arguments[0], known), ...))
+        return Annotated[rows, BeforeValidator(rules_of_mapping)] if known.kind == "chunk rule" else rows
     if get_origin(annotation) in {Union, UnionType}:
         return reduce(or_, (part if part is type(None) else _kind(part, known) for part in arguments))
     if known.choices:

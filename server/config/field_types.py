@@ -116,6 +116,39 @@ def _row_of(rows: Callable[[], Iterable[str]]) -> Any:  # noqa: ANN401 - a type
     return Annotated[str, AfterValidator(checked)]
 
 
+def _readable_rule(text: str) -> str:
+    from cqm.chunkers.errors import ChunkOptionError
+    from cqm.chunkers.strategies.options import rule_of  # only where there are rules
+
+    try:
+        rule_of(text)
+    except ChunkOptionError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+def rules_of_mapping(given: object) -> object:
+    """Turn a mapping of files to ways of cutting them into rules, a text each; a list becomes a tuple.
+
+    rules_of_mapping({"docs/**": {"strategy": "fixed", "size_tokens": 256}})  # ("docs/** fixed:size_tokens=256",)
+    """
+    if isinstance(given, Mapping):
+        return tuple(f"{files} {way if isinstance(way, str) else _one_way(way)}" for files, way in given.items())
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _one_way(way: object) -> str:
+    if not isinstance(way, Mapping):
+        return ""
+    values = {name: _as_text(value) for name, value in way.items() if name != "strategy"}
+    options = ",".join(f"{name}={value}" for name, value in values.items())
+    return f"{way.get('strategy', 'auto')}{':' * bool(options)}{options}"
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _embedders() -> Iterable[str]:
     from cqm.index.embedding import PROVIDERS
 
@@ -164,6 +197,7 @@ KINDS: Mapping[str, Any] = {
     "collection prefix": Annotated[
         str, matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected at most 40 letters, digits, _ and -")
     ],
+    "chunk rule": Annotated[str, AfterValidator(_readable_rule)],
     "embedding provider": _row_of(_embedders),
     "order of models": _row_of(_orders),
     "context writer": _row_of(_writers),

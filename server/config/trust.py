@@ -65,6 +65,7 @@ ALLOWED: Mapping[Name, Change] = {
     ("chunk", "min_tokens"): _FREELY,
     ("chunk", "overlap_percent"): _FREELY,
     ("chunk", "apart"): _FREELY,
+    ("chunk", "rules"): _FREELY,
     ("chunk", "max_parse_bytes"): _LOWER,
     ("context", "place"): _FREELY,
     # How they are searched.

@@ -97,8 +97,8 @@ def check_git(root: Path) -> Found:
 def check_parsers(_root: Path) -> Found:
     """Check whether the grammar of every language loads and parses; name the languages that an extra would add."""
     from cqm.chunkers.code.syntax import parse
-    from cqm.chunkers.languages import LANGUAGES
-    from cqm.chunkers.languages.grammars import MissingGrammarError, grammar
+    from cqm.chunkers.grammars import MissingGrammarError, grammar
+    from cqm.chunkers.languages.table import LANGUAGES
 
     broken, extra = [], []
     for language in LANGUAGES:

@@ -103,10 +103,12 @@ class Place:
 
     def globs(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Convert globs relative to the path, as in a .gitignore file there, to globs relative to the root."""
-        base = self._base()
+        base, root = self._base(), f"{self.opened.index.root.as_posix()}/"
         if not base:
             return tuple(wanted)
-        return tuple(f"{base}/{_anchored(glob)}" for glob in wanted)
+        return tuple(
+            glob if glob.startswith(root) else f"{base}/{_anchored(glob.removeprefix('./'))}" for glob in wanted
+        )
 
     def include(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Convert globs; without any, make one matching everything at or below the path."""

@@ -37,7 +37,8 @@ def chunk_object(chunk: Chunk) -> JsonObject:
     }
     places = {name: getattr(chunk, name) for name in _PLACES}
     others: JsonObject = _present({name: getattr(chunk, name) for name in _OTHERS})
-    return first | places | others
+    guessed: JsonObject = _present({"guessed": [it.name for it in chunk.definitions if it.is_guessed]})
+    return first | places | others | guessed
 
 
 _PLACES = ("id", "language", "strategy", "start", "end", "start_byte", "end_byte", "overlap_before", "overlap_after")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cqm.chunkers.strategies.pooling import TokenEncoder
-    from cqm.index.embedding.service.base import Embedder
 
 _BY_CONTENT = "auto"
 
@@ -127,27 +126,16 @@ def source_of(choice: Choice, settings: Settings) -> dict[str, str]:
 
 @contextmanager
 def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArray[np.float32]"]]:
-    from cqm.index.embedding import open_embedder  # only where something is embedded
+    from cqm.index.embedding import open_embedder, rows_of  # only where something is embedded
 
     embedder = open_embedder(settings.embedding_options(), process_variables())
     if embedder is None:
         message = "Strategy semantic: expected a model, but embedding.provider is none."
         raise SettingsError(message, remedy="Set embedding.provider to embedded, ollama or openai.")
     try:
-        yield lambda texts: _vectors(embedder, texts)
+        yield lambda texts: rows_of(embedder, texts)
     finally:
         embedder.close()
-
-
-def _vectors(embedder: "Embedder", texts: Sequence[str]) -> "NDArray[np.float32]":
-    """Embed texts, a row each; one which can't be embedded (a rule, a lone sign) has zeros, which are like nothing."""
-    import numpy as np
-
-    found = embedder.embed_documents(texts)
-    rows = np.zeros((len(texts), embedder.space().dimensions), np.float32)
-    if found.indices:
-        rows[list(found.indices)] = found.vectors
-    return rows
 
 
 @contextmanager

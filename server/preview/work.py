@@ -9,6 +9,7 @@ from cqm.chunkers.model import Chunk, ChunkReport, ChunkStatistics, Document
 from cqm.chunkers.strategies.options import options_of
 from cqm.chunkers.strategies.pooling import Tokens
 from cqm.chunkers.text_of_file import read_text
+from cqm.index.embedding import sentence_vectors
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.redaction import redact
 from cqm.index.workers import Workers
@@ -108,7 +109,7 @@ def _cut(task: _Cutting) -> _Report:
     models = {"encoder": task.encoder, "embed": lambda texts: ask_parent(("embed", list(texts)))}
     redacted = redact(task.document.text, task.document.path, task.secrets)
     document = replace(task.document, text=redacted.text)
-    report = chunk(document, options_of(task.strategy, task.values, **models))
+    report = chunk(document, options_of(task.strategy, task.values, **models), sentence_vectors)
     count = sum(found.count for found in redacted.findings)
     notes = (f"secrets redacted: {count}",) if count else ()
     return report.chunks, report.statistics, (*notes, *report.warnings), redacted.text

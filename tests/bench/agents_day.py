@@ -202,11 +202,7 @@ class Cqm:
             pattern = rf"\b{words[1]}\b" if words[0] == "-w" else f"(?i){words[1]}"
             reply = await self._call(day, "search", query=pattern, mode="regex", token_budget=_BUDGET)
             see(day, reply)
-            found = (
-                re.match(r"(?:#\d+ )?(?P<path>\S+\.\w+):(?P<line>\d+)(?P<text>.*)", it) for it in reply.split("\n")
-            )
-            hits = [(it["path"], int(it["line"]), it["text"]) for it in found if it]
-            for path, line in best(hits, day.task.text)[:_READS_A_SEARCH]:
+            for path, line in best([*matching(reply)], day.task.text)[:_READS_A_SEARCH]:
                 await self._read(day, path, line)
 
     async def _read(self, day: Day, path: str, line: int) -> None:
@@ -214,6 +210,16 @@ class Cqm:
             start = max(1, line - _WINDOW // 2)
             what = f"{path}:{start}-{start + _WINDOW - 1}"
             see(day, await self._call(day, "read", what=what, token_budget=_BUDGET))
+
+
+def matching(reply: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the lines with a match, with their texts: they stand below the path of their file."""
+    path = ""
+    for text in reply.split("\n"):
+        if head := re.fullmatch(r"#\d+ (?P<path>\S+\.\w+)", text):
+            path = head["path"]
+        elif path and (found := re.match(r"(?P<line>\d+):(?P<text>.*)", text)):
+            yield path, int(found["line"]), found["text"]
 
 
 # ripgrep and reading

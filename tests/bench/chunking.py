@@ -20,8 +20,8 @@ from tree_sitter import Node, Parser
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.languages import BY_NAME, dialect_of
-from cqm.chunkers.languages.grammars import grammar
+from cqm.chunkers.grammars import grammar
+from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.text_of_file import read_text
 from cqm.chunkers.tokens import estimate

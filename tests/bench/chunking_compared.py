@@ -30,8 +30,8 @@ from chunking import TINY, documents, functions, percent
 from tree_sitter import Parser
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.languages import BY_NAME
-from cqm.chunkers.languages.grammars import grammar
+from cqm.chunkers.grammars import grammar
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.chunkers.tokens import estimate
 

@@ -14,7 +14,7 @@ from itertools import count
 from random import Random
 from typing import NamedTuple
 
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
 from cqm.index.files.scan import FoundFile
 from cqm.index.update.prepare import Preparation, prepare_file
 

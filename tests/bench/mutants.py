@@ -12,7 +12,7 @@ import numpy as np
 
 from cqm.chunkers.detect import PROSE_FORMATS, language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import ChunkOptions, Document
 from cqm.chunkers.strategies.fixed import FixedOptions
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions

@@ -15,8 +15,8 @@ from functools import cache
 from spans_set import _name as closure_name
 from tree_sitter import Node, Parser
 
-from cqm.chunkers.languages import BY_NAME
-from cqm.chunkers.languages.grammars import grammar
+from cqm.chunkers.grammars import grammar
+from cqm.chunkers.languages.table import BY_NAME
 
 _BRACES = ("function_definition", "function_declaration", "method_declaration", "constructor_declaration")
 _SCRIPTS = (

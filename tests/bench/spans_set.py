@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tree_sitter import Node, Parser
 
-from cqm.chunkers.languages import BY_NAME
-from cqm.chunkers.languages.grammars import grammar
+from cqm.chunkers.grammars import grammar
+from cqm.chunkers.languages.table import BY_NAME
 
 LANGUAGES = {".py": "python", ".js": "javascript", ".ts": "typescript", ".java": "java"}
 """By suffix."""

@@ -133,18 +133,44 @@ def test_chunks_over_150_percent_of_the_limit_are_counted_in_a_warning() -> None
     assert report.warnings[0].startswith(f"1 of {len(report.chunks)} chunks are over 150 % of max_tokens=64")
 
 
-@pytest.mark.parametrize("path", ["a.py", "a.md"])
-def test_a_text_over_max_parse_bytes_is_cut_at_lines_with_a_warning(path: str) -> None:
-    text = "x = 1\n" * 100
-    report = chunk(Document(path, text), ChunkOptions(max_parse_bytes=500))
+@pytest.mark.parametrize(("path", "most"), [("a.py", 525), ("a.toml", 132)])
+def test_a_text_over_max_parse_bytes_is_cut_at_lines_with_a_warning(path: str, most: int) -> None:
+    text = "".join(f"x{n:02} =1\n" for n in range(75))
+    report = chunk(Document(path, text), ChunkOptions(max_parse_bytes=most - 1))
     assert {piece.strategy for piece in report.chunks} == {"lines"}
-    assert any("max_parse_bytes=500" in warning for warning in report.warnings)
-    assert not chunk(Document(path, text), ChunkOptions(max_parse_bytes=600)).warnings
+    assert any(f"max_parse_bytes={most - 1}" in warning for warning in report.warnings)
+    assert not chunk(Document(path, text), ChunkOptions(max_parse_bytes=most)).warnings
 
 
 def test_max_parse_bytes_counts_bytes() -> None:
-    report = chunk(Document("a.md", "é" * 300), ChunkOptions(max_parse_bytes=500))
+    report = chunk(Document("a.py", "# " + "é" * 300), ChunkOptions(max_parse_bytes=500))
     assert report.warnings
+
+
+HEADED = {
+    "a.md": ("# Log\n\n", "## 1.{0}\n\n- A change of it.\n\n### Fixed {0}\n\nWords.\n\n", "Log > 1.{0}"),
+    "a.html": ("<h1>Log</h1>\n", "<h2>1.{0}</h2><p>A change of it.</p>\n<h3>Fixed {0}</h3>\n", "Log > 1.{0}"),
+    "a.rst": ("Log\n===\n\n", "1.{0:05}\n-------\n\nA change of it.\n\n", "Log > 1.{0:05}"),
+    "a.adoc": ("= Log\n\n", "== 1.{0}\n\nA change of it.\n\n", "Log > 1.{0}"),
+    "a.xml": ("<log>\n", '<entry id="i{0}">\n  <by>Ada</by>\n</entry>\n', "log > entry#i{0}"),
+}
+
+
+@pytest.mark.parametrize("path", HEADED)
+def test_a_text_far_over_max_parse_bytes_keeps_its_headings_and_the_names_of_its_elements(path: str) -> None:
+    opening, entry, name = HEADED[path]
+    text = opening + "".join(map(entry.format, range(2_000)))
+    small = ChunkOptions(max_tokens=128, min_tokens=32, max_parse_bytes=1_000)
+    report = chunk(Document(path, text), small)
+    names = {name.format(number) for number in range(2_000)}
+    assert names <= {defined for piece in report.chunks for defined in piece.defines}
+    assert "".join("".join(piece.text[piece.overlap_before :] for piece in report.chunks).split()) == "".join(
+        text.split()
+    )
+    assert all(piece.symbol for piece in report.chunks)
+    assert not any("max_parse_bytes" in warning for warning in report.warnings)
+    whole = chunk(Document(path, text), ChunkOptions(max_tokens=128, min_tokens=32))
+    assert len(report.chunks) <= len(whole.chunks) * 1.1
 
 
 @pytest.mark.row("B7", "B11")

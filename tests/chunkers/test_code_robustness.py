@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.model import ChunkOptions, Document
 
 FIXTURES = {path.stem: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "fixtures/code").iterdir()}
@@ -170,3 +170,21 @@ def test_kotlin_that_ends_in_an_annotation_never_came_to_an_end() -> None:
     command = [sys.executable, "-c", LAST_ANNOTATION]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"class {'a' * 20_000}:\n" + "".join(f"    def b{n}(): pass\n" for n in range(2_000)), id="a.py"),
+        pytest.param(f"[{'a' * 20_000}]\n" + "".join(f"b{n} = {n}\n" for n in range(5_000)), id="a.toml"),
+        pytest.param("a." * 120_000 + "b = 1\n", id="dotted.toml"),
+        pytest.param(f"{'a' * 20_000}:\n" + "".join(f"  b{n}: {n}\n" for n in range(5_000)), id="a.yaml"),
+    ],
+)
+def test_a_name_of_any_length_around_all_chunks_was_repeated_in_each(text: str, request: pytest.FixtureRequest) -> None:
+    chunks = chunk(Document(request.node.callspec.id, text)).chunks
+    named = sum(len(it.symbol) + len(it.context) + sum(map(len, it.defines)) for it in chunks)
+    assert named < 30 * len(text)
+    assert "".join(it.text for it in chunks).replace("\n", "") == text.replace("\n", "")
+    if len(chunks[-1].defines) > 1:
+        assert chunks[-1].defines[-1].rpartition(".")[2].startswith("b")

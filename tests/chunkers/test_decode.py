@@ -110,3 +110,26 @@ def test_text_is_not_binary(head: bytes) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=HEAD_BYTES))
 def test_text_without_control_characters_is_never_binary(text: str) -> None:
     assert not is_binary(text.encode())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_read(encoding: str) -> None:
+    text = "using System;\r\n\r\n// 語: a comment\r\nclass A\r\n{\r\n}\r\n"
+    data = text.encode(encoding)
+    assert not is_binary(data)
+    assert decode(data) == Decoded(text, encoding)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x01\x00\x02\x00" * 400,
+        b"a\x00b\x00\n\x00c\x00\x00\x00" * 40,
+        bytes(range(256)) * 4,
+        b"text\n\x00and more\n",
+        b"R\x00I\x00F\x00F\x00" * 40,
+        b"a\x00",
+    ],
+)
+def test_bytes_with_nul_which_are_no_text_stay_binary(data: bytes) -> None:
+    assert is_binary(data)

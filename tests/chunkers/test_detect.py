@@ -1,7 +1,10 @@
 import pytest
 
+from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import is_generated, language_of
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
+from cqm.chunkers.metadata import source_type_of
+from cqm.chunkers.model import ChunkOptions, Document
 
 
 @pytest.mark.parametrize(
@@ -113,3 +116,115 @@ def test_very_long_lines_mark_a_minified_file() -> None:
 
 def test_one_long_line_among_many_is_not_minified() -> None:
     assert not is_generated("icons.js", "const a = 1;\n" * 500 + f"const icon = '{'x' * 20_000}';\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("player.gd", "gdscript"),
+        ("run.bat", "batch"),
+        ("policy.rego", "rego"),
+        ("PAY.COB", "cobol"),
+        ("pkg/BUILD", "bazel"),
+        ("view.jsp", "template"),
+        ("a.capnp", "capnp"),
+        ("a.fbs", "flatbuffers"),
+        ("Main.qml", "qml"),
+        ("shader.metal", "metal"),
+        ("dash.jsonnet", "jsonnet"),
+        ("lib.libsonnet", "jsonnet"),
+        ("Snakefile", "python"),
+    ],
+)
+def test_suffixes_of_programs_without_a_grammar_are_code(path: str, language: str) -> None:
+    (found, *_) = chunk(Document(path, "x y z\n")).chunks
+    assert (found.language, found.metadata.source_type) == (language, "code")
+
+
+PROGRAM = "proc main(args) {\n  let x = 1;\n  if (x > 0) {\n    print(x);\n  }\n}\n"
+PROSE = (
+    "Some words about it, which go on for a while.\nOther words follow them here.\n\nThe end of the words is near.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "source_type"),
+    [
+        ("a.newlang", PROGRAM, "code"),
+        ("a.newlang", PROSE, "documentation"),
+        ("a.newlang", "", "documentation"),
+        ("notes", PROSE, "documentation"),
+        ("LICENSE", PROGRAM, "documentation"),
+        ("a.txt", PROGRAM, "documentation"),
+        ("README.1st", PROSE, "documentation"),
+    ],
+)
+def test_a_program_in_an_unknown_language_is_told_by_its_content(path: str, text: str, source_type: str) -> None:
+    assert source_type_of(language_of(path, text)) == source_type
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("sum.m", "function s = total(x)\n% TOTAL adds.\ns = 0;\nfor i = 1:10\n  s = s + x(i);\nend\n", "matlab"),
+        ("script.m", "% Plots.\nx = linspace(0, 1);\nplot(x)\n", "matlab"),
+        ("A.m", '#import "A.h"\n\n@implementation A\n- (int)f { return 1; }\n@end\n', "objc"),
+        ("A.m", "", "objc"),
+        ("a.mm", "#include <vector>\n\nnamespace x {\nclass Stack {\n  int size;\n};\n}\n", "cpp"),
+        ("a.mm", '#import "A.h"\n@implementation A\n- (void)f { std::vector<int> v; }\n@end\n', "objc"),
+        ("a.cls", "\\NeedsTeXFormat{LaTeX2e}\n\\ProvidesClass{a}\n", "latex"),
+        ("a.cls", 'VERSION 1.0 CLASS\nBEGIN\nEND\nAttribute VB_Name = "A"\n', "visualbasic"),
+        ("a.cls", "public with sharing class A {\n  void f() {}\n}\n", "apex"),
+        ("a.v", "module top(input a);\nendmodule\n", "systemverilog"),
+        ("a.v", "Require Import List.\nLemma a : True.\nProof.\nQed.\n", "coq"),
+        ("a.v", "module main\n\nfn main() {\n\tprintln('a')\n}\n", "v"),
+        ("a.pl", "use strict;\nmy $x = 1;\n", "perl"),
+        ("a.pl", ":- module(a, [f/1]).\nf(X) :- g(X).\n", "prolog"),
+        ("a.t", "use Test::More;\nok(1);\n", "perl"),
+        ("a.r", "f <- function(x) x + 1\n", "r"),
+        ("a.d", "module a;\nvoid main() {}\n", "d"),
+        ("a.d", "build/a.o: src/a.c \\\n src/a.h\n", "make"),
+        ("a.inc", "<?php\nfunction f() {}\n", "php"),
+        ("a.inc", "#include <stdio.h>\n", "c"),
+        ("a.inc", "x\n", "code"),
+        ("a.fs", "module A\nlet f x = x + 1\n", "fsharp"),
+        ("a.fs", "#version 330\nvoid main() {}\n", "glsl"),
+        ("app_de.ts", '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS></TS>\n', "xml"),
+        ("a.ts", "const a: number = 1;\n", "typescript"),
+        ("App.xcscheme", '<?xml version="1.0"?>\n<Scheme></Scheme>\n', "xml"),
+        ("page", "<!DOCTYPE html>\n<html></html>\n", "html"),
+    ],
+)
+def test_languages_of_one_suffix_are_told_apart_by_their_content(path: str, text: str, language: str) -> None:
+    assert language_of(path, text) == language
+
+
+GUIDE = "# Guide\n\nSome words.\n\n## Use\n\n- one\n- two\n\n```python\n# no heading\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("design.txt", GUIDE, "markdown"),
+        ("README", GUIDE, "markdown"),
+        ("requirements.txt", "# Tools\n\nruff\n\n# Tests\n\npytest\n", "text"),
+        ("notes.txt", "Title\n=====\n\nWords.\n", "text"),
+        ("conf.txt", "a = 1\n# one\n## two\nb = 2\n", "text"),
+        ("one.txt", "# Only one heading\n\n- words\n", "text"),
+    ],
+)
+def test_markdown_in_a_file_of_another_name_is_read_as_markdown(path: str, text: str, language: str) -> None:
+    assert language_of(path, text) == language
+
+
+def test_the_headings_and_fences_of_such_a_file_are_kept() -> None:
+    chunks = chunk(Document("design.txt", GUIDE), ChunkOptions(min_tokens=0)).chunks
+    assert [(piece.symbol, piece.metadata.has_code) for piece in chunks] == [("Guide", False), ("Guide > Use", True)]
+
+
+@pytest.mark.parametrize(
+    "line", ["x" * 200_000, "a(" * 100_000, "Aa " * 70_000, "# " * 100_000, "\n" * 200_000, "if " * 70_000]
+)
+@pytest.mark.parametrize("name", ["a.unknown", "a.txt", "a.cls", "a.m", "a.pl", "a.inc", "a.d", "a.v", "a.fs", "a.mm"])
+def test_only_the_beginning_of_a_text_is_looked_at_however_long_its_lines_are(name: str, line: str) -> None:
+    assert language_of(name, line)

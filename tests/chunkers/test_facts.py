@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.model import Chunk, ChunkOptions, Document, SymbolFacts
 
 pytestmark = pytest.mark.row("C2")

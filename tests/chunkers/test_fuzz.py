@@ -12,7 +12,7 @@ from promises import checked
 
 from cqm.chunkers.chunking import chunks_of
 from cqm.chunkers.documents.pdf_text import can_read_pdf
-from cqm.chunkers.languages import LANGUAGES
+from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.registry import CHUNKERS, chunker_of
 from cqm.chunkers.strategies.table import BY_TYPE
 from cqm.chunkers.text_of_file import read_text

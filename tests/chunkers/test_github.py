@@ -117,6 +117,7 @@ def test_an_issue_has_its_number_state_labels_assignees_author_dates_and_url_as_
     assert known.url == "https://github.com/o/r/issues/12"
     assert known.created_at == "2024-01-01T09:00:00Z"
     assert dict(known.facts) == {
+        "issues": ("12",),
         "number": 12,
         "state": "closed",
         "labels": ("bug",),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqm.chunkers.code.layout import layout_of
+from cqm.chunkers.facts.layout import layout_of
 from cqm.chunkers.model import ChunkOptions, Document
 
 PYTHON = '''\

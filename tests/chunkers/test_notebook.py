@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, ChunkReport, Document
+from cqm.chunkers.tokens import estimate
 
 pytestmark = [pytest.mark.row("D4"), pytest.mark.row("B8")]
 
@@ -91,7 +92,7 @@ def test_a_cell_over_the_limit_is_divided_at_its_lines(indent: int | None, as_li
     assert len(parts) > 2
     found = [line for part in parts for line in part.content.splitlines() if line.startswith("value")]
     assert found == [line.rstrip("\n") for line in lines]
-    assert all(part.tokens <= 512 for part in parts)
+    assert all(estimate(part.content) <= 512 + estimate("```python\n```") for part in parts)
     assert all(part.content.startswith("```python\nvalue") for part in parts[1:])
 
 
@@ -170,3 +171,57 @@ def test_a_cell_of_very_many_lines_is_divided_in_linear_time(indent: int | None)
     cells = cells_of(notebook(code(lines), indent=indent), ChunkOptions(max_tokens=64, min_tokens=16))
     assert len(cells) > 1_000
     assert sum(piece.content.count("value_") for piece in cells) == len(lines)
+
+
+def printed(*lines: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": [f"{line}\n" for line in lines]}
+
+
+def test_lines_of_an_output_which_differ_in_numbers_only_are_folded_and_stay_in_the_span() -> None:
+    epochs = [
+        line for n in range(10_000) for line in (f"Epoch {n}/10000", f"loss: {n / 7:.4f} - val_loss: {n / 9:.3f}")
+    ]
+    text = notebook(
+        markdown("# Train"), code("train()", [printed("Begin", *epochs, "Saved to model.h5")]), markdown("# B")
+    )
+    report = report_of(text, ChunkOptions())
+    (cell,) = [piece for piece in report.chunks if piece.kind == "cell"]
+    assert "Begin\nEpoch 0/10000\nloss: 0.0000 - val_loss: 0.000\n" in cell.content
+    assert "... 19,988 lines like these ..." in cell.content
+    assert "Epoch 9999/10000" in cell.content
+    assert "Saved to model.h5\n```" in cell.content
+    assert "Epoch 5000/10000" in cell.text
+    assert "".join(piece.text for piece in report.chunks).split() == text.split()
+
+
+def test_a_long_output_of_different_lines_shows_its_beginning_and_end() -> None:
+    lines = [f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)} happens" for n in range(8_000)]
+    cells = cells_of(notebook(code("show()", [printed(*lines)])), ChunkOptions())
+    assert sum(estimate(piece.content) for piece in cells) < 1.5 * ChunkOptions().max_tokens
+    assert lines[0] in cells[0].content
+    assert lines[-1] in cells[-1].content
+
+
+def test_an_output_like_that_of_an_earlier_cell_is_told_once() -> None:
+    warning = printed(*(f"warning {letter}: deprecated" for letter in "abcdefghi"))
+    first, second = cells_of(notebook(code("a()", [warning]), code("b()", [warning])))
+    assert "warning i" in first.content
+    assert "lines as in cell 1" in second.content
+    assert "warning i" not in second.content
+
+
+def test_of_a_bar_that_was_drawn_over_and_over_its_last_state_is_told() -> None:
+    bar = "".join(f"\r {n}%|{'#' * (n // 10)}|" for n in range(101))
+    (cell,) = cells_of(notebook(code("run()", [{"output_type": "stream", "name": "stderr", "text": [bar]}])))
+    assert cell.content == "```python\nrun()\n```\n```output\n 100%|##########|\n```"
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["epoch 1", "epoch 2", "x", "", "word " * 40, "\r1%\r2%", "語 3"]), max_size=40)),
+    st.sampled_from([ALONE, ChunkOptions(max_tokens=64, min_tokens=16), ChunkOptions()]),
+)
+def test_whatever_is_folded_no_character_of_the_file_is_lost(outputs: list[list[str]], options: ChunkOptions) -> None:
+    text = notebook(markdown("# A"), *(code(f"f({n})", [printed(*lines)]) for n, lines in enumerate(outputs)))
+    chunks = report_of(text, options).chunks
+    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
+    assert all(piece.text == text[piece.start : piece.end] for piece in chunks)

@@ -118,6 +118,12 @@ def test_what_the_function_raises_reaches_the_caller_with_its_remedy() -> None:
 def test_vectors_of_zeros_are_like_nothing() -> None:
     chunks: tuple[Chunk, ...] = chunk(
         Document("a.txt", "One thing. Another thing."),
-        SemanticOptions(lambda texts: np.zeros((len(texts), 3)), min_tokens=0),
+        SemanticOptions(lambda texts: np.zeros((len(texts), 3)), 0.7, min_tokens=0),
     ).chunks
     assert len(chunks) == 2
+
+
+def test_without_a_threshold_chunks_end_at_the_least_alike_sentences_and_have_the_target_on_average() -> None:
+    topics = ["A dog and a cat play here. " * 20, "An engine needs a valve to run. " * 17] * 3
+    found = cut("".join(topics), SemanticOptions(by_words, target_tokens=136))
+    assert found == topics

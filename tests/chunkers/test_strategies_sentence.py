@@ -29,7 +29,7 @@ def test_no_text_has_no_sentences(text: str, at: int) -> None:
         ["Mr. Smith paid 3.14 dollars to J. K. Rowling. ", "She went."],
         ['He said "Stop." ', "They did."],
         ["これは文です。", "本当ですか？", "はい！"],  # noqa: RUF001 - full-width
-        ["彼は「行く。」", "と言った。", "終わり。"],
+        ["彼は「行く。」と言った。", "終わり。"],
         ["日本語です。", "English too. ", "終わり"],
         ["One.\r\n", "Two.\r\n\r\n", "Three."],
         ["A line\nwithout an end\n\n", "Another one"],

@@ -127,6 +127,8 @@ def _check(query: Query) -> None:
     check(query)
     if query.like:
         raise QueryError(f"`like {query.like}` with mode {query.mode.value}: expected a text or pattern to find.")
+    if query.issues:
+        raise QueryError(f"`issue {query.issues[0]}` with mode {query.mode.value}: expected a mode that ranks chunks.")
     if query.around is not None and not 0 <= query.around <= _MOST_AROUND:
         raise QueryError(f"`context {query.around}`: expected 0 to {_MOST_AROUND} lines.")
 

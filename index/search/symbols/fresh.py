@@ -82,9 +82,9 @@ def _read(files: FreshFiles, task: tuple[str, bool]) -> FreshFile:
         return FreshFile(skip=read.skip.value)
     # Loaded by the process that forks workers, and by nobody who has others parse.
     from cqm.chunkers.chunking import chunk
-    from cqm.chunkers.code.layout import layout_of
     from cqm.chunkers.detect import language_of
-    from cqm.chunkers.languages import dialect_of
+    from cqm.chunkers.facts.layout import layout_of
+    from cqm.chunkers.languages.table import dialect_of
 
     language = dialect_of(language_of(path, read.text), read.text)
     fresh = FreshFile(read.text, read.content_hash, language, secrets=read.secrets)

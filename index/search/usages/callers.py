@@ -1,5 +1,6 @@
 """Follow the callers of a symbol to their own callers."""
 
+import time
 from collections.abc import Callable, Sequence
 
 from cqm.index.model.errors import QueryError
@@ -12,6 +13,8 @@ Calls = Sequence[tuple[Reference, Symbol | None]]
 _MOST_CALLERS = 200
 _MOST_FOLLOWED = 40
 """Callers whose own callers are looked for; each costs as much as a question."""
+_MOST_SECONDS = 8.0
+"""From which on no further caller is followed: an agent waits for a minute at most, and each may take a second."""
 _MOST_NAMESAKES = 3
 """Callers of a more common name are not followed: calls of "get" would be anybody's."""
 
@@ -33,6 +36,7 @@ def callers_of(
     """
     seen, found, is_cut, followed = {last_part(name)}, list[Caller](), False, 0
     level = _around(direct, name, 1, set())
+    end = time.monotonic() + _MOST_SECONDS
     for number in range(1, depth + 1):
         found += level
         if number == depth or not level:
@@ -44,7 +48,7 @@ def callers_of(
                 continue
             seen.add(plain)
             followed += 1
-            if followed > _MOST_FOLLOWED:
+            if followed > _MOST_FOLLOWED or time.monotonic() > end:
                 is_cut = True
                 break
             try:

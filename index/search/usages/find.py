@@ -7,6 +7,7 @@ the syntax of their files tells the use of each.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import NamedTuple
 
 from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING, SUBCLASS
@@ -36,6 +37,7 @@ _MOST_DEPTH = 5
 _LONGEST_LINE = 200
 _MOST_BASES = 12
 """Types whose subclasses are looked for; each costs as much as a question."""
+_MOST_RECENT = 4
 _DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
 _UNPLACED = frozenset({COMMENT, DOCUMENT, STRING})
 
@@ -62,13 +64,43 @@ class Found(NamedTuple):
     is_complete: bool
 
 
-def find_usages(generation: Generation, workers: Workers, query: UsesQuery) -> SymbolUses:
+class RecentNames:
+    """Lines found for the last names asked for: the next page of an answer does not parse its files again.
+
+    They are valid until the index changes.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, Name], Found] = {}
+        self._lock = Lock()
+
+    def found(self, generation: Generation, workers: Workers, name: Name) -> Found:
+        """Return the lines with a name.
+
+        Raises:
+            StoreError, ManifestError: the index cannot be read.
+            WorkerError: no worker can be started.
+        """
+        key = (generation.manifest.state(), name)
+        with self._lock:
+            known = self._found.get(key)
+        found = known or _found(generation, workers, name)
+        with self._lock:
+            self._found.pop(key, None)
+            self._found[key] = found
+            while len(self._found) > _MOST_RECENT:
+                del self._found[next(iter(self._found))]
+        return found
+
+
+def find_usages(generation: Generation, workers: Workers, query: UsesQuery, recent: RecentNames) -> SymbolUses:
     """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
 
     Parameters:
         generation: to search.
         workers: parse the files.
         query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
+        recent: lines found before.
 
     Raises:
         QueryError: the name is no symbol's, or the limit, the cursor or the depth is out of range.
@@ -76,7 +108,7 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery) -> S
         WorkerError: no worker can be started.
     """
     name, start = read_name(query.name), _start(query)
-    found = _found(generation, workers, name)
+    found = recent.found(generation, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)

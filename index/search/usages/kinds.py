@@ -15,8 +15,8 @@ from cqm.index.search.usages.words import kind_of_line
 from cqm.index.workers import Job, Workers
 
 _MOST_FILES = 400
-_MOST_BYTES = 8_000_000
-"""Files to parse for an answer: about two seconds of a processor. Lines of further files are told by word."""
+_MOST_BYTES = 4_000_000
+"""Files to parse for an answer: about a second of a processor. Lines of further files are told by word."""
 _DOCUMENTS = frozenset({"documentation", "issue"})
 
 

@@ -180,6 +180,12 @@ def test_a_file_over_the_size_limit_is_skipped(tmp_path: Path) -> None:
     write(tmp_path, "small.py", text="x" * 100)
     write(tmp_path, "large.py", text="x" * 101)
     assert skipped(tmp_path, ScanOptions(max_file_bytes=100)) == {"large.py": SkipReason.TOO_LARGE}
+    write(tmp_path, "changes.md", text="# One\n" + "x" * 300)
+    write(tmp_path, "large.md", text="# One\n" + "x" * 500)
+    assert skipped(tmp_path, ScanOptions(max_file_bytes=100)) == {
+        "large.py": SkipReason.TOO_LARGE,
+        "large.md": SkipReason.TOO_LARGE,
+    }
 
 
 def test_cqmignore_leaves_out_and_brings_back_what_git_ignores(tmp_path: Path) -> None:

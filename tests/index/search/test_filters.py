@@ -97,3 +97,16 @@ def test_a_language_or_kind_that_the_index_lacks_is_refused_with_those_it_has(
     with pytest.raises(QueryError, match=f"`{column} {value}`: expected one that the index has") as refused:
         index.search(query)
     assert ("python" if column == "language" else "function") in str(refused.value)
+
+
+@pytest.mark.parametrize("glob", ["./src/**", "{root}/src/**", "/src/**", "src/**"])
+def test_globs_may_begin_with_the_root_or_the_folder_itself(index: Index, glob: str) -> None:
+    wanted = glob.format(root=index.root)
+    assert {hit.path for hit in index.search(Query("retry", include=(wanted,))).hits} == {
+        "src/retry.py",
+        "src/retry.go",
+    }
+    assert {hit.path for hit in index.search(Query("retry", exclude=(wanted,))).hits} == {
+        "tests/test_retry.py",
+        "docs/retry.md",
+    }

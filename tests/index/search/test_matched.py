@@ -214,3 +214,23 @@ def test_filters_hold_for_places_too(index: Index) -> None:
 def test_parts_of_the_score_of_a_place_add_up(index: Index) -> None:
     for hit in index.search(Query(TRACE)).hits:
         assert sum(hit.parts.values()) == pytest.approx(hit.score)
+
+
+def test_a_definition_in_the_sources_comes_before_one_of_the_same_name_in_a_test(tmp_path: Path) -> None:
+    root = tmp_path / "scheduling"
+    (root / "lib").mkdir(parents=True)
+    (root / "test").mkdir()
+    body = "\n".join(f"        self.step_{n} = {n}" for n in range(30))
+    (root / "lib" / "base.py").write_text(
+        f"class Stream:\n    def run(self):\n{body}\n\n    def defer(self):\n        pass\n"
+    )
+    (root / "test" / "defer_test.py").write_text(
+        "class Scheduler:\n    def defer(self, defer):\n        self.defer = defer  # defer, defer\n"
+    )
+    with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as opened:
+        opened.update()
+        hits = opened.search(Query("defer")).hits
+    assert [(hit.path, hit.symbol) for hit in hits[:2]] == [
+        ("lib/base.py", "Stream.defer"),
+        ("test/defer_test.py", "Scheduler.defer"),
+    ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -429,3 +430,15 @@ def test_a_file_without_a_grammar_is_told_by_word_and_said_so(ask: Ask) -> None:
 def test_a_page_or_depth_out_of_range_is_refused(ask: Ask, limit: int, cursor: str, depth: int) -> None:
     with pytest.raises(QueryError, match=r"`(limit|cursor|depth) "):
         ask("NoFiles", limit, cursor, depth=depth)
+
+
+def test_a_page_asked_again_after_a_change_has_the_new_lines(tmp_path: Path) -> None:
+    root = tmp_path / "changing"
+    root.mkdir()
+    (root / "a.py").write_text("def spin():\n    return 1\n\n\nspin()\n")
+    with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as opened:
+        opened.update()
+        assert [opened.usages("spin").totals["calls"] for _ in range(2)] == [1, 1]
+        (root / "b.py").write_text("from a import spin\n\nspin()\n")
+        opened.update()
+        assert opened.usages("spin").totals["calls"] == 2

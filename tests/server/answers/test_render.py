@@ -227,3 +227,49 @@ def test_compact_lines_beyond_the_budget_are_counted() -> None:
     assert 5 < shown < 61
     assert f"{61 - shown} more results are beyond the budget of 400 tokens" in text
     assert most_tokens(text) <= 400
+
+
+def named(symbol: str, rank: int, *, asked_line: int | None = None) -> Hit:
+    path = f"src/file_{rank}.py"
+    return replace(
+        HIT, path=path, symbol=symbol, line=10, extent=(10, 14), chance=0.95 / (1 + rank), asked_line=asked_line
+    )
+
+
+def test_a_definition_asked_for_is_shown_alone_and_a_few_others_are_told_in_a_line_each() -> None:
+    others = [named(f"Url.other_{rank}", rank) for rank in range(1, 10)]
+    found = replace(ANSWER, hits=(named("Url.parse", 0), *others))
+    text = render_answer(replace(QUERY, text="Url.parse"), found, 6000, mark=MARK)
+    assert f"{MARK} src/file_0.py:10-14  Url.parse (method)  0.95\n" in text
+    assert "line 4 of the body" in text
+    # Nothing around the definition, and no word about what is left out of its chunk.
+    assert "line 5 of the body" not in text
+    assert "left out" not in text
+    assert f"{MARK} Named only, less likely:\nsrc/file_1.py:" in text
+    assert text.count("src/file_") == 5
+    assert 'cursor "5"' in text
+    assert shown_spans(replace(QUERY, text="Url.parse"), found, 6000)[0].end == 14
+
+
+def test_the_frames_of_a_trace_are_shown_and_other_results_are_named() -> None:
+    frames = [named(f"step_{rank}", rank, asked_line=12) for rank in range(3)]
+    found = replace(ANSWER, hits=(*frames, *(named(f"word_{rank}", rank) for rank in range(3, 10))))
+    text = render_answer(replace(QUERY, text="panic: x\n src/a.go:12\n src/b.go:12"), found, 6000, mark=MARK)
+    assert text.count("line 2 of the body") == 3
+    assert text.count("src/file_") == 5
+
+
+def test_a_result_that_is_hardly_the_answer_is_named_though_there_is_room() -> None:
+    chances = (0.4, 0.2, 0.009)
+    found = tuple(replace(hit, chance=chance) for hit, chance in zip(hits(3), chances, strict=True))
+    text = render_answer(QUERY, replace(ANSWER, hits=found), 6000, mark=MARK)
+    assert text.count("line 1 of the body") == 2
+    assert "Named only, less likely:\nsrc/file_2.py:10-50" in text
+
+
+def test_surroundings_are_left_out_where_they_hardly_hold_the_answer() -> None:
+    long = "\n".join(f"    line {number} of the body" for number in range(1, 900))
+    unlikely = replace(HIT, text=f"def parse(text):\n{long}\n", end_line=909, extent=(10, 12), chance=0.05)
+    text = render_answer(QUERY, replace(ANSWER, hits=(unlikely,)), 24_000, mark=MARK)
+    assert "line 2 of the body" in text
+    assert "line 800 of the body" not in text

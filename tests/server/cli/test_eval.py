@@ -74,7 +74,7 @@ def test_what_a_budget_cuts_off_is_not_recalled(cqm: "Cqm") -> None:
         body = "".join(f"    greet_politely('{number} {line}')\n" for line in range(20))
         (cqm.project / path).write_text(f"def polite{number}():\n{body}", encoding="utf-8")
     targets = [{"path": path, "start": 1, "end": 21} for path in paths]
-    file = asked(cqm, [{"id": "1", "query": "greet_politely", "targets": targets}])
+    file = asked(cqm, [{"id": "1", "query": "callers of greet_politely", "targets": targets}])
     (everything, *_) = cqm.json("eval", file, "--mode", "lexical")
     for level in ("file recall within tokens", "span recall within tokens"):
         recalled = list(everything["figures"][level].values())

@@ -318,3 +318,39 @@ def test_results_are_a_line_each_on_request(cqm: "Cqm") -> None:
         r"\n#\d{8} src/greeting\.py:\d+  greet \(function\)  def greet\(name: str\) -> str  0\.95\n", done.stdout
     )
     assert "    return" not in done.stdout
+
+
+def test_a_path_behind_the_question_narrows_the_answer_to_what_is_below_it(cqm: "Cqm") -> None:
+    (cqm.project / "lib" / "src").mkdir(parents=True)
+    (cqm.project / "lib" / "src" / "greet [1].py").write_text("def greet_twice():\n    return greet('x') * 2\n")
+    assert {hit["path"] for hit in cqm.json("search", "greet", "src")["results"]} == {"src/greeting.py"}
+    for path in ("lib", "lib/src/greet [1].py"):
+        assert {hit["path"] for hit in cqm.json("search", "greet", path)["results"]} == {"lib/src/greet [1].py"}
+    both = cqm.json("search", "greet", "src", "lib", "-n", "1")
+    assert (len(both["results"]), both["next_cursor"]) == (1, "1")
+    assert [entry["root"] for entry in cqm.json("list")["indexes"]] == [str(cqm.project)]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["where", "are", "names", "greeted"], 'cqm search "where are names greeted"'),
+        (["where", "are", "names", "src"], 'cqm search "where are names" src'),
+    ],
+)
+def test_a_question_without_quotes_is_told_how_to_be_asked(cqm: "Cqm", words: list[str], told: str) -> None:
+    done = cqm.run("search", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_file_of_a_project_has_no_index_of_its_own(cqm: "Cqm") -> None:
+    (cqm.project / "cqm.yml").write_text("{}\n")
+    done = cqm.run("index", "src/greeting.py")
+    assert done.returncode == 0
+    assert f"is a file of the project {cqm.project}" in done.stderr
+    assert [entry["root"] for entry in cqm.json("list")["indexes"]] == [str(cqm.project)]
+
+
+def test_the_help_cuts_no_summary(cqm: "Cqm") -> None:
+    assert "..." not in cqm.run("--help").stdout.split("Commands:")[1]

@@ -328,3 +328,32 @@ def test_the_least_size_of_chunks_is_within_the_largest_wherever_each_is_set(hom
     with pytest.raises(SettingsError, match=r'"chunk.min_tokens" \(600\) is over "chunk.max_tokens" \(512\)'):
         load(home)
     assert load(home, environment={"CQM_CHUNK_MAX_TOKENS": "700"}).chunk.min_tokens == 600
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chunk: {rules: {docs/**: {strategy: hierarchical, target_tokens: 512}, '*.sql': fixed}}",
+        "chunk: {rules: ['docs/** hierarchical:target_tokens=512', '*.sql fixed']}",
+    ],
+)
+def test_rules_of_chunking_are_a_mapping_or_a_list(home: Path, project: Path, text: str) -> None:
+    (project / "cqm.yml").write_text(text, encoding="utf-8")
+    rules = ("docs/** hierarchical:target_tokens=512", "*.sql fixed")
+    assert load(home, project).chunk_options().rules == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("chunk:\n  rules: {docs/**: late}", "names the strategy 'late'"),
+        ("chunk:\n  rules: {docs/**: {strategy: fixed, size: 3}}", "has no option 'size'"),
+        ("chunk:\n  rules: [docs/**]", "expected FILES STRATEGY"),
+        ("chunk:\n  rules: {docs/**: [fixed]}", "expected FILES STRATEGY"),
+        ("chunk:\n  rules: 7", "expected a list"),
+    ],
+)
+def test_a_wrong_rule_of_chunking_is_refused_with_its_line(home: Path, text: str, message: str) -> None:
+    told = refusal(home, text)
+    assert message in told
+    assert "cqm.yml:2" in told

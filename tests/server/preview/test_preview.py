@@ -278,3 +278,21 @@ def test_a_binary_file_cannot_be_previewed(cqm: "Cqm") -> None:
 def test_a_preview_leaves_nothing_behind(cqm: "Cqm") -> None:
     cqm.run("preview", "src/parser.py")
     assert list(Path(cqm.environment["HOME"]).rglob("*")) == []
+
+
+def test_a_rule_cuts_in_the_index_as_in_previews(cqm: "Cqm") -> None:
+    text = "".join(f"## Part {n}\n\n{TOPICS[n % 2] * 8}\n\n" for n in range(6))
+    (cqm.project / "guide.md").write_text(f"# Guide\n\n{text}", encoding="utf-8")
+    (cqm.project / "cqm.yml").write_text(
+        "chunk: {rules: {guide.md: {strategy: hierarchical, child_tokens: 64},"
+        " prose.txt: {strategy: semantic, target_tokens: 128}}}",
+        encoding="utf-8",
+    )
+    (cqm.project / "prose.txt").write_text("\n".join(topic * 12 for topic in TOPICS), encoding="utf-8")
+    leaves = [it for it in cqm.json("preview", "guide.md")["chunks"] if not it.get("children")]
+    assert len(leaves) > 12
+    found = cqm.json("search", "a harbour pilot guides ships", "--include", "guide.md", "--limit", "50")["results"]
+    # Other results are sections shown whole, since several of their parts were found.
+    assert {(it["start_line"], it["end_line"]) for it in found} & {(it["start_line"], it["end_line"]) for it in leaves}
+    assert cqm.json("status")["chunks"] > len(leaves)
+    assert any(it["text"].startswith("A sourdough") for it in cqm.json("preview", "prose.txt")["chunks"])

@@ -137,9 +137,18 @@ def _data_lines(text: str, output: Node) -> Iterator[Line]:
     plain = next((child for child in data.children if child.key in _TEXT_KEYS), None)
     types = [_OLD_TYPES.get(child.key, child.key) for child in data.children]
     shown = [name for name in types if "/" in name and not name.startswith("text/")]
-    lines = [line._replace(content=_TERMINAL_COLOUR.sub("", line.content)) for line in _lines(text, plain, OUTPUT)]
+    lines = [line._replace(content=_as_on_a_terminal(line.content)) for line in _lines(text, plain, OUTPUT)]
     if shown:
         yield Line(output.start, "".join(f"[{name}]\n" for name in shown), OUTPUT)
     if lines and not lines[-1].content.endswith("\n"):
         lines[-1] = lines[-1]._replace(content=f"{lines[-1].content}\n")
     yield from lines
+
+
+def _as_on_a_terminal(line: str) -> str:
+    """Return a line without colours; of a bar which was drawn over and over, its last state."""
+    plain = _TERMINAL_COLOUR.sub("", line) if "\x1b" in line else line
+    if "\r" not in plain:
+        return plain
+    states = [state for state in plain.rstrip("\r\n").split("\r") if state.strip()]
+    return (states[-1] if states else "") + ("\n" if plain.endswith("\n") else "")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cqm.chunkers.code.outline import Mark
+    from cqm.chunkers.code.source import Source
     from cqm.chunkers.model import ChunkOptions, Document
 
 _ABOVE = frozenset({COMMENT, LEADING})
@@ -31,7 +32,7 @@ def layout_of(document: "Document", options: "ChunkOptions") -> Layout:
     imports: list[tuple[int, int]] = []
     waiting = [program.marks]
     while waiting:
-        for mark, begins in _with_comments(waiting.pop()):
+        for mark, begins in _with_comments(waiting.pop(), program.source):
             if mark.kind == IMPORTS:
                 imports.append((mark.first + 1, mark.last + 1))
             elif mark.name and mark.kind not in _NO_SYMBOLS:
@@ -41,14 +42,14 @@ def layout_of(document: "Document", options: "ChunkOptions") -> Layout:
     return Layout(tuple(sorted(extents, key=lambda it: (it.first, -it.last))), tuple(sorted(imports)))
 
 
-def _with_comments(marks: "Sequence[Mark]") -> "Iterator[tuple[Mark, int]]":
+def _with_comments(marks: "Sequence[Mark]", source: "Source") -> "Iterator[tuple[Mark, int]]":
     """Yield the marks of one scope, groups as their members, with the first row of the comments directly above."""
     begins, following = -1, -1
     last_of_symbol = -1
     for mark in _flat(marks):
         if mark.kind in _ABOVE:
             # A comment at the end of a symbol's last line is about that symbol.
-            if mark.first > last_of_symbol:
+            if mark.first > last_of_symbol and not source.lines[mark.first].lstrip().startswith(mark.nodes.outer_docs):
                 begins = begins if mark.first <= following else mark.first
                 following = mark.last + 1
             continue

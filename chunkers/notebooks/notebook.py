@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, groupby
 
-from cqm.chunkers.documents.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
 from cqm.chunkers.documents.headed import Heading, path_below, symbol_of, titles_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.notebooks.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
+from cqm.chunkers.notebooks.outputs import Shapes, folded
 from cqm.chunkers.splitting import Unit, even_spans
 from cqm.chunkers.structured.spans_of_json import parse
 from cqm.chunkers.tokens import QUARTERS, quarters
@@ -24,9 +25,9 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 
-# JSON makes a line a little longer, and adds some hundred characters for each cell.
-_MOST_ENCODING = 4
-_MOST_AROUND = 400
+# So many characters of JSON weigh as much as one to read; those of one line, such as a picture, up to a limit.
+_ENCODING = 16
+_MOST_AROUND = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut a notebook between its cells; cells under one heading are packed, a long one is divided at its lines.
 
     A piece spans the JSON of its cells in the file. Its content is the text as people read it: Markdown, code in a
-    fence, and the text of outputs; a picture is only named by its type. Encoded pictures do not count as size.
+    fence, and the text of outputs; a picture is only named by its type, and of a long or repeated output only the first
+    and last lines are told (`outputs`). Sizes are those of the content, and a little of the JSON around it.
 
     Parameters:
         text: the whole text, of nbformat 3 or 4.
@@ -59,14 +61,16 @@ def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
         return [], reasons if text.strip() else []
     language = language_of(text, root)
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
-    parts = _joined(_parts(text, cells), limit, least, partial(_is_related, least=least))
-    divided = (piece for part in parts for piece in _divided(text, part, limit))
+    seen: Shapes = {}
+    cells = [replace(cell, lines=folded(cell.lines, cell.number, seen, limit)) for cell in cells]
+    parts = _joined(_parts(cells), limit, least, partial(_is_related, least=least))
+    divided = (piece for part in parts for piece in _divided(part, limit))
     pieces = [_piece(part, language) for part in _joined(divided, limit, least // 2, lambda _before, _part: True)]
     tail = pieces[-1].end
     return [*pieces, Piece(tail, len(text), "metadata", "metadata")] if tail < len(text) else pieces, []
 
 
-def _parts(text: str, cells: Sequence[Cell]) -> Iterator[_Part]:
+def _parts(cells: Sequence[Cell]) -> Iterator[_Part]:
     path: tuple[Heading, ...] = ()
     for cell in cells:
         headings = list(_headings(cell.source)) if cell.type == MARKDOWN else []
@@ -76,7 +80,7 @@ def _parts(text: str, cells: Sequence[Cell]) -> Iterator[_Part]:
         path = paths[-1]
         sections = tuple(symbol_of(below) for below in paths[1:])
         found = tuple(match[1] or match[2] for match in _DEFINITION.finditer(cell.source)) if cell.type == CODE else ()
-        size = sum(_line_sizes(text, cell.lines, cell.end))
+        size = sum(_line_sizes(cell.lines, cell.end))
         yield _Part(cell.start, cell.end, size, own, (cell,), sections + found, opens)
 
 
@@ -89,14 +93,13 @@ def _headings(source: str) -> Iterator[Heading]:
             yield len(match[1]), match[2]
 
 
-def _line_sizes(text: str, lines: Sequence[Line], end: int) -> Iterator[int]:
-    """Yield the size of each line: its JSON, unless it is far longer than its readable text, as pictures are."""
+def _line_sizes(lines: Sequence[Line], end: int) -> Iterator[int]:
+    """Yield the size of each line: its readable text, and a little of the JSON around it."""
     ends = [*(line.start for line in lines[1:]), end]
     for line, line_end in zip(lines, ends, strict=True):
-        read = quarters(line.content)
-        most = _MOST_ENCODING * read + _MOST_AROUND
-        is_encoded = line_end - line.start > most
-        yield read if is_encoded else quarters(text[line.start : line_end])
+        # A folded line has nothing to read, and weighs nothing.
+        around = max(line_end - line.start - len(line.content), 0) // _ENCODING if line.content else 0
+        yield quarters(line.content) + min(around, _MOST_AROUND)
 
 
 def _joined(parts: Iterable[_Part], limit: int, least: int, may_join: Callable[[_Part, _Part], bool]) -> list[_Part]:
@@ -127,19 +130,19 @@ def _is_related(before: _Part, part: _Part, least: int) -> bool:
     return is_below and not (part.opens and before.size >= least)
 
 
-def _divided(text: str, part: _Part, limit: int) -> Iterator[_Part]:
+def _divided(part: _Part, limit: int) -> Iterator[_Part]:
     if part.size <= limit or len(part.cells) > 1:
         yield part
         return
     (cell,) = part.cells
     starts = [line.start for line in cell.lines]
     ends = [*starts[1:], cell.end]
-    sizes = _line_sizes(text, cell.lines, cell.end)
+    sizes = _line_sizes(cell.lines, cell.end)
     strengths = (0 if line.content.strip() else 1 for line in cell.lines)
     units = [Unit(*unit) for unit in zip(ends, sizes, strengths, strict=True)]
     for start, end in even_spans(cell.start, units, limit):
         lines = cell.lines[bisect_left(starts, start) : bisect_left(starts, end)]
-        size = sum(_line_sizes(text, lines, end))
+        size = sum(_line_sizes(lines, end))
         own = replace(part, start=start, end=end, size=size, cells=(replace(cell, lines=lines),))
         yield own if start == cell.start else replace(own, defines=(), opens=False)
 

@@ -1,0 +1,233 @@
+"""Bring into an outline what its tree does not show: symbols guessed by lines, and those of other branches."""
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from cqm.chunkers.code.outline import Mark, Place, identity_of
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found
+from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tree_sitter import Node
+
+    from cqm.chunkers.code.source import Source
+    from cqm.chunkers.languages.model import Language
+    from cqm.chunkers.recovery.by_lines import Guess
+
+_KEPT = frozenset({COMMENT, LEADING, IMPORTS})
+_ARGUMENTS = re.compile(r"<[^<>]*>|\s")
+_SEPARATOR = re.compile(r"::|,")
+
+
+class Stretch:
+    """Rows in place of a syntax node, for a symbol that no tree shows; it has no children and no fields."""
+
+    type = "stretch"
+    is_named = True
+    is_error = is_missing = has_error = False
+    parent = next_sibling = prev_sibling = next_named_sibling = prev_named_sibling = None
+    children: "Sequence[Node]" = ()
+    named_children: "Sequence[Node]" = ()
+    child_count = named_child_count = 0
+
+    def __init__(self, first: int, last: int, source: "Source") -> None:
+        line = source.lines[first]
+        column = len(line) - len(line.lstrip())
+        self.start_byte = source.offsets[first] + column
+        self.end_byte = max(source.offsets[last + 1] - 1, self.start_byte)
+        self.start_point = first, column
+        self.end_point = last, self.end_byte - source.offsets[last]
+        # Nodes have the addresses of their trees' memory, so no other object can have this one.
+        self.id = id(self)
+
+    def child_by_field_name(self, _name: str) -> None:
+        """Return None."""
+
+    def children_by_field_name(self, _name: str) -> "Sequence[Node]":
+        """Return no nodes."""
+        return ()
+
+
+class _Level(NamedTuple):
+    """The marks of one scope, and its place."""
+
+    marks: list[Mark]
+    place: Place
+
+
+def with_guesses(
+    marks: list[Mark], lost: "Iterable[tuple[int, int]]", language: "Language", source: "Source"
+) -> list[Mark]:
+    """Add what lost rows declare, told by their lines, and statements for their other rows.
+
+    Parameters:
+        marks: the outline of the tree; it is changed.
+        lost: rows that the grammar could not read, half-open and in order.
+        language: with its patterns (`Language.by_lines`).
+        source: the text's rows.
+    """
+    for first, end in lost:
+        level = _level(marks, first, end - 1)
+        if level is None:
+            continue
+        guesses = outline_by_lines(source.lines, first, end, language.by_lines) if language.by_lines else []
+        start, stop = _range(level.marks, first, end)
+        kept = [mark for mark in _ungrouped(level.marks[start:stop]) if mark.name or mark.kind in _KEPT]
+        found = _merged([_mark(it, level.place, language, source) for it in guesses], kept, level.place)
+        before = level.marks[start - 1].last + 1 if start else 0
+        after = level.marks[stop].first if stop < len(level.marks) else len(source.lines)
+        found = [mark for mark in found if mark.first >= before and mark.last < after]
+        level.marks[start:stop] = _filled(found, max(first, before), min(end, after), language, source)
+    return marks
+
+
+def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes, source: "Source") -> list[Mark]:
+    """Add the symbols and comments of other branches of conditionals, whose rows are blank in the data.
+
+    Parameters:
+        marks: the outline of the tree; it is changed.
+        others: the outline of the tree with other branches.
+        data: of the first tree.
+        source: the text's rows.
+    """
+    waiting = [*others][::-1]
+    while waiting:
+        mark = waiting.pop()
+        is_other = (mark.name or mark.kind in _KEPT) and _is_blank(mark, data, source)
+        if not is_other:
+            waiting += mark.members[::-1]
+            continue
+        level = _level(marks, mark.first, mark.last)
+        if level is None:
+            continue
+        place = bisect_right(level.marks, mark.first, key=_first)
+        is_free = (place == 0 or level.marks[place - 1].last < mark.first) and (
+            place == len(level.marks) or mark.last < level.marks[place].first
+        )
+        if is_free:
+            level.marks.insert(place, mark)
+    return marks
+
+
+def _is_blank(mark: Mark, data: bytes, source: "Source") -> bool:
+    offsets = source.offsets
+    rows = (mark.first, mark.last)
+    return all(not source.is_blank(row) and data[offsets[row] : offsets[row + 1]].isspace() for row in rows)
+
+
+def _first(mark: Mark) -> int:
+    return mark.first
+
+
+def _level(marks: list[Mark], first: int, last: int) -> _Level | None:
+    """Find the innermost scope around some rows; None if a symbol without members is around them."""
+    level = _Level(marks, Place())
+    while True:
+        place = bisect_right(level.marks, first, key=_first) - 1
+        around = level.marks[place] if place >= 0 else None
+        if around is None or around.last < last or around.first > first:
+            return level
+        if not isinstance(around.members, list):
+            return None if around.name else level
+        inside = level.place if around.kind == GROUP else Place(around.name or level.place.name, around.kind)
+        level = _Level(around.members, inside)
+
+
+def _range(marks: list[Mark], first: int, end: int) -> tuple[int, int]:
+    """Return the range of marks that lie in some rows."""
+    start = bisect_right(marks, first - 1, key=_first)
+    stop = start
+    while stop < len(marks) and marks[stop].first < end:
+        stop += 1
+    # The last one may reach further, such as a class after a lost row.
+    while stop > start and marks[stop - 1].last >= end:
+        stop -= 1
+    return start, stop
+
+
+def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
+    waiting = [*marks][::-1]
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP:
+            waiting += mark.members[::-1]
+        else:
+            yield mark
+
+
+def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:
+    name = _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
+    kind, name = identity_of(Found(guess.kind, name), place, language.constructors if place.is_type else None)
+    node = cast("Node", Stretch(guess.first, guess.last, source))
+    mark = Mark(node, guess.first, guess.last, kind, name, (), language.nodes, is_guessed=True)
+    if guess.kind in HOLDERS:
+        inside = Place(name, kind)
+        mark.members = [_mark(inner, inside, language, source) for inner in guess.members]
+    return mark
+
+
+def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[Mark]:
+    """Put symbols that the tree shows among guessed ones, or into them; a node is better than a guess."""
+    result = guesses
+    for mark in kept:
+        level = _level(result, mark.first, mark.last)
+        if level is None:
+            continue
+        start, stop = _range(level.marks, mark.first, mark.last + 1)
+        before = level.marks[start - 1] if start else None
+        if before is not None and before.last >= mark.first:
+            continue
+        _rename(mark, place.name, level.place.name)
+        level.marks[start:stop] = [mark]
+    return result
+
+
+def _rename(mark: Mark, former: str, scope: str) -> None:
+    # A member that an error tore from its class.
+    if former == scope or not scope:
+        return
+    waiting = [mark]
+    while waiting:
+        inner = waiting.pop()
+        if inner.name:
+            inner.name = f"{scope}.{inner.name.removeprefix(f'{former}.')}" if former else f"{scope}.{inner.name}"
+        waiting += inner.members
+
+
+def _filled(marks: list[Mark], first: int, end: int, language: "Language", source: "Source") -> list[Mark]:
+    """Put a statement without a name into each run of rows that no mark has."""
+    result: list[Mark] = []
+    place = first
+    for mark in marks:
+        begins = _above(place, mark, language, source)
+        result += _stretch("statement", place, begins, language, source)
+        result += _stretch(COMMENT, begins, mark.first, language, source)
+        result.append(mark)
+        place = mark.last + 1
+    return [*result, *_stretch("statement", place, end, language, source)]
+
+
+def _above(first: int, mark: Mark, language: "Language", source: "Source") -> int:
+    """Return the first row of the comments and decorators directly above a guessed symbol."""
+    patterns, row = language.by_lines, mark.first
+    if not mark.is_guessed or patterns is None:
+        return row
+    while row > first and not source.is_blank(row - 1):
+        line = source.lines[row - 1]
+        if not (patterns.comment.match(line) or patterns.above.match(line)):
+            break
+        row -= 1
+    return row
+
+
+def _stretch(kind: str, first: int, end: int, language: "Language", source: "Source") -> list[Mark]:
+    end = source.trimmed(first, end)
+    while first < end and source.is_blank(first):
+        first += 1
+    if first >= end:
+        return []
+    node = cast("Node", Stretch(first, end - 1, source))
+    return [Mark(node, first, end - 1, kind, "", (), language.nodes)]

@@ -1,0 +1,72 @@
+"""Find the issues that a text refers to: "#123", "GH-123", "fixes #12", "owner/name#123" and addresses."""
+
+import re
+from collections.abc import Iterator
+
+_MOST = 20
+_NUMBER = r"[1-9]\d{0,6}(?![\w#])"
+_KEYWORD = re.compile(
+    rf"""\b(?:fix(?:e[sd]|ing)?|close[sd]?|closing|resolve[sd]?|see(?:\ also)?|issues?|bugs?|tickets?|prs?|pull
+         |pull\ request|merge\ request|refs?|references|related\ to|part\ of|discussion|workaround\ for|due\ to
+         |caused\ by|regression\ from|per|cf\.?)
+         \s{{0,3}}:?\s{{0,3}}(?:\#|(?<=\s)!){_NUMBER}(?:(?:,|\ and|\ &)\s{{0,3}}\#{_NUMBER}){{0,8}}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ADDRESS = re.compile(
+    r"https?://[\w.-]{1,100}/([\w./-]{1,150}?)/(?:-/)?(?:issues|pulls?|merge_requests|discussions)/([1-9]\d{0,6})(?!\w)"
+)
+_ELSEWHERE = re.compile(rf"(?<![\w./@-])([A-Za-z\d][\w-]{{0,38}}/[\w.-]{{1,80}})#({_NUMBER})")
+_OLD = re.compile(r"(?<![\w-])GH-([1-9]\d{0,6})(?!\w)")
+# A number alone is a link behind other words, or in parentheses: not at a line's start, nor as a place in the page.
+_PLAIN = re.compile(rf"(?<=[^\S\n])\#({_NUMBER})(?!\s{{0,3}}[;{{])|(?<!\])[(\[]\#({_NUMBER})")
+_DIGITS = re.compile(rf"\#({_NUMBER})|!({_NUMBER})")
+# Behind one of these a line of a program is a comment.
+_COMMENT = re.compile(
+    r"(?:(?<![:\w])//|/\*|^[ \t]{0,200}\*(?=\s)|(?:^|\s)\#+(?=\s)|(?:^|\s)--(?=\s)|(?:^|\s);+\s|(?:^|\s)%+\s|<!--)"
+)
+_SIGNS = ("#", "GH-", "/issues/", "/pull", "/merge_requests/", "/discussions/", "!")
+_PROSE = frozenset({"documentation", "javadoc", "issue"})
+# Here a number behind "#" is a colour, also in comments.
+_COLOURS = frozenset({"css", "scss", "less", "stylus", "html", "xml", "svg"})
+
+
+def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
+    """Return the numbers of the issues a text refers to, in order, each once.
+
+    Of "owner/name#12" the name is told too; of an address both forms.
+
+        issues_in("// Fixes #12, see o/r#7", "code", "go")  # ("12", "o/r#7")
+        issues_in("color: #123;", "code", "css")            # ()
+
+    Parameters:
+        text: of a chunk, as people read it.
+        source_type, language: see `Metadata`.
+    """
+    if not any(sign in text for sign in _SIGNS):
+        return ()
+    found = sorted(_found(text, source_type, language))
+    return tuple(dict.fromkeys(name for _, name in found))[:_MOST]
+
+
+def _found(text: str, source_type: str, language: str) -> Iterator[tuple[int, str]]:
+    for match in _ADDRESS.finditer(text):
+        # Most addresses in a project are of its own issues: asked for by number alone they are found too.
+        yield match.start(), f"{match[1]}#{match[2]}"
+        yield match.start(), match[2]
+    for match in _ELSEWHERE.finditer(text):
+        yield match.start(), f"{match[1]}#{match[2]}"
+    for match in _OLD.finditer(text):
+        yield match.start(), match[1]
+    for match in _KEYWORD.finditer(text):
+        yield from ((match.start(), number[1] or number[2]) for number in _DIGITS.finditer(match[0]))
+    if language in _COLOURS:
+        return
+    if source_type in _PROSE:
+        yield from ((match.start(), match[1] or match[2]) for match in _PLAIN.finditer(text))
+        return
+    position = 0
+    for line in text.split("\n"):
+        if "#" in line and (comment := _COMMENT.search(line)):
+            for match in _PLAIN.finditer(line, comment.end()):
+                yield position + match.start(), match[1] or match[2]
+        position += len(line) + 1

@@ -1,0 +1,39 @@
+"""Load grammars on first use: from a wheel each, or from the bundle of many."""
+
+import functools
+import importlib
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.errors import CqmError
+from cqm.chunkers.grammars.bundle import BUNDLE, capsule_of, load
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
+
+__all__ = ["BUNDLE", "MissingGrammarError", "bundle", "grammar"]
+
+
+class MissingGrammarError(CqmError):
+    """The grammar of a language is not installed, or cannot be loaded."""
+
+
+@functools.cache
+def grammar(module: str, function: str) -> "Grammar":
+    """Return the tree-sitter language of a grammar.
+
+    Parameters:
+        module: of the grammar's wheel, such as "tree_sitter_python", or `BUNDLE`.
+        function: the module's function for this language, or the grammar's name in the bundle.
+
+    Raises:
+        MissingGrammarError: it is not installed, or cannot be loaded.
+    """
+    from tree_sitter import Language
+
+    try:
+        pointer = load(function) if module == BUNDLE else getattr(importlib.import_module(module), function)()
+        return Language(capsule_of(pointer) if isinstance(pointer, int) else pointer)
+    except (ImportError, AttributeError, OSError, ValueError) as error:
+        raise MissingGrammarError(
+            f"The grammar {function if module == BUNDLE else module} cannot be loaded: {error}"
+        ) from error

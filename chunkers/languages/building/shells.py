@@ -1,0 +1,125 @@
+"""Define the rows of Vim script and batch files."""
+
+import re
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.building.unread_lines import readable_batch
+from cqm.chunkers.languages.model import (
+    COMMENT,
+    IMPORTS,
+    Found,
+    Language,
+    NodeTypes,
+    child_of_type,
+    groups,
+    role,
+    symbols,
+    text_of,
+)
+from cqm.chunkers.languages.scripting import variable_kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# Vim9 script, which the grammar doesn't know.
+_DEF = re.compile(
+    rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.]+)"
+    rb"\((?P<arguments>[^\n]*)\)(?P<result>[^()\n]*)"
+)
+_FUNCTION = re.compile(rb"\bfu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]")
+_ENDDEF = re.compile(rb"([ \t]*)enddef\b")
+
+
+def _readable_vim(source: bytes) -> bytes:
+    if b"enddef" not in source:
+        return source
+    result: list[bytes] = []
+    inside = False
+    for line in source.split(b"\n"):
+        if found := _DEF.fullmatch(line):
+            result.append(_old_function(found))
+            inside = True
+        elif inside and (end := _ENDDEF.match(line)):
+            result.append(end[1] + b"endfu " + line[end.end() :])
+            inside = False
+        else:
+            # Statements of Vim9 differ; a function needs its name only.
+            result.append(b'"' + b"a" * (len(line) - 1) if inside and line.strip() else line)
+    return b"\n".join(result)
+
+
+def _old_function(found: re.Match[bytes]) -> bytes:
+    before = found["space"] + b" " * len(found["export"] or b"")
+    keyword = b"fu!" if len(found["def"]) == len(b"def") else b"fu! "
+    return before + keyword + found["name"] + b"(" + b" " * len(found["arguments"]) + b")" + b" " * len(found["result"])
+
+
+def _vim_function(node: "Node", source: bytes) -> Found:
+    declaration = child_of_type(node, "function_declaration")
+    name = text_of(declaration.child_by_field_name("name"), source) if declaration else ""
+    body = child_of_type(node, "body")
+    # Functions of a dictionary may be made in a function.
+    has_functions = body is not None and _FUNCTION.search(source, body.start_byte, body.end_byte) is not None
+    return Found("function", name, (body,) if body and has_functions else (), local=True)
+
+
+def _vim_let(node: "Node", source: bytes) -> Found | None:
+    first = node.named_children[0] if node.named_children else None
+    if first is None or first.type not in ("scoped_identifier", "identifier"):
+        return None
+    name = text_of(first, source)
+    return Found(variable_kind(name), name)
+
+
+def _augroup(node: "Node", source: bytes) -> Found | None:
+    name = text_of(child_of_type(node, "augroup_name"), source)
+    return Found("autocommands", name) if name and name.upper() != "END" else None
+
+
+VIM = Language(
+    name="vim",
+    grammar=(BUNDLE, "vim"),
+    suffixes=(".vim",),
+    filenames=(".vimrc", "vimrc", ".gvimrc", "_vimrc"),
+    rules={
+        "function_definition": _vim_function,
+        "let_statement": _vim_let,
+        "const_statement": _vim_let,
+        **symbols("command", "command_statement"),
+        "augroup_statement": _augroup,
+        **role(COMMENT, "comment"),
+        **role(IMPORTS, "source_statement", "runtime_statement"),
+        **groups("if_statement", "else_statement", "elseif_statement", "try_statement", "catch_statement", "ERROR"),
+        **groups("for_loop", "while_loop"),
+        "body": lambda node, _source: Found("group", "", (node,)),
+    },
+    removed=(_readable_vim,),
+    line_comment='"',
+    nodes=NodeTypes(bodies=frozenset({"body"}), opening=frozenset({"augroup_statement"})),
+)
+
+
+def _label(node: "Node", source: bytes) -> Found:
+    return Found("function", text_of(node, source).strip().lstrip(":").split()[0])
+
+
+def _batch_variable(node: "Node", source: bytes) -> Found:
+    return Found("variable", text_of(child_of_type(node, "variable_name"), source))
+
+
+BATCH = Language(
+    name="batch",
+    grammar=(BUNDLE, "batch"),
+    suffixes=(".bat", ".cmd"),
+    rules={
+        "label": _label,
+        "variable_assignment": _batch_variable,
+        **role(COMMENT, "comment"),
+        **groups("ERROR"),
+    },
+    removed=(readable_batch,),
+    nodes=NodeTypes(opening=frozenset({"label"})),
+)
+
+ROWS = (VIM, BATCH)

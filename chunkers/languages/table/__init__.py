@@ -1,0 +1,41 @@
+"""List the languages with a grammar, one row each.
+
+To add a language, add its row to a file of its family.
+"""
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.languages import c_family, data, ecmascript, functional, managed, native, scripting
+from cqm.chunkers.languages.building import ROWS as BUILDING
+from cqm.chunkers.languages.further import ROWS as FURTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cqm.chunkers.languages.model import Language
+
+__all__ = ["BY_NAME", "LANGUAGES", "dialect_of"]
+
+LANGUAGES = (
+    *scripting.ROWS,
+    *ecmascript.ROWS,
+    *managed.ROWS,
+    *c_family.ROWS,
+    *native.ROWS,
+    *functional.ROWS,
+    *data.ROWS,
+    *BUILDING,
+    *FURTHER,
+)
+
+BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})
+
+
+def dialect_of(language: str, text: str) -> str:
+    """Choose the language whose grammar reads a text best: headers of C++ and Objective-C share C's suffix."""
+    row = BY_NAME.get(language)
+    if row is None or not row.dialects:
+        return language
+    lines = f"\n{text}"
+    return next((name for name, pattern in row.dialects if pattern.search(lines)), language)

@@ -1,0 +1,179 @@
+"""Signs and line patterns of languages, for programs that their grammar can't read."""
+
+import re
+
+from cqm.chunkers.languages.model import LinePatterns
+
+_OBJC_BRACKETS = rb"(?P<row>\n)|(?P<sign>[][{}();]|@(?:interface|implementation|protocol)\b[^\n;]*+(?=\n)|@end\b)"
+_BRACKETS = rb"(?P<row>\n)|(?P<sign>[][{}();])"
+_NOTES = rb"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+_QUOTED = rb'"(?:[^"\\\n]|\\.)*+"?'
+_CHARACTER = rb"'(?:[^'\\\n]|\\.)*+'?"
+_ONE_CHARACTER = rb"'(?:[^'\\\n]|\\[^\n]{1,10}?)'"
+_DIRECTIVE = rb"(?<![^\n])[ \t]*+#[^\n\\/]*+(?:(?:\\\r?\n|\\|/(?![/*])|/\*(?:[^*\n]|\*(?!/))*+(?:\*/)?)[^\n\\/]*+)*+"
+
+
+def _signs(notes: bytes, texts: bytes, brackets: bytes = _BRACKETS) -> re.Pattern[bytes]:
+    return re.compile(b"(?P<note>%s)|(?P<text>%s)|%s" % (notes, texts, brackets), re.DOTALL)
+
+
+_RAW_CPP = rb'R"(?P<raw>[^()\\\s]{0,16})\(.*?(?:\)(?P=raw)"|\Z)'
+C_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_QUOTED, _CHARACTER)))
+OBJC_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_QUOTED, _CHARACTER)), _OBJC_BRACKETS)
+CPP_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_RAW_CPP, _QUOTED, rb"(?<![0-9a-fA-F])" + _CHARACTER)))
+CSHARP_SIGNS = _signs(
+    _DIRECTIVE + b"|" + _NOTES,
+    b"|".join((rb'"""+.*?(?:"""+|\Z)', rb'\$?@\$?"(?:[^"]|"")*+"?', _QUOTED, _CHARACTER)),
+)
+_SWIFT_DIRECTIVE = rb"(?<![^\n])[ \t]*+#(?:if|else|elseif|endif|error|warning|sourceLocation)\b[^\n]*+"
+SWIFT_SIGNS = _signs(_SWIFT_DIRECTIVE + b"|" + _NOTES, b"|".join((rb'""".*?(?:"""|\Z)', rb'#++"[^\n]*?"#++', _QUOTED)))
+KOTLIN_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""++|\Z)', _QUOTED, _ONE_CHARACTER, rb"`[^`\n]*+`")))
+JAVA_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""|\Z)', _QUOTED, _CHARACTER)))
+SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)*+`?")))
+GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
+RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)))
+ZIG_SIGNS = _signs(_NOTES, b"|".join((rb"\\\\[^\n]*+", _QUOTED, _CHARACTER)))
+
+
+KOTLIN_CONTINUES = re.compile(
+    rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|where)\b|(?:@[\w.]+(?:\([^()\n]*\))?\s+|[a-z]+\s+)*?"
+    rb"constructor\b"
+)
+"""Begins a row that goes on with the declaration above it, even with its constructor."""
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{text})")
+
+
+_MACRO = r"(?:[A-Z_\d]{3,}(?:\([^()]*\))?\s+)?"
+_NO_CALL = (
+    r"(?!(?:if|for|while|switch|return|else|do|case|goto|sizeof|throw|delete|new|using|typedef|defined|catch)\b"
+    r"|[A-Z_][A-Z0-9_]*\s*\()"
+)
+
+C_LINES = LinePatterns(
+    (
+        ("macro", _pattern(r"#[ \t]*define[ \t]+(?P<name>\w+)")),
+        ("namespace", _pattern(r"(?:inline\s+)?namespace\s+(?P<name>\w+(?:::\w+)*)")),
+        ("function", _pattern(r"[A-Z][A-Z0-9_]+\(\s*(?P<name>\w+)\b[^;]*\)\s*\{")),
+        (
+            "class",
+            _pattern(rf"(?:template\s*<[^;{{]*>\s*)?class\s+{_MACRO}(?P<name>\w+)(?=[^;()]*$)"),
+        ),
+        (
+            "struct",
+            _pattern(rf"(?:typedef\s+)?(?:struct|union)\s+{_MACRO}(?P<name>\w+)(?=\s*(?:final\s*)?(?::[^:]|\{{|$))"),
+        ),
+        ("enum", _pattern(r"(?:typedef\s+)?enum\s+(?:class\s+|struct\s+)?(?P<name>\w+)(?=[^;()]*$)")),
+        ("type", _pattern(r"using\s+(?P<name>\w+)\s*=")),
+        ("test", _pattern(r"(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*(?P<name>\w+\s*,\s*\w+)\s*\)")),
+        ("function", _pattern(_NO_CALL + r"(?:[\w:<>,*&~\[\]]|\s(?!\())*?\b(?P<name>(?:\w+::)*~?\w+)\s*\((?=[^;]*$)")),
+    ),
+    comment=re.compile(r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))"),
+)
+OBJC_LINES = LinePatterns(
+    (
+        ("class", _pattern(r"@(?:interface|implementation)\s+(?P<name>\w+)")),
+        ("interface", _pattern(r"@protocol\s+(?P<name>\w+)(?=[^;]*$)")),
+        ("method", _pattern(r"[-+]\s*\([^()]*\)\s*(?P<name>\w+:?)")),
+        ("property", _pattern(r"@property\b.*?(?P<name>\w+)\s*;")),
+        *C_LINES.declarations,
+    ),
+    comment=C_LINES.comment,
+)
+_WORDS = r"(?:[a-z]\w*(?:\([^()]*\))?\s+)*?"
+_NOTED = r"(?:@[\w.:]+(?:\([^()]*\))?\s+)*"
+KOTLIN_LINES = LinePatterns(
+    (
+        ("class", _pattern(_NOTED + _WORDS + r"(?:class|object)\s+(?P<name>\w+)")),
+        ("interface", _pattern(_NOTED + _WORDS + r"interface\s+(?P<name>\w+)")),
+        (
+            "function",
+            _pattern(_NOTED + _WORDS + r"fun\s+(?:<[^()]*>\s*)?(?P<name>(?:[\w<>?, *]+\.)?(?:\w+|`[^`]+`))\s*\("),
+        ),
+        ("property", _pattern(_NOTED + _WORDS + r"va[lr]\s+(?:<[^()]*>\s*)?(?P<name>(?:[\w<>?, *]+\.)?\w+)")),
+        ("constructor", _pattern(_WORDS + r"(?P<name>constructor)\s*\(")),
+        ("type", _pattern(_WORDS + r"typealias\s+(?P<name>\w+)")),
+    )
+)
+SWIFT_LINES = LinePatterns(
+    (
+        ("class", _pattern(_NOTED + _WORDS + r"(?:class|actor|extension)\s+(?P<name>(?!func\b|var\b|let\b)[\w.]+)")),
+        ("struct", _pattern(_NOTED + _WORDS + r"struct\s+(?P<name>\w+)")),
+        ("enum", _pattern(_NOTED + _WORDS + r"enum\s+(?P<name>\w+)")),
+        ("interface", _pattern(_NOTED + _WORDS + r"protocol\s+(?P<name>\w+)")),
+        ("function", _pattern(_NOTED + _WORDS + r"func\s+(?P<name>[^\s(<]+)")),
+        ("constructor", _pattern(_NOTED + _WORDS + r"(?P<name>init)[?!]?\s*[(<]")),
+        ("method", _pattern(_NOTED + _WORDS + r"(?P<name>subscript)\s*[(<]")),
+        ("property", _pattern(_NOTED + _WORDS + r"(?:var|let)\s+(?P<name>\w+)")),
+        ("type", _pattern(_NOTED + _WORDS + r"(?:typealias|associatedtype)\s+(?P<name>\w+)")),
+    )
+)
+_ATTRIBUTES = r"(?:\[[^\]\n]*\]\s*)*"
+CSHARP_LINES = LinePatterns(
+    (
+        ("namespace", _pattern(r"namespace\s+(?P<name>[\w.]+)")),
+        ("class", _pattern(_ATTRIBUTES + _WORDS + r"(?:class|record)\s+(?P<name>\w+)")),
+        ("struct", _pattern(_ATTRIBUTES + _WORDS + r"struct\s+(?P<name>\w+)")),
+        ("interface", _pattern(_ATTRIBUTES + _WORDS + r"interface\s+(?P<name>\w+)")),
+        ("enum", _pattern(_ATTRIBUTES + _WORDS + r"enum\s+(?P<name>\w+)")),
+        (
+            "function",
+            _pattern(
+                _ATTRIBUTES
+                + r"(?:(?:public|private|protected|internal|static|virtual|override|abstract|async|unsafe|extern"
+                r"|sealed|new|readonly|partial)\s+)+(?:[\w<>,.?\[\]*]+\s+)*?(?P<name>\w+)\s*(?:<[\w, ]*>)?\((?=[^;]*$)"
+            ),
+        ),
+        (
+            "property",
+            _pattern(
+                _ATTRIBUTES
+                + r"(?:(?:public|private|protected|internal|static|virtual|override|abstract|const|readonly)\s+)+"
+                r"(?:[\w<>,.?\[\]*]+\s+)+?(?P<name>\w+)\s*(?=[{=;]|$)"
+            ),
+        ),
+    )
+)
+GENERAL_LINES = LinePatterns(
+    (
+        ("class", _pattern(_NOTED + _WORDS + r"(?:class|object|impl)\s+(?P<name>[A-Za-z_]\w*)")),
+        ("interface", _pattern(_WORDS + r"(?:interface)\s+(?P<name>\w+)")),
+        ("trait", _pattern(_NOTED + _WORDS + r"trait\s+(?P<name>\w+)")),
+        ("struct", _pattern(_WORDS + r"struct\s+(?P<name>\w+)")),
+        ("struct", _pattern(r"type\s+(?P<name>\w+)(?:\[[^\]]*\])?\s+(?:struct|interface)\b")),
+        ("enum", _pattern(_WORDS + r"enum\s+(?P<name>\w+)")),
+        ("function", _pattern(_NOTED + _WORDS + r"(?:function\*?|fn|func|def)\s+(?:\([^()]*\)\s*)?(?P<name>[\w$]+)")),
+        (
+            "function",
+            _pattern(
+                _WORDS + r"(?:const|let|var)\s+(?P<name>[\w$]+)\s*=\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>)"
+            ),
+        ),
+    ),
+)
+PYTHON_SIGNS = _signs(
+    rb"\#[^\n]*+",
+    b"|".join(
+        (
+            rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?',
+            rb"\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+(?:\'\'\')?",
+            _QUOTED,
+            _CHARACTER,
+        )
+    ),
+)
+PYTHON_CONTINUES = re.compile(rb"[)\]}]|(?:else|elif|except|finally)\b")
+PYTHON_LINES = LinePatterns(
+    (
+        ("class", _pattern(r"(?:cdef\s+|cpdef\s+)?(?:public\s+|api\s+)*class\s+(?P<name>\w+)")),
+        ("function", _pattern(r"(?:async\s+)?def\s+(?P<name>\w+)")),
+        ("struct", _pattern(r"(?:cdef|ctypedef)\s+(?:packed\s+)?(?:struct|union)\s+(?P<name>\w+)")),
+        ("enum", _pattern(r"(?:cdef|cpdef|ctypedef)\s+enum\s+(?:class\s+)?(?P<name>\w+)")),
+        ("function", _pattern(r"c(?:p)?def\s+[^()=:]*?\b(?P<name>\w+)\s*\(")),
+        ("type", _pattern(r"ctypedef\s+[^()=:]*?\b(?P<name>\w+)\s*$")),
+    ),
+    comment=re.compile(r"\s*#"),
+    has_braces=False,
+)

@@ -1,0 +1,3 @@
+"""Cut Jupyter notebooks into cells as people read them."""
+
+__all__ = ["cells", "notebook"]

@@ -1,0 +1,310 @@
+"""Blank what a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
+
+from time import thread_time
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqm.chunkers.languages.model import GROUP
+from cqm.chunkers.recovery.branches import blank, one_branch
+from cqm.chunkers.recovery.segments import Segment, segments_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tree_sitter import Node, Tree
+
+    from cqm.chunkers.languages.model import Language, Unread
+
+    Parse = Callable[[bytes], Tree | None]
+
+_SECONDS = 1.0
+_SECONDS_PER_MEGABYTE = 6.0
+"""Work for one text, as the thread's own time: three times what a parse may take."""
+
+_SMALL_ERROR = 80
+"""Bytes of an error in one row that may be one word or call unknown to the grammar, such as a macro."""
+_ROUNDS = 3
+_LONGEST_HEADER = 4_000
+"""Bytes of a class's head read again with each of its members."""
+
+
+Span = tuple[int, int]
+"""Bytes, half-open."""
+
+
+class Mended(NamedTuple):
+    """A program with blanks in place of what its grammar can't read.
+
+    Attributes:
+        data: as long as the source.
+        tree: of the data.
+        lost: bytes of declarations that are blank, half-open and in order; their rows have no node.
+        unread: bytes of bodies that are blank, half-open and in order.
+        other: the tree of the source with other branches of its conditionals, if it has such.
+    """
+
+    data: bytes
+    tree: "Tree"
+    lost: list[Span]
+    unread: list[Span]
+    other: "Tree | None" = None
+
+
+def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
+    """Mend a program with syntax errors as far as that is worth it; return it as it is if nothing is gained.
+
+    One branch of each conditional is kept, then small errors are blanked, then the bodies of declarations with errors,
+    and then the declarations.
+
+    Parameters:
+        source: the text, as given to the parser.
+        tree: its tree.
+        language: with its signs (`Language.unread`).
+        parse: parses with the language's grammar.
+    """
+    if language.unread is None or not language.unread.mends or not is_spoilt(tree.root_node, language, source):
+        return Mended(source, tree, [], [])
+    deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
+    best = _simplified(Mended(source, tree, [], []), language.unread, parse)
+    if not is_spoilt(best.tree.root_node, language, best.data):
+        return best
+    parts = _parts_to_blank(best.data, language, parse, deadline)
+    pieced = best
+    for bodies in (parts.bodies, sorted([*parts.bodies, *parts.doubtful])):
+        data = _without(best.data, [*parts.heads, *bodies])
+        found = parse(data)
+        if found is not None:
+            pieced = Mended(data, found, parts.lost, bodies, best.other)
+        if not is_spoilt(pieced.tree.root_node, language, pieced.data):
+            break
+    return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
+
+
+def _loss(program: Mended, language: "Language") -> int:
+    errors = _errors(program.tree.root_node, language, program.data)
+    return sum(it.end_byte - it.start_byte for it in errors) + sum(end - start for start, end in program.lost)
+
+
+def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
+    """Blank what the language's masks tell, and all branches of conditionals but one."""
+    data, other = program.data, None
+    for mask in unread.masks:
+        data = mask(data)
+    if unread.has_conditionals:
+        masked, data = data, one_branch(data, unread.defined)
+        if data != masked:
+            other = parse(one_branch(masked, unread.defined, last=True))
+    tree = parse(data) if data != program.data else None
+    return program if tree is None else Mended(data, tree, [], [], other)
+
+
+def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:
+    """Blank spans of a text which begins at a place of theirs."""
+    blanked = bytearray(data)
+    for start, end in spans:
+        blanked[start - place : end - place] = blank(data[start - place : end - place])
+    return bytes(blanked)
+
+
+def is_spoilt(root: "Node", language: "Language", source: bytes) -> bool:
+    """Tell if an error lies outside of the bodies of functions and the values of variables."""
+    return next(_errors(root, language, source), None) is not None
+
+
+def _errors(root: "Node", language: "Language", source: bytes) -> "Iterator[Node]":
+    """Yield the nodes with errors that harm the outline; a body without its end may have its neighbours in it."""
+    waiting = [(root, False)]
+    while waiting:
+        node, is_inside = waiting.pop()
+        if (node.is_missing and (not is_inside or node.type == "}")) or (node.is_error and not is_inside):
+            yield node
+        elif node.has_error:
+            rule = None if is_inside else language.rules.get(node.type)
+            found = rule(node, source) if rule else None
+            is_leaf = found is not None and found.kind != GROUP and bool(found.name) and not found.bodies
+            is_inside = is_inside or node.type.endswith(_LISTS)
+            bodies = [child for child in node.children if is_leaf and _is_body(child, node, language)]
+            waiting += [(child, is_inside or child in bodies) for child in node.children]
+
+
+_BLOCKS = ("block", "body", "compound_statement")
+_LISTS = ("parameters", "parameter_list", "arguments", "argument_list")
+
+
+def _is_body(child: "Node", node: "Node", language: "Language") -> bool:
+    if child.type in language.nodes.bodies or child.type.endswith(_BLOCKS):
+        return True
+    return child in (node.child_by_field_name("body"), node.child_by_field_name("value"))
+
+
+class _Part(NamedTuple):
+    """A segment to try.
+
+    Attributes:
+        segment: the declaration or statement.
+        before, after: heads of what is around it, and their ends.
+        is_local: whether it is in a function.
+        is_doubtful: whether it is in a function whose errors do no harm by themselves.
+    """
+
+    segment: Segment
+    before: bytes = b""
+    after: bytes = b""
+    is_local: bool = False
+    is_doubtful: bool = False
+
+
+class _Blanks(NamedTuple):
+    """Bytes to blank, half-open.
+
+    Attributes:
+        heads: small errors, and declarations that can't be read.
+        bodies: bodies and statements in bodies that can't be read, without the braces of the body.
+        doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
+        lost: those of the heads that are whole declarations.
+    """
+
+    heads: list[Span]
+    bodies: list[Span]
+    doubtful: list[Span]
+    lost: list[Span]
+
+
+def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
+    """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
+    unread = language.unread
+    blanks = _Blanks([], [], [], [])
+    waiting = [_Part(segment) for segment in segments_of(source, unread)[::-1]] if unread else []
+    while waiting and thread_time() < deadline:
+        part = waiting.pop()
+        segment = part.segment
+        read = _read(source[segment.start : segment.end], part, language, parse)
+        if read is not None and read.is_clean:
+            blanks.heads.extend(read.blanks)
+            continue
+        bodies = blanks.bodies if read is None and not part.is_doubtful else blanks.doubtful
+        outer = _read_without_body(source, part, language, parse)
+        if outer is None:
+            if part.is_local:
+                bodies.append((segment.start, segment.end))
+            elif read is None:
+                blanks.heads.append((segment.start, segment.end))
+                blanks.lost.append((segment.start, segment.end))
+            continue
+        words = [span for span in outer.blanks if span[1] <= segment.opens]
+        blanks.heads.extend(words)
+        head = part.before + b"\n" + _without(source[segment.start : segment.opens + 1], words, segment.start)
+        tail = source[segment.closes : segment.end] + b"\n" + part.after
+        if segment.inner and outer.is_clean and len(head) < _LONGEST_HEADER:
+            is_local = part.is_local or not outer.has_members
+            is_doubtful = part.is_doubtful or (is_local and read is not None)
+            waiting += [_Part(inner, head, tail, is_local, is_doubtful) for inner in segment.inner[::-1]]
+        else:
+            bodies.append((segment.opens + 1, segment.closes))
+    return blanks
+
+
+def _read_without_body(source: bytes, part: _Part, language: "Language", parse: "Parse") -> "_Reading | None":
+    segment = part.segment
+    if segment.closes < 0:
+        return None
+    hollow = source[segment.start : segment.opens + 1] + source[segment.closes : segment.end]
+    return _read(hollow, part, language, parse)
+
+
+class _Reading(NamedTuple):
+    """A text that the grammar reads.
+
+    Attributes:
+        blanks: small errors without which it does.
+        is_clean: whether no error is left, not even inside of a function.
+        has_members: whether its last declaration is a container.
+    """
+
+    blanks: list[Span]
+    is_clean: bool
+    has_members: bool
+
+
+def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Reading | None:
+    """Read a text between the heads around it; None if more than small errors harm its outline."""
+    blanks: list[Span] = []
+    shift = len(part.before) + 1
+    # In Kotlin and Swift a line feed ends a declaration.
+    data = part.before + b"\n" + text + b"\n" + part.after
+    for _ in range(_ROUNDS):
+        tree = parse(data)
+        if tree is None:
+            return None
+        errors = [*_errors(tree.root_node, language, data)]
+        if not errors:
+            root = tree.root_node
+            return _Reading(blanks, not root.has_error, _has_members(root, language, data))
+        spans = [(it.start_byte, it.end_byte) for it in errors]
+        if not all(_is_small(span, data) and shift <= span[0] and span[1] <= shift + len(text) for span in spans):
+            return None
+        for start, end in spans:
+            data = data[:start] + blank(data[start:end]) + data[end:]
+            blanks.append((part.segment.start + start - shift, part.segment.start + end - shift))
+    return None
+
+
+def _is_small(span: Span, data: bytes) -> bool:
+    text = data[slice(*span)]
+    return 0 < len(text) <= _SMALL_ERROR and text.strip() != b"" and not {*b"{}\n"} & {*text}
+
+
+def _has_members(root: "Node", language: "Language", data: bytes) -> bool:
+    """Tell if the last declaration of a text, the innermost one, is a container."""
+    nodes: Iterable[Node] = root.named_children
+    has_members = False
+    while nodes:
+        found = None
+        for node in reversed([*nodes]):
+            rule = language.rules.get(node.type)
+            found = rule(node, data) if rule else None
+            if found is not None and (found.bodies or found.name):
+                break
+        if found is None:
+            break
+        has_members = bool(found.bodies) and not found.local
+        nodes = [child for body in found.bodies for child in body.named_children]
+    return has_members
+
+
+def without_hazards(
+    source: bytes, language: "Language", is_unsafe: "Callable[[bytes], bool]"
+) -> tuple[bytes, list[Span]] | None:
+    """Blank the parts of a program that may crash its parser; None if nothing else would be left.
+
+    Brackets in comments and strings count for nothing, unless strings hold expressions.
+
+    Parameters:
+        source: the program, unsafe as a whole.
+        language: with its signs.
+        is_unsafe: tells of a text without comments and strings.
+
+    Returns:
+        The program, and the bytes of what is blank in it.
+    """
+    unread = language.unread
+    if unread is None:
+        return None
+    bare = _bare(source, unread)
+    if not is_unsafe(bare):
+        return source, []
+    segments = segments_of(source, unread)
+    lost = [(it.start, it.end) for it in segments if is_unsafe(bare[it.start : it.end])]
+    rest = _without(bare, lost)
+    if len(lost) == len(segments) or is_unsafe(rest):
+        return None
+    return _without(source, lost), lost
+
+
+def _bare(source: bytes, unread: "Unread") -> bytes:
+    """Blank comments and strings."""
+    bare = bytearray(source)
+    for found in unread.signs.finditer(source):
+        is_text = found.lastgroup in ("text", "raw") and not (unread.interpolates and b"{" in found[0])
+        if found.lastgroup == "note" or (is_text and not (unread.interpolates and b"\\(" in found[0])):
+            bare[found.start() : found.end()] = blank(found[0])
+    return bytes(bare)

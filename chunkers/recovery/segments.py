@@ -1,0 +1,224 @@
+"""Find the declarations and statements of a program without its grammar, by brackets that know strings and comments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cqm.chunkers.languages.model import Unread
+
+_CLOSING = {b"}": b"{", b")": b"(", b"]": b"["}
+_OPENING = frozenset(_CLOSING.values())
+_BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
+"""Words of Objective-C that enclose as braces do, by their beginnings."""
+_LONGEST_CALL = 2_000
+"""Bytes of a macro's call that stands alone, without an end sign."""
+_MAX_OPEN = 200
+"""Brackets open at once; deeper ones are text, so nothing here is quadratic."""
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A declaration or statement with all that belongs to it, comments above it apart.
+
+    Attributes:
+        start, end: bytes, half-open.
+        opens, closes: bytes of the braces around its last block; -1 without one, `closes` also if it is never closed.
+        inner: the segments of this block.
+    """
+
+    start: int
+    end: int
+    opens: int = -1
+    closes: int = -1
+    inner: "list[Segment]" = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """An open bracket, or the whole text.
+
+    Attributes:
+        sign: the bracket; empty for the text.
+        start: its byte.
+        outer: the indentation of the segment that it is in.
+        inside: the indentation of its first row; -1 before one.
+        segments: those complete.
+        current: the segment not yet complete.
+        indentation: of the current segment's first row.
+    """
+
+    sign: bytes = b""
+    start: int = -1
+    outer: int = -1
+    inside: int = -1
+    segments: list[Segment] = field(default_factory=list)
+    current: Segment | None = None
+    indentation: int = -1
+
+    @property
+    def holds(self) -> bool:
+        return self.sign in (b"", b"{")
+
+
+def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
+    """Divide a program into its outermost segments, each with those in its block; time is linear.
+
+    Brackets decide where they balance. Where they don't, rows indented less than an open block's first row close it, so
+    a bracket too many or too few costs its own declaration alone.
+
+    Parameters:
+        source: the program, as it is given to the parser.
+        unread: the language's signs.
+    """
+    by_brackets = _Reader(source, unread, is_forced=False)
+    segments = by_brackets.read()
+    return segments if by_brackets.is_balanced else _Reader(source, unread, is_forced=True).read()
+
+
+class _Reader:
+    """One pass over the signs of a source."""
+
+    def __init__(self, source: bytes, unread: "Unread", *, is_forced: bool) -> None:
+        self.source, self.unread, self.is_forced = source, unread, is_forced
+        self.frames = [_Frame()]
+        self.is_balanced = True
+        self.row = 0
+        self.is_first = True
+        self.end = 0
+
+    def read(self) -> list[Segment]:
+        """Return the outermost segments."""
+        source, place = self.source, 0
+        for found in self.unread.signs.finditer(source):
+            start = found.start()
+            if place < start:
+                self._note_words(place, start)
+            place = found.end()
+            kind = found.lastgroup
+            if kind == "row":
+                self.row, self.is_first = place, True
+            elif kind == "sign":
+                self._note_sign(_BRACKETS.get(found[0][:4], found[0]), start, place)
+            elif kind == "text":
+                self._begin(start)
+                self.end = place
+        self._note_words(place, len(source))
+        self.is_balanced = self.is_balanced and len(self.frames) == 1
+        while len(self.frames) > 1:
+            self._close(-1)
+        self._finish(self.frames[0])
+        return self.frames[0].segments
+
+    def _note_words(self, start: int, end: int) -> None:
+        words = self.source[start:end].strip()
+        if words:
+            first = self.source.index(words[:1], start)
+            self._begin(first)
+            self.end = max(self.end, first + len(words))
+
+    def _begin(self, place: int) -> None:
+        """Note code: the first of a row may end what is open, and the first of a segment begins it."""
+        if self.is_first:
+            self.is_first = False
+            self._begin_row(place)
+        frame = self.frames[-1]
+        if frame.holds and frame.current is None:
+            frame.current = Segment(place, place)
+            frame.indentation = place - self.row if place - self.row < _MAX_OPEN else 0
+            frame.indentation = min(frame.indentation, self._indentation())
+
+    def _indentation(self) -> int:
+        found = self.unread.indentation.match(self.source, self.row)
+        return found.end() - self.row if found else 0
+
+    def _begin_row(self, place: int) -> None:
+        indentation, sign = place - self.row, self.source[place : place + 1]
+        is_closing = sign in _CLOSING
+        if self.is_forced and not self.unread.label.match(self.source, place):
+            while len(self.frames) > 1:
+                top = self.frames[-1]
+                leaves = indentation == top.outer and not is_closing and sign != b"{" and top.inside > top.outer
+                if not (indentation < top.outer or leaves):
+                    break
+                self._close(-1)
+        frame = self.frames[-1]
+        if frame.inside < 0 and frame.sign and not is_closing:
+            frame.inside = indentation
+        if not is_closing and frame.holds and indentation <= frame.indentation:
+            self._end_at_row(frame, place)
+
+    def _end_at_row(self, frame: _Frame, place: int) -> None:
+        current = frame.current
+        if current is None or self.unread.continues.match(self.source, place):
+            return
+        if not self.unread.ends_at_rows:
+            text = self.source[current.start : self.end] if self.end - current.start < _LONGEST_CALL else b""
+            if self.unread.alone.fullmatch(text):
+                self._finish(frame)
+            return
+        last = self.source.rfind(b"\n", 0, self.end) + 1
+        if not self.unread.leads.match(self.source, max(last, current.start), self.end):
+            self._finish(frame)
+
+    def _note_sign(self, sign: bytes, place: int, end: int) -> None:
+        if sign in _CLOSING:
+            if self.is_first:
+                self.is_first = False
+                self._begin_row(place)
+            self._note_closing(_CLOSING[sign], place, end)
+            return
+        self._begin(place)
+        self.end = end
+        frame = self.frames[-1]
+        if sign in _OPENING:
+            if len(self.frames) < _MAX_OPEN:
+                outer = frame.indentation if frame.holds else frame.outer
+                self.frames.append(_Frame(sign, end - 1, outer))
+        elif frame.holds:
+            self._finish(frame)
+
+    def _note_closing(self, opening: bytes, place: int, end: int) -> None:
+        if self.frames[-1].sign != opening:
+            self.is_balanced = False
+            if all(frame.sign != opening for frame in self.frames):
+                self.end = end
+                return
+            # Brackets never reach out of the block around them.
+            inner = next(frame.sign for frame in reversed(self.frames) if frame.sign in (opening, b"{", b""))
+            if inner != opening:
+                self.end = end
+                return
+            while self.frames[-1].sign != opening:
+                self._close(-1)
+        self._close(place)
+        self.end = end
+        frame = self.frames[-1]
+        if opening == b"{" and frame.holds and not self.unread.ends_at_rows:
+            following = self.unread.goes_on.match(self.source, end)
+            if not following:
+                self._finish(frame)
+
+    def _close(self, place: int) -> None:
+        frame = self.frames.pop()
+        self._finish(frame)
+        outer = self.frames[-1]
+        if frame.sign == b"{" and outer.holds and outer.current is not None:
+            outer.current.opens, outer.current.closes = frame.start, place
+            outer.current.inner = frame.segments
+
+    def _finish(self, frame: _Frame) -> None:
+        if frame.current is not None:
+            frame.current.end = self.end
+            if frame.current.end > frame.current.start:
+                frame.segments.append(frame.current)
+            frame.current = None
+
+
+def flat(segments: list[Segment]) -> Iterator[Segment]:
+    """Yield segments and all those inside, in order."""
+    waiting = segments[::-1]
+    while waiting:
+        segment = waiting.pop()
+        yield segment
+        waiting += segment.inner[::-1]

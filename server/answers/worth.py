@@ -1,0 +1,60 @@
+"""Tell which results of an answer are worth their lines: a budget is a limit, not a goal."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from cqm.index.model.query import Hit
+from cqm.index.ranking.question import name_key, read_question
+
+LEAST_GAIN = 0.00002
+"""Chance that one more token shows what was asked for, from which on it is spent. Chosen on questions by span: within
+2,000 tokens it loses none of their lines."""
+_LEAST_CHANCE = 0.01
+"""Of a result to be what was asked for: with less it is only named."""
+_CERTAIN = 0.92
+"""Chance of a first result that the question names: `chance_of` gives .95."""
+_CORE_CHANCE = 0.65
+"""Chance of a line asked for to be in the definition a result was found for, if it is in its chunk."""
+
+
+class Worth(NamedTuple):
+    """Chances of a result's lines to be what was asked for: those of its definition, and those around it."""
+
+    core: float
+    around: float
+
+
+def named_by(text: str, hits: Sequence[Hit]) -> int:
+    """Count the first results that a question names, where it is certain of the first; 0 where it is not.
+
+    A name is answered by its definitions, a trace or place by its frames, a path by its file.
+    """
+    if not hits or (hits[0].chance or 0.0) < _CERTAIN:
+        return 0
+    first = hits[0]
+    key = name_key(read_question(text).symbol)
+    if first.asked_line is not None:
+        return len([*takewhile(lambda hit: hit.asked_line is not None, hits)])
+    if key and name_key(first.symbol) == key:
+        return len([*takewhile(lambda hit: name_key(hit.symbol) == key, hits)])
+    is_path = len(text.split()) == 1
+    return len([*takewhile(lambda hit: hit.path == first.path, hits)]) if is_path else 0
+
+
+def worths_of(text: str, hits: Sequence[Hit]) -> list[Worth]:
+    """Return the worth of each result that deserves lines; they are the first ones.
+
+    Of what a question names, its definition is the answer, and nothing around it. Of a trace the innermost frame is
+    shown whole, of the others only the lines around the call. Where no chances are known, a result is as likely as its
+    place is near the first.
+    """
+    if named := named_by(text, hits):
+        is_trace = hits[0].asked_line is not None
+        return [Worth(0.0 if is_trace and rank else hits[rank].chance or 0.0, 0.0) for rank in range(named)]
+    chances = [1 / (1 + rank) if hit.chance is None else hit.chance for rank, hit in enumerate(hits)]
+    return [
+        Worth(_CORE_CHANCE * chance, (1 - _CORE_CHANCE) * chance)
+        for rank, chance in enumerate(chances)
+        if not rank or chance >= _LEAST_CHANCE
+    ]

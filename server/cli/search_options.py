@@ -1,0 +1,147 @@
+"""`cqm search`: its options."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqm.server.cli.options import (
+    EXISTING,
+    as_json_option,
+    folders_of,
+    place_of,
+    root_of,
+    set_option,
+    settings_of,
+)
+
+_LONGEST = 100
+"""Characters shown of a question that was not quoted."""
+
+
+@click.command()
+@click.argument("words", metavar="[QUERY] [PATH]...", nargs=-1)
+@click.option(
+    "--path", "paths", type=EXISTING, multiple=True, help="Folder to search; results are relative to it. Repeatable."
+)
+@click.option(
+    "--group", "groups", metavar="NAME", multiple=True, help="Folders under groups in your cqm.yml. Repeatable."
+)
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 100), help="Results per page. Default: 10; 50 lines with exact and regex."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "semantic", "lexical", "exact", "regex"]),
+    help="Rank by meaning, by words, or by both (hybrid); or list all lines with a text (exact) or pattern (regex)."
+    " Default: hybrid.",
+)
+@click.option(
+    "--context",
+    "around",
+    type=click.IntRange(0, 20),
+    metavar="LINES",
+    help="With exact and regex: lines to show around each. Default: 2 if at most 3 lines match.",
+)
+@click.option("--language", "languages", metavar="NAME", multiple=True, help="Only this language. Repeatable.")
+@click.option("--kind", "kinds", metavar="NAME", multiple=True, help="Only this kind, such as function. Repeatable.")
+@click.option(
+    "--source",
+    "sources",
+    type=click.Choice(["code", "documentation", "config", "data", "issue"]),
+    multiple=True,
+    help="Only this kind of source. Repeatable.",
+)
+@click.option(
+    "--issue",
+    "issues",
+    metavar="NUMBER",
+    multiple=True,
+    help="Only what refers to this issue: 123, or owner/name#123. Repeatable.",
+)
+@click.option("--include", metavar="GLOB", multiple=True, help="Only matching paths, such as 'src/**'. Repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out matching paths. Repeatable.")
+@click.option("--changed-since", metavar="WHEN", help="Only files changed since then: 12h, 3d, 2w or 2026-03-01.")
+@click.option("--cursor", default="", metavar="CURSOR", help="Next page; the previous page prints its CURSOR.")
+@click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
+@click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["full", "compact"]),
+    help="As agents read it: lines within a budget, or one line a result. Default: full, compact for ten of one name.",
+)
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option("--no-update", is_flag=True, help="Answer from the index as it is; don't look at the files.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Longest wait for changes to be indexed; the answer notes missing ones.",
+)
+@as_json_option
+@set_option
+def search(
+    words: tuple[str, ...],
+    paths: tuple[Path, ...],
+    groups: tuple[str, ...],
+    *,
+    overrides: dict[str, str],
+    **asked: Any,  # noqa: ANN401 - click's own values
+) -> int:
+    """Find the lines that answer QUERY.
+
+    QUERY is a question, a symbol's name, an error message or a path; with --mode exact a text, with --mode regex a
+    pattern. Quote it if it has blanks. Of a PATH in a project only results below it are shown. The index is created or
+    updated first.
+    """
+    from cqm.index.model.query import LINES_A_PAGE, SearchMode
+    from cqm.server.cli import commands
+
+    asked["query"], within = _query_and_paths(words)
+    if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
+        raise click.UsageError("Expected one of QUERY, --like PATH:LINE and --batch FILE.jsonl. Give exactly one.")
+    if asked["wait"] is not None and asked["no_update"]:
+        raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
+    if within:
+        root, globs = _project_of(within)
+        if paths or groups or asked["include"]:
+            raise click.UsageError("PATH and --path, --group or --include cannot be combined. Give one of them.")
+        paths, asked["include"] = (root,), globs
+    folders = (*paths, *(folders_of(groups, settings_of(None, overrides)) if groups else ()))
+    roots = dict.fromkeys(map(root_of, folders or (None,)))
+    if asked["limit"] is None and asked["mode"] and SearchMode(asked["mode"]).is_of_lines:
+        asked["limit"] = LINES_A_PAGE
+    named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
+    overrides |= {key: value for key, value in named.items() if value is not None}
+    return commands.search([(root, settings_of(root, overrides)) for root in roots], commands.Asked(**asked))
+
+
+def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:
+    """Tell the question from the paths behind it; a question that was not quoted has words which are no path."""
+    query, *behind = words or (None,)
+    unknown = [word for word in behind if not os.path.exists(word)]  # noqa: PTH110 - pathlib's fails for long names
+    if not unknown:
+        return query, [Path(word) for word in behind]
+    last = len(words) - os.path.exists(words[-1])  # noqa: PTH110
+    quoted = " ".join(words[:last]).replace('"', "'")[:_LONGEST]
+    rest = f" {words[-1]}" if last < len(words) else ""
+    raise click.UsageError(
+        f'{unknown[0][:_LONGEST]!r} is no path. Quote a question of several words: cqm search "{quoted}"{rest}'
+    )
+
+
+def _project_of(paths: list[Path]) -> tuple[Path, tuple[str, ...]]:
+    """Return the one project around some paths, and globs of what is below them; none for the project itself."""
+    places = [place_of(path) for path in paths]
+    roots = {root for root, _ in places}
+    if len(roots) > 1:
+        raise click.UsageError("Each PATH is in a project of its own. Search them with --path, once for each.")
+    relatives = [relative for _, relative in places]
+    return roots.pop(), () if "" in relatives else tuple(_as_glob(relative) for relative in relatives)
+
+
+def _as_glob(relative: str) -> str:
+    # From the root: a glob without a slash matches at any depth.
+    return "/" + "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in relative)

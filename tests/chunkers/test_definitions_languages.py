@@ -1,0 +1,561 @@
+"""Each language's ways to declare a name are definitions, each on the line that has the name."""
+
+import pytest
+from cqm.chunkers.code.layout import layout_of
+
+from cqm.chunkers.chunking import chunk
+from cqm.chunkers.model import ChunkOptions, Definition, Document
+
+FUNCTIONS_INSIDE = {
+    "a.py": (
+        """\
+def outer():
+    class Local:
+        def method(self):
+            def deep(): ...
+
+    if 1:
+        def inner(): ...
+""",
+        {"outer.Local": 2, "outer.Local.method": 3, "outer.Local.method.deep": 4, "outer.inner": 7},
+    ),
+    "a.js": (
+        """\
+function outer() {
+  const deep = () => {
+    function inner() {}
+  };
+  run(() => {
+    class Local {
+      go() {}
+    }
+  });
+  const plain = 1;
+}
+""",
+        {"outer.deep": 2, "outer.deep.inner": 3, "outer.Local": 6, "outer.Local.go": 7},
+    ),
+    "a.ts": (
+        """\
+test('a', () => {
+  enum Local {
+    A = 1,
+    B,
+  }
+  type Pair = { left: string };
+});
+""",
+        {"a.Local": 2, "a.Local.A": 3, "a.Local.B": 4, "a.Pair": 6, "a.Pair.left": 6},
+    ),
+    "A.java": (
+        """\
+class A {
+  void run() {
+    record Local(int x) {
+      int twice() { return x; }
+    }
+  }
+}
+""",
+        {"A.run.Local": 3, "A.run.Local.x": 3, "A.run.Local.twice": 4},
+    ),
+    "a.kt": (
+        """\
+fun outer() {
+    fun inner() {}
+    class L { val f = 1 }
+}
+""",
+        {"outer.inner": 2, "outer.L.f": 3},
+    ),
+    "a.cs": (
+        """\
+class A {
+  int Run() {
+    int Local(int q) { return q; }
+    return Local(1);
+  }
+}
+""",
+        {"A.Run.Local": 3},
+    ),
+    "a.scala": (
+        """\
+def outer = {
+  def inner = 1
+  inner
+}
+""",
+        {"outer.inner": 2},
+    ),
+    "a.swift": (
+        """\
+func outer() {
+  func inner() {}
+  struct L { var f: Int }
+}
+""",
+        {"outer.inner": 2, "outer.L.f": 3},
+    ),
+    "a.rs": (
+        """\
+fn outer() {
+    struct Visitor<T> { a: T }
+    impl<T> Visit for Visitor<T> {
+        fn visit(&self) {}
+    }
+}
+""",
+        {"outer.Visitor": 2, "outer.Visitor.a": 2, "outer.Visitor.visit": 4},
+    ),
+    "a.c": (
+        """\
+int f(void) {
+#define INNER 3
+  struct in { int z; } v;
+  return 1;
+}
+""",
+        {"f.INNER": 2, "f.in": 3},
+    ),
+    "a.zig": (
+        """\
+pub fn List(comptime T: type) type {
+    return struct {
+        pub fn push(self: *@This()) void {}
+    };
+}
+""",
+        {"List": 1, "List.push": 3},
+    ),
+    "a.rb": (
+        """\
+def top
+  def inner; end
+end
+""",
+        {"top.inner": 2},
+    ),
+    "a.php": (
+        """\
+<?php
+function outer() {
+  function inner() {}
+}
+""",
+        {"outer.inner": 3},
+    ),
+    "a.lua": (
+        """\
+function M:go()
+  local function one() end
+  two = function() end
+end
+""",
+        {"M.go": 1, "M.go.one": 2, "M.go.two": 3},
+    ),
+    "a.sh": (
+        """\
+outer() {
+  inner() { :; }
+}
+""",
+        {"outer.inner": 2},
+    ),
+    "a.ps1": (
+        """\
+function Get-A {
+  function Get-B {}
+}
+""",
+        {"Get-A.Get-B": 2},
+    ),
+    "a.exs": (
+        """\
+test "a" do
+  run(fn ->
+    defmodule Inner do
+    end
+  end)
+end
+""",
+        {"a.Inner": 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("path", FUNCTIONS_INSIDE)
+def test_functions_and_types_inside_functions_are_definitions(path: str) -> None:
+    text, wanted = FUNCTIONS_INSIDE[path]
+    assert wanted.items() <= lines_of(path, text).items()
+
+
+def test_variables_inside_functions_are_no_definitions() -> None:
+    assert set(lines_of("a.js", "function f() {\n  const one = 1;\n  let two = g(() => 1);\n}\n")) == {"f"}
+    assert set(lines_of("a.py", "def f():\n    one = 1\n    two = lambda: 1\n")) == {"f"}
+    assert set(lines_of("a.lua", "describe('a', function()\n  local i, v = next()\nend)\n")) == {"a"}
+
+
+def test_a_function_in_a_comment_or_text_is_no_definition() -> None:
+    text = 'def f():\n    """def g(): ..."""\n    # class H: ...\n    return "class I"\n'
+    assert set(lines_of("a.py", text)) == {"f"}
+
+
+CONSTRUCTS: dict[str, tuple[str, str, dict[str, int], set[str]]] = {
+    "javascript: exports, prototypes and patterns": (
+        "a.js",
+        """\
+module.exports = {
+  stop() {},
+  go: function () {},
+};
+exports.one = require('./one');
+exports.send = send;
+X.prototype.y = function () {};
+const { q, r: s, ...t } = foo;
+const [u, v] = bar();
+""",
+        {"stop": 2, "go": 3, "one": 5, "X.y": 7, "q": 8, "s": 8, "t": 8, "u": 9, "v": 9},
+        {"r", "send"},
+    ),
+    "typescript: a type beside a constant, quoted members, parameters that are properties": (
+        "a.ts",
+        """\
+export const Kind = { A: 1 } as const;
+export type Kind = 1;
+interface Box {
+  '~run': 1;
+  get size(): number;
+}
+class K {
+  constructor(readonly d: string, e = 2) {}
+}
+""",
+        {"Kind": 2, "Box.~run": 4, "Box.size": 5, "K.d": 8},
+        {"K.e"},
+    ),
+    "python: several targets": (
+        "a.py",
+        """\
+A, B = 1, 2
+C = D = 3
+Server.family = 4
+
+
+class E:
+    def __init__(self):
+        self.f = 1
+        self.g['h'] = 2
+""",
+        {"A": 1, "B": 1, "C": 2, "D": 2, "E.f": 8},
+        {"E.g", "Server.family", "family"},
+    ),
+    "go: embedded fields, inner structs and blank names": (
+        "a.go",
+        """\
+package a
+
+type E struct {
+\t*sync.Mutex
+\tGroup
+\tcalled struct {
+\t\tas bool
+\t}
+}
+
+var _ I = (*E)(nil)
+""",
+        {"E.Mutex": 4, "E.Group": 5, "E.called": 6, "E.called.as": 7},
+        {"_"},
+    ),
+    "rust: implementations for other forms of a type": (
+        "a.rs",
+        """\
+impl<'a, P: X> IntoIterator for &'a P {
+    fn into_iter(self) {}
+}
+impl Run for dyn Bar<T> + Send {
+    fn go(&self) {}
+}
+impl Run for (A, B) {
+    fn pair(&self) {}
+}
+impl fmt::Display for a::C<T> {
+    fn fmt(&self) {}
+}
+""",
+        {"P.into_iter": 2, "Bar.go": 5, "a.C.fmt": 11},
+        {"&'a P.into_iter", "Bar", "P"},
+    ),
+    "c: enumerators, inner structs, further names, function pointers, names at the end": (
+        "a.c",
+        """\
+enum { RED, GREEN = 2 };
+typedef struct node {
+  int a, *b;
+  union {
+    struct { char *t; } imm;
+  } u;
+} node_t, *node_p;
+typedef struct Same {
+  int x;
+} Same;
+int (*handler)(int);
+static int counter, other;
+struct foo { int in; } var;
+""",
+        {
+            "RED": 1,
+            "GREEN": 1,
+            "node": 2,
+            "node_t": 7,
+            "node_p": 7,
+            "node_t.b": 3,
+            "node_t.u": 6,
+            "node_t.u.imm.t": 5,
+            "Same": 8,
+            "handler": 11,
+            "other": 12,
+            "foo": 13,
+            "foo.in": 13,
+            "var": 13,
+        },
+        {"Same.Same"},
+    ),
+    "c++: macros which look like declarations, operators, aliases": (
+        "a.cpp",
+        """\
+class A {
+  MOCK_METHOD(int, size, ());
+  CHECK_SIZE(int);
+  enum { one, two };
+  operator bool() const;
+  A& operator=(const A&) = delete;
+};
+using Name = int;
+""",
+        {"A.one": 4, "A.two": 4, "A.operator bool": 5, "A.operator=": 6, "Name": 8},
+        {"A.MOCK_METHOD", "A.int"},
+    ),
+    "objective-c: selectors end before macros, enums by macro, blocks": (
+        "a.m",
+        """\
+typedef NS_ENUM(NSUInteger, Style) {
+  StyleOne = 0,
+  StyleTwo,
+};
+@interface A : NSObject
+@property (copy) void (^done)(NSURL *, NSError *);
+- (void)setBlock:(int)block and:(int)other NS_UNAVAILABLE(x);
+@end
+""",
+        {"Style": 1, "Style.StyleTwo": 3, "A.done": 6, "A.setBlock:and:": 7},
+        set(),
+    ),
+    "kotlin: extension properties and companions": (
+        "a.kt",
+        """\
+val String.half: Int get() = 1
+class D {
+    /** Companion of all. */
+    private val a = 1
+
+    companion object {
+        // Companion
+        const val MAX = 1
+    }
+}
+""",
+        {"String.half": 1, "D.Companion": 6, "D.Companion.MAX": 8},
+        {"half"},
+    ),
+    "scala: members of case classes, patterns, extensions, cases with parameters": (
+        "a.scala",
+        """\
+class A(mc: Int, val x: Int)
+case class B(p: Int)
+enum E {
+  case R(w: Int)
+}
+val (m, n) = (1, 2)
+extension (s: String) def shout: String = s
+""",
+        {"A.x": 1, "B.p": 2, "E.R": 4, "E.R.w": 4, "m": 6, "n": 6, "String.shout": 7},
+        {"A.mc", "String"},
+    ),
+    "c#: further fields and events": (
+        "a.cs",
+        """\
+class A {
+  const int One = 1, Two = 2;
+  event X Started, Ended;
+  public int this[int i] => 1;
+}
+""",
+        {"A.Two": 2, "A.Started": 3, "A.Ended": 3, "A.this[]": 4},
+        set(),
+    ),
+    "swift: patterns, operators, macros": (
+        "a.swift",
+        """\
+let (one, two) = (1, 2)
+public func ||<T> (l: T, r: T) -> Bool { true }
+macro stringify(_ v: Int) -> Int = #external()
+""",
+        {"one": 1, "two": 1, "||": 2, "stringify": 3},
+        {"(", "(one, two)"},
+    ),
+    "ruby: first statements, several constants, structs, delegation": (
+        "a.rb",
+        """\
+class C
+  attr_reader :first
+  class << self
+    attr_reader :own
+  end
+  private attr_reader :hidden
+  X, Y = 1, 2
+  Point = Struct.new(:px, :py)
+  delegate :name, to: :other
+  def_delegators :@list, :size
+end
+included do
+  attr_reader :inc
+end
+""",
+        {
+            "C.first": 2,
+            "C.own": 4,
+            "C.hidden": 6,
+            "C.Y": 7,
+            "C.Point": 8,
+            "C.Point.py": 8,
+            "C.name": 9,
+            "C.size": 10,
+            "inc": 13,
+        },
+        {"C.other", "C.to"},
+    ),
+    "lua: several names, tables of functions; what is required is no definition": (
+        "a.lua",
+        """\
+local util = require 'util'
+local x, y = 1, 2
+M.h = function() end
+M.sub = { a = function() end }
+""",
+        {"x": 2, "y": 2, "M.h": 3, "M.sub.a": 4},
+        {"util"},
+    ),
+    "elixir: fields of structs, conditional functions; settings are no constants": (
+        "a.ex",
+        """\
+defmodule A do
+  @derive Jason
+  @limit 5
+  defstruct [:name, age: 0]
+  if Code.ensure_loaded?(B) do
+    def go, do: 1
+  end
+  def unquote(name)(), do: 1
+end
+""",
+        {"A.limit": 3, "A.name": 4, "A.age": 4, "A.go": 6},
+        {"A.derive", "A.unquote(name)"},
+    ),
+    "haskell: constructors, fields, several names; a function is defined once": (
+        "a.hs",
+        """\
+data Lit = Null | Rec
+  { one, two :: Int }
+class Foo a where
+  bar, baz :: a
+f, g :: Int -> Int
+f 0 = 1
+f n = n
+g = f
+""",
+        {"Lit": 1, "Null": 1, "Rec": 1, "one": 2, "two": 2, "Foo.bar": 4, "Foo.baz": 4, "f": 5, "g": 5},
+        set(),
+    ),
+    "zig: fields, values and errors": (
+        "a.zig",
+        """\
+const S = struct {
+    a: u32,
+};
+const E = enum { x, y };
+const Err = error{ Bad, Worse };
+""",
+        {"S.a": 2, "E.y": 4, "Err.Worse": 5},
+        set(),
+    ),
+    "sql: columns and indexes": (
+        "a.sql",
+        """\
+CREATE TABLE users (
+  id INT,
+  name TEXT
+);
+CREATE INDEX by_name ON users (name);
+""",
+        {"users": 1, "users.id": 2, "users.name": 3, "by_name": 5},
+        set(),
+    ),
+    "css: custom properties": (
+        "a.css",
+        """\
+:root {
+  --main: red;
+  color: blue;
+}
+""",
+        {":root": 1, "--main": 2},
+        {"color"},
+    ),
+    "bash: several variables": (
+        "a.sh",
+        """\
+export ONE=1 TWO=2
+""",
+        {"ONE": 1, "TWO": 1},
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_a_construct_declares_its_names_on_their_lines(construct: str) -> None:
+    path, text, wanted, absent = CONSTRUCTS[construct]
+    found = lines_of(path, text)
+    assert {name: found.get(name) for name in wanted} == wanted
+    assert not absent & set(found)
+
+
+def test_a_function_of_haskell_reaches_from_its_signature_to_its_last_equation() -> None:
+    found = [it for it in definitions("a.hs", "f :: Int -> Int\n-- zero\nf 0 = 1\nf n =\n  n\n") if it.name == "f"]
+    assert [(it.line, it.end_line) for it in found] == [(1, 5)]
+
+
+def test_documentation_of_a_rust_module_is_not_that_of_its_first_struct() -> None:
+    text = "//! All about modules.\n//! More.\n/// A struct.\npub struct First {\n    id: u8,\n}\n"
+    extents = layout_of(Document("a.rs", text, "rust"), ChunkOptions()).extents
+    assert [(it.name, it.begins) for it in extents] == [("First", 3)]
+
+
+@pytest.mark.parametrize(
+    "opening", ["f(", "() {", "x.", "let a=", "def f", "class A ", " g(", "= function ", "enum {", ")"]
+)
+@pytest.mark.parametrize("suffix", ["py", "js", "ts", "sh", "lua", "cs", "c", "rs", "ps1", "zig"])
+def test_ways_to_begin_a_function_without_end_take_no_longer_than_their_text(suffix: str, opening: str) -> None:
+    # A pattern that looks back or far ahead would need minutes here.
+    report = chunk(Document(f"a.{suffix}", opening * 4_000))
+    assert report.chunks
+
+
+def lines_of(path: str, text: str) -> dict[str, int]:
+    return {it.name: it.line for it in definitions(path, text)}
+
+
+def definitions(path: str, text: str) -> list[Definition]:
+    return [it for part in chunk(Document(path, text)).chunks for it in part.definitions]
