@@ -48,9 +48,11 @@ def definitions_of(
     told: set[str] = set()
     while waiting:
         mark, around, depth, is_local = waiting.pop()
+        if mark.kind in _CLOSED and not mark.name and not mark.members:
+            continue
         is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
         has_equations = bool(mark.nodes.equations) and mark.node.type in mark.nodes.clauses
-        is_told = mark.name in told and mark.node.type in mark.nodes.equations
+        is_told = bool(told) and mark.name in told and mark.node.type in mark.nodes.equations
         if is_symbol and not is_told and not _is_addition(mark) and mark.name.rpartition(".")[2] != "_":
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
@@ -137,7 +139,9 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
 
 def _is_addition(mark: Mark) -> bool:
     additions = mark.nodes.additions
-    keyword = mark.node.child_by_field_name("declaration_kind") if additions else None
+    if not additions:
+        return False
+    keyword = mark.node.child_by_field_name("declaration_kind")
     return mark.node.type in additions or (keyword is not None and keyword.type in additions)
 
 
@@ -155,8 +159,10 @@ def declared_row(mark: Mark) -> int:
     node = mark.node.child_by_field_name("definition") or mark.node
     if mark.first < node.start_point[0]:
         return mark.first
-    for child in node.children:
-        if child.type not in mark.nodes.above:
+    # Nearly always the first one decides, so a list of all would be in vain.
+    for number in range(node.child_count):
+        child = node.child(number)
+        if child is not None and child.type not in mark.nodes.above:
             return max(mark.first, int(child.start_point[0]))
     return mark.first
 
