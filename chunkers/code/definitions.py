@@ -48,7 +48,7 @@ def definitions_of(
     told: set[str] = set()
     while waiting:
         mark, around, depth, is_local = waiting.pop()
-        if mark.kind in _CLOSED and not mark.name and not mark.members:
+        if mark.kind == COMMENT:
             continue
         is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
         has_equations = bool(mark.nodes.equations) and mark.node.type in mark.nodes.clauses

@@ -22,7 +22,7 @@ from cqm.chunkers.strategies.fixed import FIXED_RULES, FixedOptions, cut_fixed
 from cqm.chunkers.strategies.hierarchical import HIERARCHICAL_RULES, SUMMARY, HierarchicalOptions, cut_hierarchical
 from cqm.chunkers.strategies.javadoc import JAVADOC_RULES, JavadocOptions, cut_javadoc
 from cqm.chunkers.strategies.late import LATE_RULES, LateOptions, cut_late, late_vectors
-from cqm.chunkers.strategies.rules import Flag, Whole, rules_of
+from cqm.chunkers.strategies.rules import Flag, Whole, Words, rules_of
 from cqm.chunkers.strategies.semantic import SEMANTIC_RULES, SemanticOptions, cut_semantic
 from cqm.chunkers.strategies.sentence import SENTENCE_RULES, SentenceOptions, cut_sentences
 from cqm.chunkers.tokens import Tokenizer, estimate
@@ -60,6 +60,7 @@ _CONTENT_RULES: dict[str, Rule] = {
     "min_tokens": Whole(0, lambda options: options.max_tokens),
     # A preview of one file may parse more than an index may of each.
     "max_parse_bytes": Whole(0, 1 << 30),
+    "rules": Words(),
     "details": Flag(),
 }
 

@@ -852,8 +852,7 @@ EXPECTED = {
         48-52 test Garden::Bed
     """,
     "rust": """
-        1-1 statement
-        3-3 statement
+        1-3 statement
         5-6 imports
         8-9 constant CAPACITY
         11-11 constant GLOBAL

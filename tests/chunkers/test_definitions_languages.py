@@ -1,9 +1,9 @@
 """Each language's ways to declare a name are definitions, each on the line that has the name."""
 
 import pytest
-from cqm.chunkers.code.layout import layout_of
 
 from cqm.chunkers.chunking import chunk
+from cqm.chunkers.facts.layout import layout_of
 from cqm.chunkers.model import ChunkOptions, Definition, Document
 
 FUNCTIONS_INSIDE = {

@@ -13,7 +13,7 @@ from cqm.chunkers.model import Chunk, ChunkOptions, Document, SymbolFacts
 pytestmark = pytest.mark.row("C2")
 
 FIXTURES = {path.stem: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "fixtures/code").iterdir()}
-DATA = {"css", "html", "json", "toml", "xml", "yaml"}
+DATA = {"css", "html", "json", "properties", "toml", "xml", "yaml"}
 SIZES = st.sampled_from([(512, 128, False), (64, 0, False), (64, 64, False), (512, 128, True)])
 
 

@@ -63,7 +63,7 @@ def test_a_code_cell_defines_its_functions_and_classes() -> None:
         code("import x\n\ndef one():\n    def inner(): pass\n\nclass Two:\n    pass\n\nasync def three(): ...\n")
     )
     (cell,) = cells_of(text)
-    assert (cell.symbol, cell.defines) == ("one", ("one", "Two", "three"))
+    assert (cell.symbol, cell.defines) == ("one", ("one", "Two", "three", "one.inner"))
 
 
 def test_the_text_of_outputs_is_kept_and_pictures_are_named() -> None:

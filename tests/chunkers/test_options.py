@@ -99,7 +99,7 @@ def test_defaults_are_the_design_documents() -> None:
     sentence = SentenceOptions()
     assert [sentence.target_tokens, sentence.max_tokens, sentence.sentence_overlap] == [512, 768, 1]
     assert sentence.prefer_paragraphs
-    assert [SemanticOptions(embed).threshold, SemanticOptions(embed).markers] == [0.7, ("##", "###", "---")]
+    assert [SemanticOptions(embed).threshold, SemanticOptions(embed).markers] == [None, ("##", "###", "---")]
     tree = HierarchicalOptions()
     assert [tree.max_depth, tree.parent_tokens, tree.child_tokens, tree.summaries] == [3, 1024, 256, False]
 

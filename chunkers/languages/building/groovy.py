@@ -44,6 +44,10 @@ _CONSTRUCTOR = re.compile(
 _NO_WORD = re.compile(rb"\W")
 
 
+# "dependencies {", and no "items.values().sum {".
+_CALLEE = re.compile(r"[\w.]+")
+
+
 def _readable_groovy(source: bytes) -> bytes:
     """Return Groovy of the same length that the grammar reads: without types' arguments, interfaces, exceptions."""
     source = _ENUM.sub(_as_class, _TRAIT.sub(b"class", source))
@@ -127,7 +131,8 @@ def _call(node: "Node", source: bytes) -> Found | None:
     if callee in _WRAPPERS:
         return Found(GROUP, "", (closure,))
     # "dependencies { ... }" of a build file.
-    return Found("block", callee) if len(parts) == 1 and node.type == "juxt_function_call" else None
+    is_block = len(parts) == 1 and node.type == "juxt_function_call" and _CALLEE.fullmatch(callee)
+    return Found("block", callee) if is_block else None
 
 
 def _closure(node: "Node", source: bytes) -> Found | None:
