@@ -68,7 +68,16 @@ C_LINES = LinePatterns(
         ("enum", _pattern(r"(?:typedef\s+)?enum\s+(?:class\s+|struct\s+)?(?P<name>\w+)(?=[^;()]*$)")),
         ("type", _pattern(r"using\s+(?P<name>\w+)\s*=")),
         ("test", _pattern(r"(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*(?P<name>\w+\s*,\s*\w+)\s*\)")),
-        ("function", _pattern(_NO_CALL + r"(?:[\w:<>,*&~\[\]]|\s(?!\())*?\b(?P<name>(?:\w+::)*~?\w+)\s*\((?=[^;]*$)")),
+        (
+            "function",
+            _pattern(_NO_CALL + r"(?:[\w:<>,*&~\[\]]|\s(?!\())+?[\s*&](?P<name>(?:\w+::)*~?\w+)\s*\((?=[^;]*$)"),
+        ),
+        ("function", _pattern(r"(?P<name>(?:\w+::)+~?\w+)\s*\((?=[^;]*$)")),
+        # Its type stands in the line above, or it is a constructor: "run(1)" alone is a call.
+        (
+            "function",
+            _pattern(_NO_CALL + r"(?P<name>~?\w+)\s*\((?=[^;]*\w[\s*&]+\w[^;]*$|\s*(?:void\s*)?\)[^;]*\{\s*$)"),
+        ),
     ),
     comment=re.compile(r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))"),
 )

@@ -36,6 +36,7 @@ UNWRITTEN: Mapping[str, object] = {
     "chunk.max_parse_bytes": 1_000_000,
     "chunk.overlap_percent": 25,
     "chunk.apart": False,
+    "chunk.rules": (),
     "chunk.details": False,
     "secrets.redact": True,
     "secrets.allow": (),

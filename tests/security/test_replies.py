@@ -219,7 +219,9 @@ def test_a_reply_is_read_back_by_its_mark_as_exactly_the_passages_that_it_shows(
     heads, shown = blocks[::2], [block.removesuffix("\n\n") for block in blocks[1::2]]
     assert heads[-1] == 'More results: ask again with cursor "7".'
     assert shown[:-1] == [visible(content) for content in contents]
-    assert [head.partition("  ")[0] for head in heads[:-1]] == [f'"{n}␊Note.py":1-99' for n in range(len(contents))]
+    assert [head.partition("  ")[0] for head in heads[:-1]] == [
+        f'"{n}␊Note.py":1-{content.count(chr(10)) + 1}' for n, content in enumerate(contents)
+    ]
 
 
 @pytest.mark.parametrize(

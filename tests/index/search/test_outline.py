@@ -68,18 +68,19 @@ def test_the_outline_of_a_file_has_every_symbol_with_its_lines_and_signature(ind
         ("Engine", 6, 18, 0),
         ("Engine.speed", 9, 9, 1),
         ("Engine.start", 11, 15, 1),
+        ("Engine.start.inner", 14, 15, 2),
         ("Engine.stop", 17, 18, 1),
         ("make_engine", 21, 22, 0),
     ]
     assert file.symbols[3].signature == "def start(self, key: str) -> None"
-    assert (file.total, found.total_symbols, found.next_cursor) == (6, 6, "")
+    assert (file.total, found.total_symbols, found.next_cursor) == (7, 7, "")
 
 
 def test_pages_of_a_file_have_each_symbol_once(index: Index) -> None:
     first = index.outline(OutlineQuery("src/core.py", limit=4))
     second = index.outline(OutlineQuery("src/core.py", limit=4, cursor=first.next_cursor))
-    assert [len(it.files[0].symbols) for it in (first, second)] == [4, 2]
-    assert second.files[0].ranks == (4, 5)
+    assert [len(it.files[0].symbols) for it in (first, second)] == [4, 3]
+    assert second.files[0].ranks == (4, 5, 6)
     assert not second.next_cursor
 
 
