@@ -546,8 +546,7 @@ EXPECTED = {
         81-85 test Shop.totals
     """,
     "just": """
-        1-3 statement
-        5-6 imports
+        1-6 statement
         8-10 variable version
         12-14 target default
         16-16 target b

@@ -13,7 +13,6 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
-    by_field,
     child_of_type,
     groups,
     role,
@@ -187,30 +186,4 @@ STARLARK = Language(
 )
 
 
-def _recipe(node: "Node", source: bytes) -> Found:
-    header = child_of_type(node, "recipe_header")
-    return Found("target", text_of(header.child_by_field_name("name"), source) if header else "")
-
-
-def _just_variable(node: "Node", source: bytes) -> Found:
-    assignment = node if node.type == "assignment" else child_of_type(node, "assignment")
-    return Found("variable", text_of(assignment.child_by_field_name("left"), source) if assignment else "")
-
-
-JUST = Language(
-    name="just",
-    grammar=(BUNDLE, "just"),
-    suffixes=(".just",),
-    filenames=("justfile", ".justfile"),
-    rules={
-        "recipe": _recipe,
-        **dict.fromkeys(("assignment", "export"), _just_variable),
-        **symbols("target", "alias", name=by_field("left")),
-        **role(COMMENT, "comment"),
-        **role(IMPORTS, "import", "module"),
-        **groups("ERROR"),
-    },
-    nodes=NodeTypes(bodies=frozenset({"recipe_body"}), above=frozenset({"attribute", "comment"})),
-)
-
-ROWS = (MAKE, CMAKE, STARLARK, JUST)
+ROWS = (MAKE, CMAKE, STARLARK)

@@ -1,6 +1,7 @@
 """Define the rows of languages without a grammar: patterns of lines tell what they declare."""
 
 import re
+from dataclasses import replace
 
 from cqm.chunkers.languages.model import Language, LinePatterns
 
@@ -192,4 +193,20 @@ ODIN = _row(
     has_braces=True,
 )
 
-ROWS = (VISUAL_BASIC, WGSL, NIM, CRYSTAL, ELM, GLEAM, TCL, COFFEESCRIPT, D, ODIN)
+# The grammar of the bundle ends the process on some texts.
+JUST = replace(
+    _row(
+        "just",
+        (".just",),
+        _HASH_COMMENT,
+        (
+            ("variable", rf"(?:export\s+)?{_ID}\s*:="),
+            ("target", r"alias\s+(?P<name>[\w-]+)\s*:="),
+            ("target", r"@?(?P<name>[A-Za-z_][\w-]*)(?=[^:\n]*:(?!=))"),
+        ),
+    ),
+    filenames=("justfile", ".justfile"),
+)
+
+
+ROWS = (JUST, VISUAL_BASIC, WGSL, NIM, CRYSTAL, ELM, GLEAM, TCL, COFFEESCRIPT, D, ODIN)
