@@ -35,5 +35,5 @@ def grammar(module: str, function: str) -> "Grammar":
         return Language(capsule_of(pointer) if isinstance(pointer, int) else pointer)
     except (ImportError, AttributeError, OSError, ValueError) as error:
         raise MissingGrammarError(
-            f"The grammar {function if module == BUNDLE else module} cannot be loaded: {error}"
+            f"the grammar {function if module == BUNDLE else module} cannot be loaded: {error}"
         ) from error

@@ -69,9 +69,10 @@ def unpack(name: str) -> None:
     if hashlib.sha256(data).hexdigest() != entry["sha256"]:
         raise OSError(f"{entry['file']} in {bundle.archive} is damaged")
     # Another process may load the file as soon as it has its name.
-    with tempfile.NamedTemporaryFile(dir=bundle.folder, prefix=".new-", delete=False) as file:
-        file.write(data)
-    Path(file.name).replace(bundle.folder / entry["file"])
+    with tempfile.TemporaryDirectory(dir=bundle.folder, prefix=".new-") as folder:
+        file = Path(folder) / entry["file"]
+        file.write_bytes(data)
+        file.replace(bundle.folder / entry["file"])
 
 
 def call_instead_of_unpacking(step: Callable[[str], object]) -> None:

@@ -27,7 +27,7 @@ class Assignment(NamedTuple):
 
 _parent: socket.socket | None = None
 _refused: set[str] = set()
-"""What the parent cannot give to any worker."""
+"""Grammars and rules that the parent can give to no worker."""
 
 
 def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_forked: bool) -> None:
