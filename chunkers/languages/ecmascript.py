@@ -1,6 +1,7 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
@@ -12,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Part,
     Rule,
     Unread,
     containers,
@@ -205,9 +207,21 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
         return found._replace(kind="method")
     if found.kind != "variable" or found.bodies or value.type == "object":
         return found
-    # "exports.send = send" tells of what is defined elsewhere.
-    is_own = is_export and text_of(value, source) != name
-    return Found(variable_kind(name), name) if is_own or value.type in _LITERALS else None
+    # "exports.send = deliver" only names what is defined elsewhere; see `_exported_names`.
+    is_made = is_export and value.type == "call_expression" and not _is_require(value, source)
+    return Found(variable_kind(name), name) if is_made or value.type in _LITERALS else None
+
+
+def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the name that `exports.reply = response` gives to what is defined elsewhere, unless it is the same name."""
+    for assigned in statement.named_children[:1]:
+        target = assigned.child_by_field_name("left") if assigned.type == "assignment_expression" else None
+        name = target.child_by_field_name("property") if target and target.type == "member_expression" else None
+        if target is None or name is None or text_of(target.child_by_field_name("object"), source) not in _EXPORTS:
+            continue
+        own, value = text_of(name, source), assigned.child_by_field_name("right")
+        if value is not None and _assignment(assigned, source) is None and text_of(value, source) != own:
+            yield Part(variable_kind(own), own, statement, name, is_beside=True)
 
 
 def _exported(target: str, value: "Node", source: bytes) -> Found | None:
@@ -340,6 +354,8 @@ _TYPESCRIPT_RULES = {
     **groups("ambient_declaration"),
 }
 
+_DECLARED = dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns)
+
 JAVASCRIPT = Language(
     name="javascript",
     grammar=("tree_sitter_javascript", "language"),
@@ -353,14 +369,15 @@ JAVASCRIPT = Language(
         bodies=frozenset({"class_body"}),
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"property_identifier"}),
-        parts=dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns),
+        parts={**_DECLARED, "expression_statement": _exported_names},
         local=_LOCAL,
     ),
 )
 
 _PROPERTY_MARKS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _TYPESCRIPT_PARTS = {
-    **dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns),
+    **_DECLARED,
+    "expression_statement": _exported_names,
     "type_alias_declaration": inside(
         {"property_signature": "property", "method_signature": "method"}, "object_type", "intersection_type"
     ),
