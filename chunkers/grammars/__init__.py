@@ -5,12 +5,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.grammars.bundle import BUNDLE, capsule_of, load
+from cqm.chunkers.grammars.bundle import BUNDLE, capsule_of, load, waiting_in_bundle
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
 
-__all__ = ["BUNDLE", "MissingGrammarError", "bundle", "grammar"]
+__all__ = ["BUNDLE", "MissingGrammarError", "bundle", "grammar", "waiting_in_bundle"]
 
 
 class MissingGrammarError(CqmError):
