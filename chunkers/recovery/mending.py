@@ -93,8 +93,9 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
         data = mask(data)
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
-        if data != masked:
-            other = parse(one_branch(masked, unread.defined, last=True))
+        last = one_branch(masked, unread.defined, last=True) if data != masked else data
+        if last != data:
+            other = parse(last)
     tree = parse(data) if data != program.data else None
     return program if tree is None else Mended(data, tree, [], [], other)
 
