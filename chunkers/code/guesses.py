@@ -43,6 +43,9 @@ class Stretch:
         # Nodes have the addresses of their trees' memory, so no other object can have this one.
         self.id = id(self)
 
+    def named_child(self, _place: int) -> None:
+        """Return None."""
+
     def child_by_field_name(self, _name: str) -> None:
         """Return None."""
 

@@ -11,7 +11,8 @@ from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
-from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
+from cqm.chunkers.recovery.errors import is_spoilt
+from cqm.chunkers.recovery.mending import mended, without_hazards
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
