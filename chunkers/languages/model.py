@@ -38,6 +38,8 @@ class Found(NamedTuple):
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
         opening: a node before it which begins the symbol, such as a signature beside its body.
+        within: rules for what is in its bodies and in groups there; they come before the language's. A rule never asks
+            for `Node.parent`: that takes the depth of the tree, and rules see every node of a broken text.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Found(NamedTuple):
     bodies: tuple["Node", ...] = ()
     local: bool = False
     opening: "Node | None" = None
+    within: "Mapping[str, Rule] | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
