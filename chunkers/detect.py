@@ -4,9 +4,13 @@ import functools
 import io
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.contents.guess import MORE, NAMES, by_content, by_suffix, is_markdown
-from cqm.chunkers.languages.table import LANGUAGES
+from cqm.chunkers.languages.table import GUESSED, LANGUAGES
+
+if TYPE_CHECKING:
+    from cqm.chunkers.languages.model import Language
 
 MARKDOWN = "markdown"
 TEXT = "text"
@@ -232,7 +236,7 @@ def is_generated(path: str, text: str) -> bool:
 @functools.cache
 def _tables() -> tuple[dict[str, str], dict[str, str]]:
     # Languages with a grammar come last: they win over a format of the same name or suffix.
-    rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
+    rows: tuple[Format | Language, ...] = (*PROSE_FORMATS, *_OTHER_FORMATS, *GUESSED, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}
     suffixes = MORE | {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
     return by_name, suffixes

@@ -44,7 +44,8 @@ class Mark:
         name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
         nodes: types of its language's nodes with a meaning.
-        is_guessed: whether lines tell it, where the grammar could not read the text; its node is a `Stretch`.
+        is_guessed: whether lines tell it, where the grammar could not read the text, and its node is a `Stretch`; or
+            rules for any language.
     """
 
     node: "Node"
@@ -135,7 +136,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
             begin = opened_by.start_point[0] if opened_by is not None else first
-            mark = Mark(node, begin, last, kind, name, (), language.nodes)
+            mark = Mark(node, begin, last, kind, name, (), language.nodes, language.is_guessed)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []

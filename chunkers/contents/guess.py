@@ -25,6 +25,7 @@ _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
 SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(
     {
+        ".api": (("kotlinabi", _lines(r"public (?:abstract |final |static )*(?:class|interface) [\w/$]+ .*\{$")),),
         ".as": (("actionscript", _lines(r"package\b|import [\w.]+;")),),
         ".cl": (("c", _lines(r"(?:__)?kernel\s|#(?:pragma OPENCL|define|if)|__(?:global|constant)\b")),),
         ".cls": (
@@ -67,6 +68,7 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("gnuplot", _lines(r"(?:set (?:terminal|output|xlabel|title)|s?plot)\b")),
         ),
         ".pl": (("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),),
+        ".pp": (("puppet", _lines(r"(?:class|define|node) [\w:']+\s*(?:\(|\{|inherits)|#\s*@summary")),),
         ".pro": (
             ("qmake", _lines(r"(?:QT|SOURCES|HEADERS|TEMPLATE|TARGET|CONFIG)\s*[+*]?=")),
             ("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),

@@ -204,7 +204,8 @@ class Language:
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
         unread: divides a program with errors; None if only its lines tell.
-        by_lines: finds declarations in what the grammar can't read; None for none.
+        by_lines: finds declarations in what the grammar can't read, or where it is missing; None for none.
+        is_guessed: whether rules for any grammar guess its symbols.
     """
 
     name: str
@@ -224,6 +225,7 @@ class Language:
     extra: str = ""
     unread: Unread | None = None
     by_lines: LinePatterns | None = None
+    is_guessed: bool = False
 
 
 _INK = re.compile(rb"[^\s]")

@@ -98,24 +98,22 @@ def check_parsers(_root: Path) -> Found:
     """Check whether the grammar of every language loads and parses; name the languages that an extra would add."""
     from cqm.chunkers.code.syntax import parse
     from cqm.chunkers.grammars import MissingGrammarError, grammar
-    from cqm.chunkers.languages.table import LANGUAGES
+    from cqm.chunkers.languages.table import GUESSED, LANGUAGES
 
-    broken, extra = [], []
-    for language in LANGUAGES:
+    broken, missing = [], dict[str, list[str]]()
+    for language in (*LANGUAGES, *GUESSED):
         try:
             parse(b"\n", grammar(*language.grammar))
         except MissingGrammarError as error:
             if language.extra:
-                extra.append(language)
+                missing.setdefault(language.extra, []).append(language.name)
             else:
                 broken.append(f"{language.name} ({error})")
     if broken:
         return bad(f"no grammar of {', '.join(broken)}", f"Install CQM again: {how_to_repair()}")
-    found = f"{len(LANGUAGES) - len(extra)} grammars load and parse"
-    if not extra:
-        return good(found)
-    names = ", ".join(language.name for language in extra)
-    return good(found, f"files of {names} are cut at lines; for their symbols: {how_to_add(extra[0].extra)}")
+    found = f"{len(LANGUAGES) + len(GUESSED) - sum(map(len, missing.values()))} grammars load and parse"
+    lacks = [f"for all symbols of {', '.join(names)}: {how_to_add(extra)}" for extra, names in missing.items()]
+    return good(found, "; ".join(lacks)) if lacks else good(found)
 
 
 def check_mcp(_root: Path) -> Found:

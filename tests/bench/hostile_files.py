@@ -16,7 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from cqm.chunkers.languages.model import Language
-from cqm.chunkers.languages.table import LANGUAGES
+from cqm.chunkers.languages.table import GUESSED, LANGUAGES
 from cqm.index.files.scan import FoundFile
 from cqm.index.update.prepare import Preparation, prepare_file
 
@@ -27,7 +27,14 @@ _FIXTURES = Path(__file__).resolve().parents[1] / "chunkers" / "fixtures" / "cod
 _WIDE = ("é", "中", "\U0001d4b3", "\u2028", "\ufeff", "﷽", "\ud800")
 
 
-_SUFFIXES = {"matlab": (".m", "function value = first(a)\n"), "properties": (".properties", "")}
+_SUFFIXES = {
+    "matlab": (".m", "function value = first(a)\n"),
+    "properties": (".properties", ""),
+    "puppet": (".pp", "class a {\n}\n"),
+    "actionscript": (".as", "package a\n"),
+    "kotlinabi": (".api", "public class a {\n}\n"),
+    "coq": (".v", "Lemma a : b.\n"),
+}
 """Suffixes of languages which share theirs, with a line that tells them; and one that is never left out as a secret."""
 
 
@@ -195,7 +202,7 @@ def hostile_files(number: int, seed: int = 1) -> list[Hostile]:
 
 
 def _baited(random: Random) -> Iterator[Hostile]:
-    for language in LANGUAGES:
+    for language in (*LANGUAGES, *GUESSED):
         suffix, head = _suffix_of(language)
         baits = [(f"bait_{place}", bait, _BYTES, "bait") for place, bait in enumerate(random.sample(BAITS, 16))]
         baits += [
@@ -236,7 +243,7 @@ def _repeated(bait: Bait, size: int) -> bytes:
 def _drawn(random: Random) -> Iterator[Hostile]:
     """Two or three baits mixed, in one of the languages."""
     for number in count():
-        suffix, head = _suffix_of(random.choice(LANGUAGES))
+        suffix, head = _suffix_of(random.choice((*LANGUAGES, *GUESSED)))
         units = [random.choice(BAITS).unit for _ in range(random.randint(2, 3))]
         if random.random() < 0.5:
             units.append(random.choice(_WIDE))
