@@ -81,7 +81,8 @@ def files_below(trees: Sequence[Path]) -> Iterator[Path]:
 
 def tier_of(language: str, text: str) -> str:
     name = chunker_of(language, text).name
-    has_rules = name == "code" and not BY_NAME[language].is_guessed
+    # A component's symbols are those of the rules for its scripts.
+    has_rules = name == "component" or (name == "code" and not BY_NAME[language].is_guessed)
     return "a" if has_rules else "c" if name == "lines" else "b"
 
 
@@ -117,7 +118,7 @@ def main() -> None:
             text = read_text(path.name, path.read_bytes()).text
         except (UndecodableError, OSError):
             continue
-        language = language_of(str(path), text[:200])
+        language = language_of(str(path), text)
         kind = "documentation" if language in prose else source_type_of(language)
         tier = tier_of(language, text)
         files[kind, tier] += 1
