@@ -25,6 +25,7 @@ _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
 SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(
     {
+        ".api": (("kotlinabi", _lines(r"public (?:abstract |final |static )*(?:class|interface) [\w/$]+ .*\{$")),),
         ".as": (("actionscript", _lines(r"package\b|import [\w.]+;")),),
         ".cl": (("c", _lines(r"(?:__)?kernel\s|#(?:pragma OPENCL|define|if)|__(?:global|constant)\b")),),
         ".cls": (
@@ -67,6 +68,15 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("gnuplot", _lines(r"(?:set (?:terminal|output|xlabel|title)|s?plot)\b")),
         ),
         ".pl": (("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),),
+        ".def": (
+            ("c", _C),
+            ("c", _lines(r"[A-Z_]{3,40}\(.{0,200}\),?;?[ \t]*$")),
+            ("ini", _lines(r"(?:EXPORTS|LIBRARY)\b")),
+        ),
+        ".import": (("ini", _lines(r"\[\w+\][ \t]*$")),),
+        ".map": (("json", re.compile(r"\A\s{0,100}\{")),),
+        ".snap": (("javascript", _lines(r"exports\[`")),),
+        ".pp": (("puppet", _lines(r"(?:class|define|node) [\w:']+\s*(?:\(|\{|inherits)|#\s*@summary")),),
         ".pro": (
             ("qmake", _lines(r"(?:QT|SOURCES|HEADERS|TEMPLATE|TARGET|CONFIG)\s*[+*]?=")),
             ("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),
@@ -121,7 +131,8 @@ MORE = {
     ".lds": "linkerscript",
     ".ll": "llvm",
     ".m4": "m4",
-    ".metal": "metal",
+    **dict.fromkeys((".metal", ".msl"), "cpp"),
+    **dict.fromkeys((".godot", ".tscn", ".tres", ".dof"), "ini"),
     ".move": "move",
     ".odin": "odin",
     ".pde": "processing",
