@@ -22,7 +22,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "cursor": ("next_cursor",),
     "token_budget": ("max_tokens", "budget", "tokens"),
     "name": ("symbol", "symbol_name", "identifier", "query"),
-    "what": ("symbol", "name", "symbol_name", "place", "target", "query", "lines"),
+    "what": ("symbol", "name", "symbol_name", "place", "target", "query", "lines", "commit", "message", "revision"),
     "wait_seconds": ("wait",),
     "force": ("rebuild", "reindex"),
     "changed_since": ("since", "modified_since"),
