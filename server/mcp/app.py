@@ -12,16 +12,18 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import METHOD_NOT_FOUND, CallToolResult, InputRequiredResult, Tool, ToolAnnotations
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, InputRequiredResult, Tool, ToolAnnotations
+from pydantic import ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
-from cqm.server.console import LineFormatter
+from cqm.server.console import LineFormatter, one_line
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
-from cqm.server.mcp.arguments import accepted, slim_schema
+from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
 from cqm.server.mcp.http import serve_http
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
@@ -115,9 +117,16 @@ class _Server(MCPServer[Served]):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool, also by a name that agents guess for it, and with arguments as agents write them."""
         name = _ALIASES.get(name, name)
-        tool = next((it for it in await super().list_tools() if it.name == name), None)
-        given = accepted(name, slim_schema(tool.input_schema)["properties"], arguments) if tool else arguments
-        return await super().call_tool(name, given, context)
+        tools = {it.name: it for it in await super().list_tools()}
+        if name not in tools:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(name)[:100]}. There are {', '.join(tools)}.")
+        given = accepted(name, slim_schema(tools[name].input_schema)["properties"], arguments)
+        try:
+            return await super().call_tool(name, given, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(refused_values(name, error.__cause__)) from error
+            raise
 
     async def list_tools(self) -> list[Tool]:
         """List all tools with schemas in few tokens."""
