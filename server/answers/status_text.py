@@ -11,7 +11,7 @@ from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Us
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
-from cqm.server.answers.times import ago, duration
+from cqm.server.times import ago, duration
 
 _MOST_LISTED = 10
 _KILO = 1024

@@ -25,7 +25,7 @@ from cqm.server.cli.options import (
     set_option,
     settings_of,
 )
-from cqm.server.cli.reading_options import outline, read
+from cqm.server.cli.reading_options import changes, outline, read
 from cqm.server.cli.search_options import search
 from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
@@ -186,6 +186,7 @@ app.add_command(usages)
 app.add_command(references)
 app.add_command(outline)
 app.add_command(read)
+app.add_command(changes)
 
 
 @app.command()
@@ -326,8 +327,8 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
 
     Unchanged ones are not fetched again. Needs the GitHub CLI (gh), logged in.
     """
-    from cqm.server.answers.times import parse_when
     from cqm.server.issues.fetch import Wanted, fetch, fetched_lines
+    from cqm.server.times import parse_when
 
     moment = parse_when(since, now=time.time(), option="--since") if since else 0.0
     fetched = fetch(Wanted(repository, since=moment, **asked), out)

@@ -17,6 +17,7 @@ from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model import errors as indexing_errors
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
@@ -29,7 +30,7 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
 from cqm.server.watching.reports import Backlog
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 REPORT = "report"
@@ -150,6 +151,7 @@ METHODS: Mapping[str, Method] = {
     ),
     "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
     "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
+    "changes": Method(Changes, {"query": ChangesQuery}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from cqm.index.disk.locations import index_folder
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
@@ -79,6 +80,9 @@ class OpenedIndex(Protocol):
 
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now."""
+
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find commits and their lines as they are now."""
 
     def status(self, *, look: bool = ...) -> IndexStatus:
         """Describe its contents and state."""
