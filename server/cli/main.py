@@ -303,6 +303,40 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
     return 0
 
 
+@app.command()
+@click.option(
+    "--client", "clients", metavar="NAME", multiple=True, help="Set up this client, such as codex. Repeatable."
+)
+@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder clients may search. Repeatable.")
+@click.option("--project", is_flag=True, help="Write files of the project, such as .mcp.json, not yours.")
+@click.option("--instructions", is_flag=True, help="Also tell agents in AGENTS.md, CLAUDE.md and the like.")
+@click.option(
+    "--remove", is_flag=True, help="Undo: restore each file, or only remove the entry if you edited it since."
+)
+@click.option("--replace", is_flag=True, help="Overwrite entries named cqm which you wrote.")
+@click.option("--no-env", "with_variables", is_flag=True, flag_value=False, default=True, help="Write no variables.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option("--no-check", "checks", is_flag=True, flag_value=False, default=True, help="Don't have clients connect.")
+@as_json_option
+def setup(*, clients: tuple[str, ...], roots: tuple[Path, ...], **asked: Any) -> int:  # noqa: ANN401
+    """Connect CQM to the agents' clients of this machine.
+
+    Finds them, shows what it would write, asks, writes, and has the clients connect. Comments and layout of your files
+    stay, and a copy of each is kept beside it.
+    """
+    from cqm.server.setup.clients import CLIENTS
+    from cqm.server.setup.machine import this_machine
+    from cqm.server.setup.setup import Asked
+    from cqm.server.setup.setup import setup as connect
+
+    known = [row.id for row in CLIENTS]
+    if unknown := [name for name in clients if name not in known]:
+        raise click.UsageError(f"--client {unknown[0]}: there is no such client. Known: {', '.join(known)}.")
+    full = tuple(root.resolve() for root in roots)
+    return connect(Asked(clients, full, **asked), this_machine(), Path.cwd())
+
+
 @app.group()
 def issues() -> None:
     """Fetch issues and pull requests of a GitHub repository."""
