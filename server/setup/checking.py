@@ -53,7 +53,8 @@ def check(client: str, command: Sequence[str], folder: Path) -> Check:
     lines = [" ".join(line.split()) for line in output.splitlines()]
     about = [line for line in lines if re.search(r"(?:^|[^\w/.-])cqm(?![\w/.-])", line)]
     if not about:
-        return Check(client, shown, f"says nothing of cqm (exit code {done.returncode})", connects=False)
+        last = next((line for line in reversed(lines) if line), "nothing")[:_MOST_CHARACTERS]
+        return Check(client, shown, f"nothing of cqm, but: {last} (exit code {done.returncode})", connects=False)
     # Some start no server before a folder is trusted, and say so elsewhere.
     trust = [line for line in lines if "trust" in line.lower()]
     said = " ".join(about[:1] + trust)[:_MOST_CHARACTERS]
