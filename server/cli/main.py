@@ -83,6 +83,10 @@ def main() -> None:
     prepare_streams()
     # It warns of every repeated request, without naming it.
     logging.getLogger("stamina").setLevel(logging.ERROR)
+    if "_CQM_COMPLETE" in os.environ:
+        from cqm.server.setup.completion import register
+
+        register()
     app(prog_name="cqm")
 
 
@@ -335,6 +339,21 @@ def setup(*, clients: tuple[str, ...], roots: tuple[Path, ...], **asked: Any) ->
         raise click.UsageError(f"--client {unknown[0]}: there is no such client. Known: {', '.join(known)}.")
     full = tuple(root.resolve() for root in roots)
     return connect(Asked(clients, full, **asked), this_machine(), Path.cwd())
+
+
+@app.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
+def completion(shell: str) -> int:
+    """Print a script which has SHELL complete commands and options.
+
+    In ~/.bashrc write eval "$(cqm completion bash)", in ~/.zshrc eval "$(cqm completion zsh)", in
+    ~/.config/fish/config.fish cqm completion fish | source, in $PROFILE cqm completion powershell | Out-String |
+    Invoke-Expression.
+    """
+    from cqm.server.setup.completion import script
+
+    sys.stdout.write(script(app, "cqm", shell))
+    return 0
 
 
 @app.group()

@@ -1,3 +1,3 @@
-"""Connect CQM to the agents' clients of this machine: find them, write their files, check, and undo it all."""
+"""Connect CQM to clients of agents on this machine, with an undo to the byte; and to shells."""
 
-__all__ = ["clients", "machine", "setup"]
+__all__ = ["clients", "completion", "machine", "setup"]

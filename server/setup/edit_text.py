@@ -4,6 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from cqm.server.setup.edits import BrokenFileError, line_of, newline_of
 
+PARAGRAPH = """\
+## Finding code
+
+The MCP server `cqm` searches this machine's projects. Use it before grep, and before reading whole files:
+
+- `search` takes a question in plain words, a symbol, an error message or a path, and answers with files and lines.
+- `usages` tells where a symbol is defined, and who calls it.
+- `outline` lists the symbols of a file, or maps a folder; `read` shows one symbol or some lines.
+
+Use grep for an exact text which you know. In a shell, `cqm search "your question"` does the same."""
+"""Tells agents when to use CQM."""
+
 START, END = "<!-- cqm: written by `cqm setup`, undone by `cqm setup --remove` -->", "<!-- /cqm -->"
 
 

@@ -12,9 +12,9 @@ from cqm.server.console import emit, say, show
 from cqm.server.setup.checking import Check, check
 from cqm.server.setup.clients import CLIENTS, Client, Place, client
 from cqm.server.setup.command import folder_variables, other_variables, serve_command
+from cqm.server.setup.edit_text import PARAGRAPH
 from cqm.server.setup.files import RefusedError
 from cqm.server.setup.formats import Format, snippet
-from cqm.server.setup.instructions import PARAGRAPH
 from cqm.server.setup.machine import Machine
 from cqm.server.setup.plan import Action, Change, Spot, apply, planned
 
