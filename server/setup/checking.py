@@ -10,8 +10,8 @@ LIMIT_SECONDS = 90.0
 """For one client: some start every server they know, one after another."""
 
 _CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-_GOOD = re.compile(r"\b(?:connected|enabled|ready)\b|[✓✔●]", re.IGNORECASE)
-_BAD = re.compile(r"\b(?:disconnected|disabled|failed|error|not connected|pending|blocked)\b|[✗✘]", re.IGNORECASE)
+_GOOD = re.compile(r"\b(?:connected|enabled|ready)\b|[✓✔]", re.IGNORECASE)
+_BAD = re.compile(r"\b(?:disconnected|disabled|failed|error|not connected|blocked)\b|[✗✘]", re.IGNORECASE)
 _MOST_CHARACTERS = 300
 
 
@@ -32,13 +32,14 @@ class Check:
     connects: bool | None
 
 
-def check(client: str, command: Sequence[str], folder: Path) -> Check:
+def check(client: str, command: Sequence[str], folder: Path, *, is_project: bool) -> Check:
     """Run a client's program, for a bounded time.
 
     Parameters:
         client: its name for people.
         command: the program by its path, with arguments.
         folder: to run it in.
+        is_project: whether the entry is a project's, which some clients only list once its folder is trusted.
     """
     shown = " ".join([Path(command[0]).name, *command[1:]])
     try:
@@ -54,13 +55,11 @@ def check(client: str, command: Sequence[str], folder: Path) -> Check:
     about = [line for line in lines if re.search(r"(?:^|[^\w/.-])cqm(?![\w/.-])", line)]
     if not about:
         last = next((line for line in reversed(lines) if line), "nothing")[:_MOST_CHARACTERS]
-        return Check(client, shown, f"nothing of cqm, but: {last} (exit code {done.returncode})", connects=False)
+        said = f"nothing of cqm, but: {last} (exit code {done.returncode})"
+        return Check(client, shown, said, None if is_project else False)
     # Some start no server before a folder is trusted, and say so elsewhere.
     trust = [line for line in lines if "trust" in line.lower()]
     said = " ".join(about[:1] + trust)[:_MOST_CHARACTERS]
-    return Check(
-        client,
-        shown,
-        said,
-        connects=None if not _BAD.search(said) and not _GOOD.search(said) else not _BAD.search(said),
-    )
+    if _BAD.search(said):
+        return Check(client, shown, said, connects=False)
+    return Check(client, shown, said, connects=True if _GOOD.search(said) else None)

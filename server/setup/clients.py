@@ -27,6 +27,11 @@ def _stdio(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
     return {"type": "stdio", **_plain(command, variables)}
 
 
+def _gemini(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    # Milliseconds of a request; CQM answers within a minute. Without it `gemini mcp list` gives up after 5 s.
+    return {**_plain(command, variables), "timeout": 120_000}
+
+
 def _local(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
     entry: Entry = {"type": "local", "command": list(command)}
     return entry | ({"environment": dict(variables)} if variables else {})
@@ -183,8 +188,8 @@ CLIENTS: tuple[Client, ...] = (
         "Gemini CLI",
         ("gemini",),
         ("{home}/.gemini",),
-        Place(("{home}/.gemini/settings.json",)),
-        Place((".gemini/settings.json",)),
+        Place(("{home}/.gemini/settings.json",), shape=_gemini),
+        Place((".gemini/settings.json",), shape=_gemini),
         instructions="{home}/.gemini/GEMINI.md",
         project_instructions="GEMINI.md",
         check=_MCP_LIST,

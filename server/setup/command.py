@@ -50,7 +50,7 @@ def other_variables(variables: Mapping[str, str]) -> list[str]:
 
 
 def is_ours(entry: object, wanted: object) -> bool:
-    """Whether an entry has the shape which `cqm setup` writes, and serves CQM with nothing but roots.
+    """Whether an entry has the shape which this or an older `cqm setup` writes, and serves CQM with nothing but roots.
 
     Parameters:
         entry: as read from a client's file.
@@ -58,7 +58,7 @@ def is_ours(entry: object, wanted: object) -> bool:
     """
     if not isinstance(entry, dict) or not isinstance(wanted, dict):
         return False
-    if (entry.keys() ^ wanted.keys()) - _OF_VARIABLES:
+    if entry.keys() - wanted.keys() - _OF_VARIABLES:
         return False
     texts = [text for text in _texts(entry) if text]
     if "text" in entry:

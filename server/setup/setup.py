@@ -234,7 +234,8 @@ def _checked(
         if row.name not in ready:
             continue
         if program and row.check:
-            found = check(row.name, [program, *row.check], root if asked.project else machine.home)
+            folder = root if asked.project else machine.home
+            found = check(row.name, [program, *row.check], folder, is_project=asked.project)
             if not asked.as_json:
                 show([f"{row.name}: `{found.command}` says: {found.said}"])
             yield found
