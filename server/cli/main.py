@@ -357,6 +357,24 @@ def completion(shell: str) -> int:
     return 0
 
 
+@app.command()
+@click.argument("paths", metavar="[PATH]...", type=EXISTING, nargs=-1)
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port on this machine (a free one).")
+@click.option("--no-open", is_flag=True, help="Only print the link; don't open the browser.")
+@set_option
+def ui(paths: tuple[Path, ...], *, port: int, no_open: bool, overrides: dict[str, str]) -> int:
+    """Show PATH in the browser: search, files, chunks, and the health of its index.
+
+    Only this machine can reach the page, by the link that is printed. The index is created or updated meanwhile.
+    """
+    roots = list(dict.fromkeys(map(root_of, paths or (None,))))
+    settings = settings_of(roots[0], overrides)
+    from cqm.server.ui.serve import serve_ui  # start-up time
+
+    serve_ui(roots, settings, port=port, opens=not no_open)
+    return 0
+
+
 @app.group()
 def issues() -> None:
     """Fetch issues and pull requests of a GitHub repository."""
