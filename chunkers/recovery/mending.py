@@ -145,9 +145,24 @@ class _Blanks(NamedTuple):
     entered: list[Span]
 
 
+class _Reads(NamedTuple):
+    """Reads texts by a language; of equal texts between equal heads, such as "break;", only the first is parsed.
+
+    Attributes:
+        language: with its rules.
+        parse: parses with the language's grammar.
+        known: what was read, with blanks at bytes of the text.
+    """
+
+    language: "Language"
+    parse: "Parse"
+    known: "dict[tuple[bytes, bytes, bytes], _Reading | None]"
+
+
 def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
     source, unread = program.data, language.unread
+    reads = _Reads(language, parse, {})
     blanks = _Blanks([], [], [], [], [])
     segments = segments_of(source, unread) if unread else []
     nodes = shown(Shown(program.tree.root_node), segments, language, source)
@@ -155,12 +170,12 @@ def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadl
     while waiting and thread_time() < deadline:
         part = waiting.pop()
         segment = part.segment
-        read = _first_reading(source, part, language, parse)
+        read = _first_reading(source, part, reads)
         if read is not None and read.is_clean:
             blanks.heads.extend(read.blanks)
             continue
         bodies = blanks.bodies if read is None and not part.is_doubtful else blanks.doubtful
-        outer = _read_without_body(source, part, language, parse)
+        outer = _read_without_body(source, part, reads)
         if outer is None:
             if part.is_local:
                 bodies.append((segment.start, segment.end))
@@ -191,10 +206,10 @@ def _shown_in(part: _Part, language: "Language", source: bytes) -> "list[Shown |
     return shown(part.shown, inner, language, source) if part.shown else [None] * len(inner)
 
 
-def _first_reading(source: bytes, part: _Part, language: "Language", parse: "Parse") -> "_Reading | None":
+def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
     """Read a segment, by the tree of the program if that tells enough."""
     segment = part.segment
-    state = state_of(part.shown, language, source) if part.shown else None
+    state = state_of(part.shown, reads.language, source) if part.shown else None
     if state is State.CLEAN:
         return _Reading([], is_clean=True, has_members=False)
     # With errors the tree may take one construct for another, a class for a property; of statements it tells enough.
@@ -202,15 +217,15 @@ def _first_reading(source: bytes, part: _Part, language: "Language", parse: "Par
         return _Reading([], is_clean=False, has_members=False)
     if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
         return None
-    return _read(source[segment.start : segment.end], part, language, parse)
+    return _read(source[segment.start : segment.end], part, reads)
 
 
-def _read_without_body(source: bytes, part: _Part, language: "Language", parse: "Parse") -> "_Reading | None":
+def _read_without_body(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
     segment = part.segment
     if segment.closes < 0:
         return None
     hollow = source[segment.start : segment.opens + 1] + source[segment.closes : segment.end]
-    return _read(hollow, part, language, parse)
+    return _read(hollow, part, reads)
 
 
 class _Reading(NamedTuple):
@@ -227,12 +242,22 @@ class _Reading(NamedTuple):
     has_members: bool
 
 
-def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Reading | None:
+def _read(text: bytes, part: _Part, reads: _Reads) -> _Reading | None:
     """Read a text between the heads around it; None if more than small errors harm its outline."""
+    between = part.before, text, part.after
+    if between not in reads.known:
+        reads.known[between] = _reading_of(*between, reads.language, reads.parse)
+    reading, start = reads.known[between], part.segment.start
+    if reading is None or not reading.blanks:
+        return reading
+    return reading._replace(blanks=[(start + first, start + end) for first, end in reading.blanks])
+
+
+def _reading_of(before: bytes, text: bytes, after: bytes, language: "Language", parse: "Parse") -> _Reading | None:
     blanks: list[Span] = []
-    shift = len(part.before) + 1
+    shift = len(before) + 1
     # In Kotlin and Swift a line feed ends a declaration.
-    data = part.before + b"\n" + text + b"\n" + part.after
+    data = before + b"\n" + text + b"\n" + after
     for _ in range(_ROUNDS):
         tree = parse(data)
         if tree is None:
@@ -246,7 +271,7 @@ def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Re
             return None
         for start, end in spans:
             data = data[:start] + blank(data[start:end]) + data[end:]
-            blanks.append((part.segment.start + start - shift, part.segment.start + end - shift))
+            blanks.append((start - shift, end - shift))
     return None
 
 
