@@ -292,6 +292,18 @@ def _without_exports(source: bytes) -> bytes:
     return _BETWEEN.sub(lambda it: it[0][: it.start("macro") - it.start()].ljust(len(it[0])), exported)
 
 
+# In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
+# between "if" and its condition.
+_CONDITION = re.compile(
+    rb"(?<=[<,\s])[A-Z][A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))(?=\s*(?:[,>]|=\s*\w))"
+    rb"|\bif[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()"
+)
+
+
+def _without_conditions(source: bytes) -> bytes:
+    return _CONDITION.sub(blanked, source)
+
+
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
     """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
     declarators = [_innermost(it) for it in symbol.children_by_field_name("declarator")]
@@ -363,7 +375,9 @@ def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
 
 _MOST_FIELDS = 20_000
 
-_LOCAL = re.compile(rb"(?:struct|class|enum|union)\b[^;{}()=]{0,200}\{|#[ \t]*define[ \t]")
+_LOCAL = re.compile(
+    rb"(?:struct|class|enum|union)\b[^;{}()=]{0,200}\{|#[ \t]*define[ \t]|(?<![\w.])using[ \t]+\w{1,100}[ \t]*="
+)
 
 _PARTS = {
     **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),
@@ -401,7 +415,9 @@ CPP = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(CPP_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": True}),
+    unread=Unread(
+        CPP_SIGNS, has_conditionals=True, masks=(_without_exports, _without_conditions), defined={b"__cplusplus": True}
+    ),
     by_lines=C_LINES,
 )
 OBJC = Language(
