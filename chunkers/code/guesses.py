@@ -21,6 +21,7 @@ _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
 _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds whose names are titles of several words."""
 _ARGUMENTS = re.compile(r"<[^<>]*>|\s")
+_DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
 _SEPARATOR = re.compile(r"::|,")
 
 
@@ -114,6 +115,27 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
         )
         if is_free:
             level.marks.insert(place, mark)
+    return marks
+
+
+def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "Source") -> list[Mark]:
+    """Add the macros that further branches of conditionals define, in rows that are blank in the data.
+
+    Parameters:
+        marks: the outline of the tree, with other branches; it is changed.
+        data: of the first tree.
+        language: of the text, with lines such as "#define".
+        source: the text's rows.
+    """
+    for row, line in enumerate(source.lines):
+        found = _DEFINE.match(line)
+        if found is None or not data[source.offsets[row] : source.offsets[row + 1]].isspace():
+            continue
+        level = _level(marks, row, row)
+        place = bisect_right(level.marks, row, key=_first) if level is not None else 0
+        if level is not None and (place == 0 or level.marks[place - 1].last < row):
+            node = cast("Node", Stretch(row, row, source))
+            level.marks.insert(place, Mark(node, row, row, "macro", found["name"], (), language.nodes, is_guessed=True))
     return marks
 
 

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.guesses import with_guesses, with_other_branches
+from cqm.chunkers.code.guesses import with_guesses, with_macros, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
@@ -155,6 +155,7 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     if best.other is not None:
         others = outline([best.other.root_node], Place(), row, source)
         marks = with_other_branches(marks, others, best.data, source)
+        marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread)

@@ -126,6 +126,9 @@ BAITS = tuple(
         "\n\n",
         "\f",
         "\x00",
+        "AA_A ",
+        "\nAA_A ",
+        "\nAA_A a(",
         "%",
         "^a ",
     )
