@@ -94,7 +94,7 @@ class _Part:
     def due(self) -> tuple[int, int]:
         """First and last line of the definition it was found for, or of the chunk where none is known.
 
-        What else is left out of the chunk is not worth a word.
+        Other lines left out of the chunk are not worth a word.
         """
         extent = _extent(self.chunk)
         start, stop = max(extent.start, 0), min(extent.stop, len(self.lines))
@@ -175,7 +175,7 @@ def allot(
 ) -> list[float]:
     """Share the room among the lines of the first hits, as many as fit and are worth it; the likeliest get more.
 
-    What was asked for comes first, what surrounds it then. Room is left over where nothing else may be asked for.
+    Lines asked for come first, their surroundings then. Room is left over where nothing else may be asked for.
 
     Parameters:
         wanted: tokens of the lines of each hit that were asked for.

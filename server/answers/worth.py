@@ -17,7 +17,7 @@ _CORE_CHANCE = 0.8
 
 
 class Worth(NamedTuple):
-    """Chances of a result's lines to be what was asked for: those of its definition, and those around it."""
+    """Chances of a result's lines to be the answer: those of its definition, and those around it."""
 
     core: float
     around: float
@@ -43,7 +43,7 @@ def named_by(text: str, hits: Sequence[Hit]) -> int:
 def worths_of(text: str, hits: Sequence[Hit]) -> list[Worth]:
     """Return the worth of each result that deserves lines; they are the first ones.
 
-    Of what a question names, its definition is the answer, and nothing around it. Of a trace the innermost frame is
+    Of a name, its definition is the answer, and nothing around it. Of a trace the innermost frame is
     shown whole, of the others only the lines around the call. Where no chances are known, a result is as likely as its
     place is near the first.
     """
