@@ -21,6 +21,8 @@ _LEAST_TOKENS = 60
 """Least tokens for the lines of a hit; with fewer it is only named."""
 _FIRST_TOKENS = 600
 """Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
+_FRAME_TOKENS = 100
+"""For the lines around the call of a trace's frame, but the innermost."""
 _SURROUNDING_TOKENS = 20
 """For the marks of left-out lines around what was asked for."""
 NAMES_SHARE = 0.02
@@ -184,7 +186,10 @@ def allot(
         room: tokens, with the heads.
         worths: of the first hits, which deserve lines; those after them are only named.
     """
-    floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(wanted)]
+    floors = [
+        min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS)
+        for rank, (need, worth) in enumerate(zip(wanted, worths, strict=False))
+    ]
     for count in range(len(worths), 0, -1):
         names = min(sum(heads[count:]), NAMES_SHARE * room)
         free = room - names - sum(heads[:count]) - sum(floors[:count])
