@@ -48,7 +48,7 @@ def exact_first(
     """Put the definitions of the symbol a question consists of first, then the chunks containing a rare word.
 
     A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
-    definition comes before members of the same name, unless the question names what encloses them, and one in the file
+    definition comes before members of the same name, unless the question names their container, and one in the file
     of that name before the others. Each of these adds a part to the score large enough to stand above the rest. Before
     fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
 
@@ -73,7 +73,7 @@ def exact_first(
 
 
 def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
-    """Put some chunks first, in the given order; each has a part that lifts it above what follows it.
+    """Put some chunks first, in the given order; each has a part that lifts it above the next.
 
     Parameters:
         ranked: best first, with these chunks.

@@ -8,7 +8,8 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,8 @@ from cqm.index.workers import Workers
 _MOST_COMMITS = 100
 _MOST_FILES = 20
 """Files of a commit that are read; those with the most changed lines."""
+_MOST_PARTS = 100
+"""Of a file."""
 _LEAST_COVERED = 0.5
 """Share of the question's words, by their rarity, in the message of a commit that is meant."""
 _SUBJECT_WEIGHT = 0.1
@@ -174,8 +177,8 @@ def _changes(
     parts: list[ChangedLines] = []
     gone = 0
     for path in indexed[:_MOST_FILES]:
-        written = [line for hunk in hunks[path] for line in zip(hunk.after, hunk.added, strict=False)]
-        moved = [(_moved(number, since.get(path, ())), text) for number, text in written]
+        written = (line for hunk in hunks[path] for line in zip(hunk.after, hunk.added, strict=False))
+        moved = [*_moved(written, since.get(path, ()))]
         of_file, left = _parts(histories, path.removeprefix(start), moved)
         parts += of_file
         gone += len(moved) - left
@@ -184,16 +187,15 @@ def _changes(
     return Changes(query.what, told, is_found=True, parts=tuple(parts), gone=gone, others=others)
 
 
-def _moved(number: int, hunks: Sequence[Hunk]) -> int | None:
-    """Return the number that a line has after some changes; None if one took it away."""
-    moved = number
-    for hunk in hunks:
-        if hunk.before.start > number:
-            break
-        if number in hunk.before:
-            return None
-        moved += len(hunk.after) - len(hunk.before)
-    return moved
+def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
+    """Yield the number that each line has after some changes, both in order of lines; None if one took it away."""
+    behind, place = 0, 0
+    for number, text in written:
+        while place < len(hunks) and hunks[place].before.stop <= number:
+            behind += len(hunks[place].after) - len(hunks[place].before)
+            place += 1
+        is_gone = place < len(hunks) and number in hunks[place].before
+        yield (None if is_gone else number + behind), text
 
 
 def _parts(histories: Histories, path: str, moved: Sequence[tuple[int | None, str]]) -> tuple[list[ChangedLines], int]:
@@ -214,7 +216,7 @@ def _parts(histories: Histories, path: str, moved: Sequence[tuple[int | None, st
         now |= {at} if at and text.strip() else set()
     role = role_of(path)
     parts = []
-    for start, end in _runs(sorted(now)):
+    for start, end in islice(_runs(sorted(now)), _MOST_PARTS):
         symbol = _around(fresh.definitions, start, end)
         name, kind = (symbol.name, symbol.kind) if symbol else ("", "")
         text = "\n".join(lines[start - 1 : end])
