@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cqm.chunkers.recovery.by_lines import Guess
 
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
+_TITLED = frozenset({"section", "scenario", "feature"})
+"""Kinds whose names are titles of several words."""
 _ARGUMENTS = re.compile(r"<[^<>]*>|\s")
 _SEPARATOR = re.compile(r"::|,")
 
@@ -42,6 +44,9 @@ class Stretch:
         self.end_point = last, self.end_byte - source.offsets[last]
         # Nodes have the addresses of their trees' memory, so no other object can have this one.
         self.id = id(self)
+
+    def named_child(self, _place: int) -> None:
+        """Return None."""
 
     def child_by_field_name(self, _name: str) -> None:
         """Return None."""
@@ -159,7 +164,7 @@ def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
 
 
 def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:
-    name = _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
+    name = guess.name.strip() if guess.kind in _TITLED else _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
     kind, name = identity_of(Found(guess.kind, name), place, language.constructors if place.is_type else None)
     node = cast("Node", Stretch(guess.first, guess.last, source))
     mark = Mark(node, guess.first, guess.last, kind, name, (), language.nodes, is_guessed=True)

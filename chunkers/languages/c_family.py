@@ -277,12 +277,12 @@ def _without_macros(source: bytes) -> bytes:
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
-    rb"(?<=\n)[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+)+)"
+    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+)+)"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
 )
 _BETWEEN = re.compile(
-    rb"(?P<before>[\w*&>])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)(?<!delete)(?<!define)"
-    rb"(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
+    rb"(?P<before>[\w*&>])(?=[ \t]+[A-Za])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)"
+    rb"(?<!delete)(?<!define)(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
     rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))" % _ATTRIBUTE
 )
 
@@ -363,7 +363,10 @@ def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
 
 _MOST_FIELDS = 20_000
 
-_LOCAL = re.compile(rb"(?:struct|class|enum|union)\b[^;{}()=]{0,200}\{|#[ \t]*define[ \t]")
+_LOCAL = re.compile(
+    b"|".join(rb"%s\b[^;{}()=]{0,200}\{" % word for word in (b"struct", b"class", b"enum", b"union"))
+    + rb"|#[ \t]*define[ \t]"
+)
 
 _PARTS = {
     **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),

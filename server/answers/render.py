@@ -19,10 +19,10 @@ from cqm.index.ranking.question import name_key, read_question
 from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
-from cqm.server.answers.times import ago
 from cqm.server.answers.worth import named_by, worths_of
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
+from cqm.server.times import ago
 
 _TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""

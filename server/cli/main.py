@@ -25,7 +25,7 @@ from cqm.server.cli.options import (
     set_option,
     settings_of,
 )
-from cqm.server.cli.reading_options import outline, read
+from cqm.server.cli.reading_options import changes, outline, read
 from cqm.server.cli.search_options import search
 from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
@@ -190,6 +190,7 @@ app.add_command(usages)
 app.add_command(references)
 app.add_command(outline)
 app.add_command(read)
+app.add_command(changes)
 
 
 @app.command()
@@ -356,6 +357,24 @@ def completion(shell: str) -> int:
     return 0
 
 
+@app.command()
+@click.argument("paths", metavar="[PATH]...", type=EXISTING, nargs=-1)
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port on this machine (a free one).")
+@click.option("--no-open", is_flag=True, help="Only print the link; don't open the browser.")
+@set_option
+def ui(paths: tuple[Path, ...], *, port: int, no_open: bool, overrides: dict[str, str]) -> int:
+    """Show PATH in the browser: search, files, chunks, and the health of its index.
+
+    Only this machine can reach the page, by the link that is printed. The index is created or updated meanwhile.
+    """
+    roots = list(dict.fromkeys(map(root_of, paths or (None,))))
+    settings = settings_of(roots[0], overrides)
+    from cqm.server.ui.serve import serve_ui  # start-up time
+
+    serve_ui(roots, settings, port=port, opens=not no_open)
+    return 0
+
+
 @app.group()
 def issues() -> None:
     """Fetch issues and pull requests of a GitHub repository."""
@@ -379,8 +398,8 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
 
     Unchanged ones are not fetched again. Needs the GitHub CLI (gh), logged in.
     """
-    from cqm.server.answers.times import parse_when
     from cqm.server.issues.fetch import Wanted, fetch, fetched_lines
+    from cqm.server.times import parse_when
 
     moment = parse_when(since, now=time.time(), option="--since") if since else 0.0
     fetched = fetch(Wanted(repository, since=moment, **asked), out)

@@ -19,8 +19,7 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.index.files.listed import listed_file
-from cqm.index.files.scan import read_bytes
+from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
@@ -29,13 +28,13 @@ from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
+from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
-from cqm.server.answers.times import parse_when
 from cqm.server.answers.usages import usage_text
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
@@ -52,7 +51,8 @@ from cqm.server.mcp.replies import (
 )
 from cqm.server.mcp.scope import Place, Served, split_place
 from cqm.server.preview.choice import Choice
-from cqm.server.preview.preview import Preview, preview, preview_file
+from cqm.server.preview.preview import Preview, listed_document, preview, warned
+from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
@@ -244,6 +244,21 @@ async def read(
 
 
 @explained
+async def changes(
+    ctx: ToolContext,
+    named: NamedRoots,
+    what: Annotated[str, Field(description="Words of its message, id, branch or A..B; default: newest.")] = "",
+    path: str | None = None,
+    cursor: str = "",
+    token_budget: Budget = None,
+) -> str:
+    """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
+    place, notes = await _in_step(ctx, path, named)
+    found = await run_sync(place.opened.index.changes, ChangesQuery(what, place.relative, cursor=cursor))
+    return notes + changes_text(found, place.room(token_budget, notes))
+
+
+@explained
 async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
@@ -369,15 +384,11 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
 
 
 def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
-    """Cut a file, if indexing would read it: a file skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
         raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
-    listed_file(root, relative, settings.scan_options())
-    read = read_bytes(root, relative, settings.scan_options())
-    if read.skip:
-        raise PathRefusedError(f"{relative} is not indexed: {read.skip.value}.")
-    return preview_file(relative, read.data, choice, settings, workers)
+    document, warnings = listed_document(root, relative, settings, workers)
+    return warned(preview(document, choice, settings, workers), warnings)
 
 
 def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:

@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from cqm.index.disk.locations import index_folder
+from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
@@ -80,6 +82,9 @@ class OpenedIndex(Protocol):
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now."""
 
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find commits and their lines as they are now."""
+
     def status(self, *, look: bool = ...) -> IndexStatus:
         """Describe its contents and state."""
 
@@ -88,6 +93,9 @@ class OpenedIndex(Protocol):
 
     def secrets(self) -> tuple[RedactedFile, ...]:
         """List the files with redacted secrets."""
+
+    def asked(self) -> tuple[AskedQuestion, ...]:
+        """List the last questions of all who use it, the last one first."""
 
     def estimate(self) -> Estimate:
         """Estimate an update's requests to models."""
@@ -99,7 +107,12 @@ def _say(notice: str) -> None:
 
 
 def open_index(
-    root: Path, settings: Settings, *, adopts: bool = False, noted: Callable[[str], None] = _say
+    root: Path,
+    settings: Settings,
+    *,
+    adopts: bool = False,
+    noted: Callable[[str], None] = _say,
+    remembered: bool = True,
 ) -> OpenedIndex:
     """Open the index of a folder or file, or create an empty one; nothing is indexed yet.
 
@@ -111,6 +124,7 @@ def open_index(
         settings: of it.
         adopts: whether these settings replace those of connected clients.
         noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
+        remembered: whether the owner keeps the last questions asked here, for people to look at.
 
     Raises:
         CqmError: see `FollowedIndex.open` and `RemoteIndex.open`.
@@ -120,7 +134,9 @@ def open_index(
         from cqm.server.owner.client import RemoteIndex
 
         idle_seconds = settings.index.idle_seconds
-        return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
+        return RemoteIndex.open(
+            root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted, remembered=remembered
+        )
     from cqm.index.workers.forking import source_for_first_index
 
     source = source_for_first_index(index_folder(root, options), root)

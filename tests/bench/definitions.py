@@ -43,7 +43,7 @@ from definitions_scanned import scanned
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import Definition, Document
 from cqm.chunkers.text_of_file import read_text
 

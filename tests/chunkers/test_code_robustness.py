@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.model import ChunkOptions, Document
@@ -140,6 +141,7 @@ def test_a_thousand_lines_of_assignments_are_parsed() -> None:
 
 RARE = """
 import random
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
 draw = random.Random(1)
@@ -161,6 +163,7 @@ def test_shell_scripts_with_rare_characters_crashed_the_process() -> None:
 
 
 LAST_ANNOTATION = """
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
 for text in ["val a: Int\\n@S", "val a = 1\\n@S(1, 2", "class A {\\n val a: Int\\n get() = 1\\n\\n @S", "val a\\n@[A"]:
@@ -192,3 +195,12 @@ def test_a_name_of_any_length_around_all_chunks_was_repeated_in_each(text: str, 
     assert "".join(it.text for it in chunks).replace("\n", "") == text.replace("\n", "")
     if len(chunks[-1].defines) > 1:
         assert chunks[-1].defines[-1].rpartition(".")[2].startswith("b")
+
+
+def test_no_rule_of_a_language_asks_for_a_parent() -> None:
+    # Rules see every node of a broken text. In a deep tree, `Node.parent` takes as long as the tree is deep, and with
+    # some versions of the library it overflows the stack.
+    rules = Path(languages.__file__).parent.rglob("*.py")
+    assert [
+        path.name for path in rules if ".parent" in path.read_text(encoding="utf-8").replace("`Node.parent`", "")
+    ] == []

@@ -513,6 +513,32 @@ CREATE INDEX by_name ON users (name);
         {":root": 1, "--main": 2},
         {"color"},
     ),
+    "perl: a block and a package with a block": (
+        "a.pm",
+        """\
+package Shop;
+{
+    my $count = 0;
+    sub next_id { return $count++ }
+}
+package Cart {
+    sub total { 1 }
+}
+""",
+        {"Shop.next_id": 4, "Cart": 6, "Cart.total": 7},
+        {"Shop.total"},
+    ),
+    "clojure: methods of a record behind a reader conditional": (
+        "a.cljc",
+        """\
+(defrecord Cart [lines]
+  Shop
+  (total [this] 1)
+  #?(:clj (size [this] 2)))
+""",
+        {"Cart": 1, "Cart.total": 3, "Cart.size": 4},
+        set(),
+    ),
     "bash: several variables": (
         "a.sh",
         """\

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = {
     "languages": "tree-sitter-fsharp",
     "late": "onnxruntime",
+    "more-languages": "tree-sitter-language-pack",
     "pdf": "pypdfium2",
     "redis": "redis",
     "server": "qdrant-client",
