@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from cqm.server.setup.edits import BrokenFileError, line_of, newline_of
 
-_STRING = r'"(?:[^"\\\n]|\\.)*+"'
-_COMMENTS = re.compile(rf"(?P<kept>{_STRING})|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+\*/")
+_STRING = r'"(?:[^"\\\n]|\\.)*+"?+'
+"""What nothing closes goes on to the end, for strings of the line; else each of many would be looked for anew."""
+_COMMENTS = re.compile(rf"(?P<kept>{_STRING})|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+")
 _TRAILING_COMMAS = re.compile(rf"(?P<kept>{_STRING})|,(?=\s*+[}}\]])")
 _DECODER = json.JSONDecoder(parse_constant=str)
 """Numbers which are none, such as NaN, don't equal themselves; their names do."""

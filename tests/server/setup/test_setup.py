@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from cqm.server.cli.main import app
 from cqm.server.setup.clients import CLIENTS
 from cqm.server.setup.machine import Machine
+from cqm.server.setup.setup import Asked, setup
 
 if TYPE_CHECKING:
     from conftest import Home
@@ -182,7 +184,9 @@ def test_an_entry_of_the_users_own_shape_stays_unless_it_is_to_be_replaced(home:
         (".cursor/mcp.json", b"[]", "line 1: the document is no object"),
         (".cursor/mcp.json", b'{"a": "\xff"}', "it is not UTF-8"),
         (".cursor/mcp.json", b"[" * 200_000, "line 1: nested too deeply"),
-        (".cursor/mcp.json", b'{"a": "' + b"/*" * 500_000, "line 1: "),
+        (".cursor/mcp.json", b"/* " * 300_000, "line 1: "),
+        (".cursor/mcp.json", b'{"a": ' + b'"\\"' * 300_000, "line 1: "),
+        (".cursor/mcp.json", b'{"a": [' + b",  " * 300_000, "line 1: "),
         (".codex/config.toml", b"a = 1\nb = = 2\n", "line 2: "),
         (".codex/config.toml", b'mcp_servers = { a = { command = "b" } }\n', "line 3: "),
         (".config/goose/config.yaml", b"a: 1\n b: 2\n", "line 2: "),
@@ -349,6 +353,38 @@ def test_every_client_has_a_file_on_every_platform() -> None:
     mac, windows = (Machine(Path("/u"), platform, {}) for platform in ("darwin", "win32"))
     assert mac.path("{app}/Claude") == Path("/u/Library/Application Support/Claude")
     assert windows.path("{app}/Claude") == Path("/u/AppData/Roaming/Claude")
+
+
+@pytest.mark.parametrize(
+    ("platform", "files"),
+    [
+        (
+            "win32",
+            [
+                "AppData/Roaming/Code/User/mcp.json",
+                "AppData/Roaming/Zed/settings.json",
+                "AppData/Roaming/Block/goose/config/config.yaml",
+                "AppData/Roaming/Claude/claude_desktop_config.json",
+            ],
+        ),
+        (
+            "darwin",
+            [
+                "Library/Application Support/Code/User/mcp.json",
+                ".config/zed/settings.json",
+                ".config/goose/config.yaml",
+                "Library/Application Support/Claude/claude_desktop_config.json",
+            ],
+        ),
+    ],
+)
+def test_other_systems_have_other_folders(home: "Home", platform: str, files: list[str]) -> None:
+    machine = Machine(home.home, platform, {})
+    asked = Asked(("vscode", "zed", "goose", "claude-desktop"), yes=True)
+    assert setup(asked, machine, home.project) == 0
+    assert sorted(home.files()) == sorted(files)
+    assert setup(replace(asked, remove=True), machine, home.project) == 0
+    assert home.files() == {}
 
 
 def test_help_tells_what_it_does() -> None:
