@@ -88,7 +88,7 @@ def search_page(library: Library, asked: Asked) -> str:
     modes = field("Mode", choice("mode", (it.value for it in SearchMode), asked.mode))
     form = (
         f"<form class='ask' role='search' action='./' method='get' data-search>{field('Search', question)}{modes}{kept}"
-        "<button>Search</button></form>\n<p id='count' class='count' role='status' aria-live='polite'></p>\n"
+        "<button>Search</button></form>\n<p id='count' class='unseen' role='status' aria-live='polite'></p>\n"
     )
     title = f"{asked.q} · CQM" if asked.q else f"CQM: {', '.join(library.roots)}"
     return frame(
@@ -249,7 +249,7 @@ def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
     )
     if not first and found.total() and len(found) < 2 and name != "folder":  # noqa: PLR2004 - nothing to choose
         return ""
-    return f"<nav aria-label='{title}'><h3>{title}</h3><ul>{first}{items}</ul></nav>" if first or items else ""
+    return f"<nav aria-label='{title}'><h2>{title}</h2><ul>{first}{items}</ul></nav>" if first or items else ""
 
 
 def _escaped(path: str) -> str:
