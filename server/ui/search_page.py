@@ -16,7 +16,7 @@ from cqm.server.ui.markup import choice, field, frame, notes, url
 
 FIRST = 10
 """Results shown at first; more are a link away."""
-_MOST = 50
+_MOST = 30
 """Results looked at: facets count among them."""
 _LINES = 12
 """Lines shown of a result."""
@@ -177,7 +177,8 @@ def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
     first = max(0, wanted - _LINES_ABOVE) if wanted >= _LINES - _LINES_ABOVE else 0
     shown = lines[first : first + _LINES]
     marks: dict[int, list[tuple[int, int]]] = {}
-    for number, start, end in hit.matches or highlights(hit, asked.q):
+    excerpt = replace(hit, text="\n".join(shown), start_line=hit.start_line + first)
+    for number, start, end in hit.matches or highlights(excerpt, asked.q):
         marks.setdefault(number, []).append((start, end))
     rest = len(lines) - len(shown)
     return code_table(hit.path, shown, hit.start_line + first, marks) + _left_out(rest, file)
