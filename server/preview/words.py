@@ -3,8 +3,10 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from pathlib import PurePosixPath
+from typing import Any
 
 from cqm.server.console import visible
 
@@ -49,9 +51,7 @@ def _is_short(text: str) -> bool:
 
 
 def _words(path: str, text: str) -> Iterator[Word]:
-    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped] # heavy, and only for pages
-
-    lexer = find_lexer_class_for_filename(visible(PurePosixPath(path).name))
+    lexer = _lexer(visible(PurePosixPath(path).name))
     if lexer is None:
         return
     found = lexer().get_tokens_unprocessed(text)
@@ -65,6 +65,15 @@ def _words(path: str, text: str) -> Iterator[Word]:
             yield words[0][0], done, kind
 
 
+@lru_cache(maxsize=512)
+def _lexer(name: str) -> Any:  # noqa: ANN401 - a class of Pygments, which has no types
+    """Find what reads a file of this name: Pygments tries the patterns of 500 languages."""
+    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped] # heavy, and only for pages
+
+    return find_lexer_class_for_filename(name)
+
+
+@lru_cache(maxsize=512)
 def _kind(token: str) -> str:
     """Map Pygments' name of a word, such as "Token.Literal.String.Double", to a CSS class."""
     return next((kind for prefix, kind in _KINDS.items() if token.startswith(prefix)), "")

@@ -91,7 +91,10 @@ class Gate:
 
     def _welcome(self) -> Response:
         """Send on to the pages, with the cookie. After a redirect from a link elsewhere, the browser held it back."""
-        page = f"<!doctype html><html lang='en'><title>CQM</title><p><a href='{self._folder}'>CQM</a></p></html>"
+        page = (
+            "<!doctype html><html lang='en'><title>CQM</title>"
+            f"<link rel='icon' href='{self._folder}static/icon.svg'><p><a href='{self._folder}'>CQM</a></p></html>"
+        )
         answer = HTMLResponse(page, headers={"Refresh": f"0; url={self._folder}"})
         answer.set_cookie(_COOKIE, self._session.decode(), path=self._folder, httponly=True, samesite="strict")
         return answer

@@ -52,7 +52,7 @@ def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS)
 
     def agent(request: Request) -> Response:
         only = request.query_params.get("only", "")
-        rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 50
+        rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 30
         return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))
 
     async def events(request: Request) -> Response:

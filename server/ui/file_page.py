@@ -1,16 +1,15 @@
 """A file as it is now: its lines with the chunks that the index cuts, its symbols, and who uses them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Chunk
-from cqm.index.model.errors import NotIndexedError
 from cqm.index.model.query import Definition, Query, SymbolUses
-from cqm.index.model.symbols import OutlineQuery, OutlineSymbol, Reading, ReadQuery
+from cqm.index.model.symbols import OutlineQuery, OutlineSymbol
 from cqm.server.page import safe
 from cqm.server.preview.choice import Choice
-from cqm.server.preview.preview import listed_document, preview
+from cqm.server.preview.preview import Preview, listed_document, preview, warned
 from cqm.server.ui.code import Row, code_table
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, listed, notes, url
@@ -18,8 +17,6 @@ from cqm.server.workspace.workspace import OpenIndex
 
 _LINES = 1_000
 """Lines of a page of a file."""
-_TOKENS = 40_000
-"""Most tokens of these; the rest is on the next page."""
 _TINTS = 6
 _DEEPEST = 4
 _MOST_USES = 200
@@ -27,6 +24,31 @@ _MOST_ISSUES = 5
 _LAST = 9_999_999
 """No file has more lines."""
 _MAP_HEIGHT = 14
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Lines of a file on a page.
+
+    Attributes:
+        path: as pages show it.
+        made: the file cut as the index cuts it, without its secrets.
+        lines: all of the file.
+        first, last: numbers of those on the page.
+        asked: number of the line asked for.
+    """
+
+    path: str
+    made: Preview
+    lines: Sequence[str]
+    first: int
+    last: int
+    asked: int
+
+    @property
+    def chunks(self) -> Sequence[Chunk]:
+        """All chunks of the file."""
+        return self.made.report.chunks
 
 
 def file_page(library: Library, given: Mapping[str, str]) -> str:
@@ -40,34 +62,26 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
         CqmError: the file is not in the index, or can't be read.
     """
     path, line = given.get("path", ""), number_of(given.get("line", ""), 1)
-    opened, relative, prefix = library.locate(path)
-    first = number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1
-    reading = opened.index.read(ReadQuery(f"{relative}:{first}-{first + _LINES - 1}", tokens=_TOKENS))
-    if not reading.path:
-        raise NotIndexedError(f"{path} is not in the index.", remedy="Search for it.")
-    shown = f"{prefix}{reading.path}"
-    chunks, problem = _chunks(library, opened, reading.path)
+    opened, relative, _ = library.locate(path)
+    document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
+    made = warned(preview(document, Choice(), opened.settings, library.workers), warnings)
+    lines = made.document.text.removesuffix("\n").split("\n")
+    first = min(number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1, len(lines))
+    part = _Part(path, made, lines, first, min(first + _LINES - 1, len(lines)), line)
     symbol = given.get("symbol", "")
-    uses = (
-        f"<section data-load='{url('uses', name=symbol, path=shown, part=1)}' aria-busy='true'></section>"
-        if symbol
-        else ""
-    )
+    uses = url("uses", name=symbol, path=path, part=1)
     body = [
-        f"<h1>{safe(shown)}</h1>",
-        _about(library, shown, reading, line, chunks),
-        notes([*reading.notes, *([problem] if problem else [])]),
-        "<div class='file'><div class='lines'>",
-        _chunk_map(chunks, reading.total_lines),
-        _source(shown, reading, line, chunks),
-        _pages(shown, reading),
-        "</div><aside class='beside'>",
-        uses,
-        _symbols(opened, shown, reading),
-        f"<section data-load='{url('mentions', path=shown)}'></section>",
+        f"<h1>{safe(path)}</h1>",
+        _about(library, part),
+        notes(made.report.warnings),
+        f"<div class='file'><div class='lines'>{_chunk_map(part)}{_source(part)}{_pages(part)}</div>",
+        "<aside class='beside'>",
+        f"<section data-load='{uses}' aria-busy='true'></section>" if symbol else "",
+        _symbols(opened, relative, part),
+        f"<section data-load='{url('mentions', path=path)}'></section>",
         "</aside></div>",
     ]
-    return frame(f"{shown} · CQM", "", body)
+    return frame(f"{path} · CQM", "", body)
 
 
 def uses_page(library: Library, given: Mapping[str, str]) -> str:
@@ -109,56 +123,46 @@ def number_of(text: str, otherwise: int) -> int:
     )
 
 
-def _chunks(library: Library, opened: OpenIndex, path: str) -> tuple[Sequence[Chunk], str]:
-    """Cut the file as the index does, or say why it can't be cut."""
-    try:
-        document, _ = listed_document(opened.index.root, path, opened.settings, library.workers)
-        return preview(document, Choice(), opened.settings, library.workers).report.chunks, ""
-    except CqmError as error:
-        return (), f"Its chunks cannot be shown: {error.message}"
-
-
-def _about(library: Library, path: str, reading: Reading, line: int, chunks: Sequence[Chunk]) -> str:
-    editor = library.editor_link(path, line)
-    facts = [reading.language, f"{reading.total_lines:,} lines", f"{len(chunks):,} chunks" if chunks else ""]
-    facts.append(f"{reading.redacted} secrets redacted" if reading.redacted else "")
+def _about(library: Library, part: _Part) -> str:
+    editor = library.editor_link(part.path, part.asked)
+    language = part.chunks[0].language if part.chunks else ""
+    facts = [language, f"{len(part.lines):,} lines", f"{len(part.chunks):,} chunks"]
     links = [
-        f"<a href='{url('preview', path=path)}'>Cut it in other ways</a>",
+        f"<a href='{url('preview', path=part.path)}'>Cut it in other ways</a>",
         f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else "",
     ]
     return f"<p class='about'>{safe(' · '.join(filter(None, facts)))} {' '.join(links)}</p>"
 
 
-def _chunk_map(chunks: Sequence[Chunk], total: int) -> str:
+def _chunk_map(part: _Part) -> str:
     """Draw the chunks along the file, as wide as they have lines."""
-    if not chunks or not total:
-        return ""
     rows = "".join(
         f"<rect class='t{it.index % _TINTS}' x='{it.start_line - 1}' y='0' width='{it.end_line - it.start_line + 1}' "
         f"height='{_MAP_HEIGHT}'><title>{it.index + 1} {safe(it.symbol)}: {it.tokens} tokens</title></rect>"
-        for it in chunks
+        for it in part.chunks
         if not it.children
     )
     return (
-        f"<svg class='map' role='img' aria-label='{len(chunks)} chunks along the file' "
-        f"viewBox='0 0 {total} {_MAP_HEIGHT}' preserveAspectRatio='none'>{rows}</svg>"
+        f"<svg class='map' role='img' aria-label='{len(part.chunks)} chunks along the file' "
+        f"viewBox='0 0 {len(part.lines)} {_MAP_HEIGHT}' preserveAspectRatio='none'>{rows}</svg>"
     )
 
 
-def _source(path: str, reading: Reading, line: int, chunks: Sequence[Chunk]) -> str:
-    by_line = {start: list(of_line) for start, of_line in groupby(chunks, key=lambda it: it.start_line)}
+def _source(part: _Part) -> str:
+    by_line = {start: list(of_line) for start, of_line in groupby(part.chunks, key=lambda it: it.start_line)}
     holders: dict[int, int] = {}
-    for it in chunks:
+    for it in part.chunks:
         if not it.children:
-            holders.update(dict.fromkeys(range(it.start_line, it.end_line + 1), it.index % _TINTS))
+            shown = range(max(it.start_line, part.first), min(it.end_line, part.last) + 1)
+            holders.update(dict.fromkeys(shown, it.index % _TINTS))
 
     def row(number: int) -> Row:
         edges = "".join(map(_edge, by_line.get(number, ())))
         shade = f"t{holders[number]}" if number in holders else ""
-        asked = " asked" if number == line else ""
-        return Row(edges, f"{shade}{asked}".strip(), url("file", path=path, line=number, at=f"L{number}"))
+        asked = " asked" if number == part.asked else ""
+        return Row(edges, f"{shade}{asked}".strip(), url("file", path=part.path, line=number, at=f"L{number}"))
 
-    return code_table(path, reading.text.split("\n"), reading.start_line, {}, row)
+    return code_table(part.path, part.lines[part.first - 1 : part.last], part.first, {}, row)
 
 
 def _edge(chunk: Chunk) -> str:
@@ -169,39 +173,33 @@ def _edge(chunk: Chunk) -> str:
     )
 
 
-def _pages(path: str, reading: Reading) -> str:
-    before = max(1, reading.start_line - _LINES)
+def _pages(part: _Part) -> str:
+    before, after = max(1, part.first - _LINES), part.last + 1
     links = [
-        f"<a href='{url('file', path=path, first=before)}'>Lines before</a>" if reading.start_line > 1 else "",
-        f"<a href='{url('file', path=path, first=reading.end_line + 1)}'>Lines after</a>"
-        if reading.end_line < reading.total_lines
-        else "",
+        f"<a href='{url('file', path=part.path, first=before)}'>Lines before</a>" if part.first > 1 else "",
+        f"<a href='{url('file', path=part.path, first=after)}'>Lines after</a>" if part.last < len(part.lines) else "",
     ]
     return f"<p class='pages'>{' '.join(filter(None, links))}</p>" if any(links) else ""
 
 
-def _symbols(opened: OpenIndex, path: str, reading: Reading) -> str:
-    outline = opened.index.outline(OutlineQuery(reading.path))
-    found = outline.files[0].symbols if outline.files else ()
-    items = "".join(_symbol(path, it, reading) for it in found)
-    rest = outline.total_symbols - len(found)
+def _symbols(opened: OpenIndex, relative: str, part: _Part) -> str:
+    outline = opened.index.outline(OutlineQuery(relative))
+    items = "".join(_symbol(part, it) for file in outline.files for it in file.symbols)
+    if not items:
+        return ""
+    rest = outline.total_symbols - sum(len(file.symbols) for file in outline.files)
     more = f"<p class='dim'>{rest:,} more</p>" if rest > 0 else ""
-    return (
-        f"<nav aria-labelledby='outline'><h2 id='outline'>Outline</h2><ul class='outline'>{items}</ul>{more}</nav>"
-        if items
-        else ""
-    )
+    return f"<nav aria-labelledby='outline'><h2 id='outline'>Outline</h2><ul class='outline'>{items}</ul>{more}</nav>"
 
 
-def _symbol(path: str, it: OutlineSymbol, reading: Reading) -> str:
-    is_here = reading.start_line <= it.line <= reading.end_line
-    place = f"#L{it.line}" if is_here else url("file", path=path, line=it.line, at=f"L{it.line}")
+def _symbol(part: _Part, it: OutlineSymbol) -> str:
+    is_here = part.first <= it.line <= part.last
+    place = f"#L{it.line}" if is_here else url("file", path=part.path, line=it.line, at=f"L{it.line}")
     last = it.symbol.rpartition(".")[2] if it.depth else it.symbol
-    uses = url("uses", name=it.symbol, path=path)
+    link = f"<a href='{place}' title='{safe(it.signature or it.symbol)}'>{safe(last)}</a>"
+    uses = url("uses", name=it.symbol, path=part.path)
     return (
-        f"<li class='d{min(it.depth, _DEEPEST)}'>"
-        f"<a href='{place}' title='{safe(it.signature or it.symbol)}'>{safe(last)}</a> "
-        f"<span class='dim'>{safe(it.kind)}</span> "
+        f"<li class='d{min(it.depth, _DEEPEST)}'>{link} <span class='dim'>{safe(it.kind)}</span> "
         f"<a class='uses' href='{uses}'>uses<span class='unseen'> of {safe(it.symbol)}</span></a></li>"
     )
 

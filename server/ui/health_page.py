@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import CqmError
 from cqm.index.files.scan import scan
+from cqm.index.model.freshness import judged
 from cqm.index.model.query import SkipReason
 from cqm.index.model.status import IndexState, IndexStatus
 from cqm.server.answers.status_text import freshness_text, pace_text, running_line, size_text
@@ -24,6 +25,7 @@ from cqm.server.workspace.workspace import OpenIndex
 
 _MOST_LISTED = 100
 _BAR = 160
+_MOST_BARS = 12
 _PAUSE_SECONDS, _CALM_SECONDS = 0.7, 3.0
 """Time between two looks while the index changes, and else."""
 _STREAM_SECONDS = 120.0
@@ -78,10 +80,11 @@ def tree(library: Library, given: Mapping[str, str]) -> str:
 def _card(library: Library, name: str) -> str:
     try:
         opened = library.opened(name)
-        status = opened.index.status()
+        backlog, status = opened.backlog(), opened.index.status()
     except CqmError as error:
         return f"<section class='card'><h2>{safe(name)}</h2>{notes([str(error)])}</section>"
-    updated = f"{freshness_text(status.freshness)}, updated {ago(status.updated_at, now=time.time())}"
+    freshness = judged(status.freshness, backlog.count, backlog.since)
+    updated = f"{freshness_text(freshness)}, updated {ago(status.updated_at, now=time.time())}"
     good = "" if status.state in _GOOD else " unsure"
     return (
         f"<section class='card'><h2>{safe(status.root)}</h2>"
@@ -154,13 +157,16 @@ def _memory(folder: Path) -> str:
 def _bars(title: str, counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
-    most = max(counts.values()) or 1
+    ordered = sorted(counts.items(), key=lambda it: -it[1])
+    most = ordered[0][1] or 1
     rows = "".join(
         f"<tr><th scope='row'>{safe(name)}</th><td><svg class='bar' width='{_BAR}' height='10' aria-hidden='true'>"
         f"<rect class='for' y='1' width='{max(count / most * _BAR, 1):.1f}' height='8' rx='2'/></svg></td>"
         f"<td class='n'>{count:,}</td></tr>"
-        for name, count in sorted(counts.items(), key=lambda it: -it[1])
+        for name, count in ordered[:_MOST_BARS]
     )
+    rest = sum(count for _, count in ordered[_MOST_BARS:])
+    rows += f"<tr><th scope='row' class='dim'>others</th><td></td><td class='n'>{rest:,}</td></tr>" if rest else ""
     return f"<h3>{title}</h3><div class='why'><table>{rows}</table></div>"
 
 

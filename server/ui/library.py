@@ -60,8 +60,10 @@ class Library:
         """Find the index of a shown path; return it with the path in it, and what stands before that on pages.
 
         Raises:
-            PathRefusedError: it belongs to no root.
+            PathRefusedError: it belongs to no root, or is no path.
         """
+        if "\0" in path:
+            raise PathRefusedError("path: expected no NUL character.")
         if len(self.roots) == 1:
             return self.opened(next(iter(self.roots))), path, ""
         for name in self.roots:

@@ -16,7 +16,7 @@ from cqm.server.ui.markup import choice, field, frame, notes, url
 
 FIRST = 10
 """Results shown at first; more are a link away."""
-_MOST = 50
+_MOST = 30
 """Results looked at: facets count among them."""
 _LINES = 12
 """Lines shown of a result."""
@@ -88,7 +88,7 @@ def search_page(library: Library, asked: Asked) -> str:
     modes = field("Mode", choice("mode", (it.value for it in SearchMode), asked.mode))
     form = (
         f"<form class='ask' role='search' action='./' method='get' data-search>{field('Search', question)}{modes}{kept}"
-        "<button>Search</button></form>\n<p id='count' class='count' role='status' aria-live='polite'></p>\n"
+        "<button>Search</button></form>\n<p id='count' class='unseen' role='status' aria-live='polite'></p>\n"
     )
     title = f"{asked.q} · CQM" if asked.q else f"CQM: {', '.join(library.roots)}"
     return frame(
@@ -177,7 +177,8 @@ def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
     first = max(0, wanted - _LINES_ABOVE) if wanted >= _LINES - _LINES_ABOVE else 0
     shown = lines[first : first + _LINES]
     marks: dict[int, list[tuple[int, int]]] = {}
-    for number, start, end in hit.matches or highlights(hit, asked.q):
+    excerpt = replace(hit, text="\n".join(shown), start_line=hit.start_line + first)
+    for number, start, end in hit.matches or highlights(excerpt, asked.q):
         marks.setdefault(number, []).append((start, end))
     rest = len(lines) - len(shown)
     return code_table(hit.path, shown, hit.start_line + first, marks) + _left_out(rest, file)
@@ -249,7 +250,7 @@ def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
     )
     if not first and found.total() and len(found) < 2 and name != "folder":  # noqa: PLR2004 - nothing to choose
         return ""
-    return f"<nav aria-label='{title}'><h3>{title}</h3><ul>{first}{items}</ul></nav>" if first or items else ""
+    return f"<nav aria-label='{title}'><h2>{title}</h2><ul>{first}{items}</ul></nav>" if first or items else ""
 
 
 def _escaped(path: str) -> str:

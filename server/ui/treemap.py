@@ -13,8 +13,8 @@ MOST_CELLS = 70
 _TINTS = 6
 _LEAST_WIDTH, _LEAST_HEIGHT = 56.0, 18.0
 """Of a rectangle with its name in it."""
-_CHARACTER = 7.2
-"""Width of a character of a name, about."""
+_CHARACTER, _PADDING = 7.4, 12.0
+"""Width of a character of a name, about, and the room beside a name."""
 
 
 class Sized(NamedTuple):
@@ -140,10 +140,19 @@ def _rectangle(cell: _Cell, names: Sequence[str]) -> str:
     shade = f"t{names.index(language)}" if language in names else "other"
     label = ""
     if cell.width >= _LEAST_WIDTH and cell.height >= _LEAST_HEIGHT:
-        name = node.path[-int(cell.width / _CHARACTER) :]
+        name = _short(node.path, int((cell.width - _PADDING) / _CHARACTER))
         label = f"<text x='{cell.x + 5:.1f}' y='{cell.y + 14:.1f}'>{safe(name)}</text>"
     return (
         f"<rect class='{shade}' x='{cell.x:.1f}' y='{cell.y:.1f}' width='{max(cell.width - 1.5, 0.5):.1f}' "
         f"height='{max(cell.height - 1.5, 0.5):.1f}' rx='3'>"
         f"<title>{safe(node.path or '/')}: {node.size:,} bytes, mostly {safe(language)}</title></rect>{label}"
     )
+
+
+def _short(path: str, room: int) -> str:
+    """Cut a path to as many characters: its last folders tell most."""
+    if len(path) <= room:
+        return path
+    parts = path.split("/")
+    kept = next((tail for at in range(1, len(parts)) if len(tail := "/".join(parts[at:])) < room), parts[-1])
+    return f"…{kept}" if len(kept) < room else f"{kept[: room - 1]}…"

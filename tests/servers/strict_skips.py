@@ -14,6 +14,7 @@ LISTED = {
         "Root passes every permission check. A run by an ordinary user covers these tests."
     ),
     r"a file system cannot be mounted without privileges here": "Some containers allow no user namespaces.",
+    r"no browser here: .*": "Neither a Chromium nor its driver are in the lock file: 200 MB for a few tests.",
     r"QDRANT_URL names no server.*": "No package index has Qdrant's server; the double runs in its place.",
     r"CQM_TEST_\w+ is not set; .*": "`tests/servers/start` prints which server it left out, and why.",
 }

@@ -36,7 +36,7 @@ function tellCount(results) {
 
 function searchAsYouType(form) {
   const results = byId("results");
-  const ask = lateOnly(40, (text) => {
+  const ask = lateOnly(25, (text) => {
     results.innerHTML = text;
     results.removeAttribute("aria-busy");
     tellCount(results);

@@ -1,0 +1,189 @@
+"""The pages show what the index knows, and files only as the index reads them."""
+
+import re
+from pathlib import Path
+
+import anyio
+import pytest
+from hostile_pages import HOSTILE_NAME, SECRET, entered, opened_library
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from cqm.server.ui.health_page import health_events
+from cqm.server.ui.library import Library
+from cqm.server.ui.treemap import MOST_CELLS, Sized, treemap
+
+RECTANGLE = re.compile(r"<rect class='\w+' x='([\d.]+)' y='([\d.]+)' width='([\d.]+)' height='([\d.]+)' rx='3'>")
+
+
+def shown(browser: TestClient, page: str, **given: object) -> str:
+    # Parameters would replace those of a link.
+    answer = browser.get(page, params={name: str(value) for name, value in given.items()} or None)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+@pytest.mark.processes
+def test_a_result_has_its_lines_the_matched_words_and_the_parts_of_its_score(browser: TestClient) -> None:
+    page = shown(browser, "results", q="limit retries")
+    first = page.partition("<article")[2].partition("</article>")[0]
+    assert "path=src%2Fnet%2Flimits.py&amp;line=6#L6" in first
+    assert "<mark><i class='f'>limit_retries</i></mark>" in first
+    assert ">6</td>" in first
+    assert re.search(r"<th scope='row'>terms</th><td><svg .*?<rect class='for'.*?>\+\d", first)
+
+
+@pytest.mark.processes
+def test_a_facet_narrows_the_results_and_is_left_again(browser: TestClient) -> None:
+    everything = shown(browser, "results", q="retries")
+    assert "guide.md" in everything
+    link = re.search(r"href='(\./\?[^']*language=python[^']*)'", everything)
+    assert link
+    narrowed = shown(browser, link[1].replace("&amp;", "&"))
+    assert "limits.py" in narrowed
+    assert "guide.md" not in narrowed
+    assert "aria-current='true' href='./?q=retries'>python" in narrowed
+    below = shown(browser, "results", q="retries", folder="src/net")
+    assert "limits.py" in below
+    assert "attack.py" not in below
+
+
+@pytest.mark.processes
+def test_an_answer_is_copied_as_an_agent_sees_it(browser: TestClient) -> None:
+    copied = browser.get("agent", params={"q": "limit retries"})
+    assert copied.headers["content-type"].startswith("text/plain")
+    assert re.match(r"\d+ results? for \"limit retries\" \(lexical\)", copied.text)
+    assert "def limit_retries(attempts):" in copied.text
+    alone = shown(browser, "agent", q="limit retries", only=0)
+    assert alone.startswith('1 result for "limit retries"')
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("editor", "link"),
+    [("cursor", "cursor://file{path}:6"), ("idea", "idea://open?file={path}&amp;line=6"), ("none", "")],
+)
+def test_a_result_opens_in_the_editor_of_the_option(tree: Path, tmp_path: Path, editor: str, link: str) -> None:
+    with opened_library([tree / "src" / "net"], tmp_path, **{"ui.editor": editor}) as library:
+        page = shown(entered(library), "results", q="limit_retries")
+    assert link.format(path=(tree / "src" / "net" / "limits.py").as_posix()) in page
+    assert ("Open in the editor" in page) == bool(link)
+
+
+@pytest.mark.processes
+def test_a_file_is_shown_with_its_chunks_its_symbols_and_without_its_secrets(browser: TestClient) -> None:
+    page = shown(browser, "file", path="src/net/limits.py", line=6)
+    assert "<tr id='L6' class='t" in page
+    assert "<b>limit_retries</b> function" in page
+    assert "<a href='#L13'" in page
+    assert SECRET not in page
+    assert "secrets redacted: 1" in page
+    uses = shown(browser, "uses", name="limit_retries", path="src/net/limits.py")
+    assert "src/net/limits.py:17</a>" in uses
+    assert "7.json" in shown(browser, "mentions", path="src/net/limits.py")
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "path", ["../outside.py", "link.py", "/etc/passwd", "picture.bin", "src", "", "none.py", "a\0b"]
+)
+@pytest.mark.parametrize("page", ["file", "cut"])
+def test_what_is_not_in_the_index_is_not_shown(browser: TestClient, page: str, path: str) -> None:
+    answer = browser.get(page, params={"path": path})
+    assert answer.status_code in {400, 404}
+    assert "not yours" not in answer.text
+    assert "root:" not in answer.text
+
+
+@pytest.mark.processes
+def test_a_slider_changes_the_chunks_of_its_strategy_only(browser: TestClient) -> None:
+    def chunks(**given: object) -> list[str]:
+        page = shown(browser, "cut", path="src/net/limits.py", auto="on", fixed="on", **given)
+        return re.findall(r"<b>(\d+)</b><span>chunks", page)
+
+    few, many = chunks(auto_tokens=2048), chunks(auto_tokens=64)
+    assert int(few[0]) < int(many[0])
+    assert few[1] == many[1]
+    # A size that no slider has counts as the nearest one.
+    assert chunks(auto_tokens=1) == many
+    assert SECRET not in shown(browser, "cut", path="src/net/limits.py")
+
+
+@pytest.mark.processes
+def test_health_tells_counts_and_what_is_left_out_by_reason(browser: TestClient) -> None:
+    page = shown(browser, "health")
+    assert "<span class='sure'>complete</span>" in page
+    assert "picture.bin: binary" in page
+    assert "src/net/limits.py:3:" in page
+    assert SECRET not in page
+    assert "python" in shown(browser, "treemap")
+
+
+@pytest.mark.processes
+def test_health_is_told_again_when_the_index_changes(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    (root / "one.py").write_text("def one():\n    return 1\n")
+
+    async def told(library: Library) -> list[str]:
+        async def is_gone() -> bool:
+            return False
+
+        events, found = health_events(library, is_gone), []
+        async for event in events:
+            if event.startswith("data: "):
+                found.append(event)
+                if len(found) == 1:
+                    (root / "two.py").write_text("def two():\n    return 2\n")
+                    await anyio.to_thread.run_sync(library.opened("tree").index.update)
+                else:
+                    break
+        return found
+
+    with opened_library([root], tmp_path / "home") as library:
+        before, after = anyio.run(told, library)
+    assert "1 indexed" in before
+    assert "2 indexed" in after
+    assert before.endswith("\n\n")
+    assert before.count("\n") == 2
+
+
+@pytest.mark.processes
+def test_paths_of_several_roots_begin_with_the_name_of_theirs(tree: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "again.py").write_text("def try_again(retries):\n    return retries\n")
+    with opened_library([tree, other], tmp_path / "home") as library:
+        browser = entered(library)
+        page = shown(browser, "results", q="retries")
+        assert "path=tree%2Fsrc%2Fnet%2Flimits.py" in page
+        assert "root=other" in page
+        alone = shown(browser, "results", q="retries", root="other")
+        assert "again.py" in alone
+        assert "limits.py" not in alone
+        assert "try_again" in shown(browser, "file", path="other/again.py")
+        assert browser.get("file", params={"path": "elsewhere/again.py"}).status_code == 404
+
+
+@pytest.mark.processes
+def test_a_hostile_name_leads_to_its_file(browser: TestClient) -> None:
+    link = re.search(r"href='(file\?[^']*img[^']*)'", shown(browser, "results", q="retries are limited by"))
+    assert link
+    assert HOSTILE_NAME.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace(
+        '"', "&quot;"
+    ) in shown(browser, link[1].replace("&amp;", "&").replace("&#x27;", "'"))
+
+
+@given(sizes=st.lists(st.integers(1, 10**9), min_size=1, max_size=200))
+def test_a_treemap_has_few_rectangles_within_its_bounds(sizes: list[int]) -> None:
+    files = [Sized(f"folder{at % 7}/file{at}.py", size, "python") for at, size in enumerate(sizes)]
+    found = [tuple(map(float, it)) for it in RECTANGLE.findall(treemap(files))]
+    assert 1 <= len(found) <= MOST_CELLS
+    assert all(x >= 0 and y >= 0 and x + width <= 1000.6 and y + height <= 420.6 for x, y, width, height in found)
+
+
+def test_a_rectangle_of_a_treemap_is_as_large_as_its_file() -> None:
+    drawn = treemap([Sized("a.py", 3_000, "python"), Sized("b.go", 1_000, "go")])
+    (_, _, *large), (_, _, *small) = (tuple(map(float, it)) for it in RECTANGLE.findall(drawn))
+    assert (large[0] + 1.5) * (large[1] + 1.5) == pytest.approx(3 * (small[0] + 1.5) * (small[1] + 1.5), rel=0.01)
