@@ -4,7 +4,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES, Mark, Place, outline
-from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING
+from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING, first_named
 from cqm.chunkers.model import Definition
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
         return False
     if place + 1 < len(hits.starts) and hits.starts[place + 1] < end:
         return True
-    child = node.named_child(0)
+    child = first_named(node)
     return child is not None and hits.starts[place] >= child.start_byte
 
 

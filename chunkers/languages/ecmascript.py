@@ -17,6 +17,7 @@ from cqm.chunkers.languages.model import (
     Rule,
     Unread,
     containers,
+    first_named,
     groups,
     role,
     symbols,
@@ -183,13 +184,13 @@ def _bound(declarator: "Node", value: "Node | None", source: bytes) -> Found | N
 
 
 def _statement(node: "Node", source: bytes) -> Found | None:
-    inner = node.named_child(0)
+    inner = first_named(node)
     while inner is not None:
         form = inner.type
         if form not in _OPERATORS:
             rule = _EXPRESSIONS.get(form)
             return rule(inner, source) if rule else None
-        inner = inner.named_child(0)
+        inner = first_named(inner)
     return None
 
 
@@ -272,7 +273,7 @@ def _holds_function(node: "Node", source: bytes) -> bool:
 def _functions(callee: "Node | None") -> list["Node"]:
     # An immediately invoked function: "(function () { ... })()" or "(() => { ... }).call(this)".
     if callee is not None and callee.type == "member_expression":
-        callee = callee.named_child(0)
+        callee = first_named(callee)
     return callee.named_children if callee is not None and callee.type == "parenthesized_expression" else []
 
 

@@ -247,6 +247,11 @@ def text_of(node: "Node | None", source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace") if node else ""
 
 
+def first_named(node: "Node") -> "Node | None":
+    """Return the first named child of a node; None without any, where `named_child(0)` raises IndexError."""
+    return node.named_child(0) if node.named_child_count else None
+
+
 def child_of_type(node: "Node | None", *types: str) -> "Node | None":
     """Find the first named child of one of the types."""
     if node is None:
