@@ -42,10 +42,14 @@ _LOADING = (b"require(", b"import(", b"await import(")
 _MODULES = frozenset({"internal_module", "module"})
 _OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
-_LOCAL = re.compile(
-    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|(?:interface|type|enum)[ \t]+[\w$]|"
-    rb"(?:const|let|var)[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
+_VALUE = (
+    rb"[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
     rb"(?:function\b|class\b|[\w$]+[ \t]*=>|\([^;\n]{0,200}=>|\((?:\{|[^()\n]{0,99})\r?\n|<|use[A-Z])"
+)
+# Patterns whose branches all begin with a letter match three times as fast as those with a group of words.
+_LOCAL = re.compile(
+    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|interface[ \t]+[\w$]|type[ \t]+[\w$]|enum[ \t]+[\w$]"
+    rb"|const%s|let%s|var%s" % (_VALUE, _VALUE, _VALUE)
 )
 
 # Functions which return one of their arguments, a function, not always the last one.

@@ -38,6 +38,8 @@ class Found(NamedTuple):
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
         opening: a node before it which begins the symbol, such as a signature beside its body.
+        within: rules for what is in its bodies and in groups there; they come before the language's. A rule never asks
+            for `Node.parent`: that takes the depth of the tree, and rules see every node of a broken text.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Found(NamedTuple):
     bodies: tuple["Node", ...] = ()
     local: bool = False
     opening: "Node | None" = None
+    within: "Mapping[str, Rule] | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
@@ -201,7 +204,8 @@ class Language:
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
         unread: divides a program with errors; None if only its lines tell.
-        by_lines: finds declarations in what the grammar can't read; None for none.
+        by_lines: finds declarations in what the grammar can't read, or where it is missing; None for none.
+        is_guessed: whether rules for any grammar guess its symbols.
     """
 
     name: str
@@ -221,6 +225,7 @@ class Language:
     extra: str = ""
     unread: Unread | None = None
     by_lines: LinePatterns | None = None
+    is_guessed: bool = False
 
 
 _INK = re.compile(rb"[^\s]")

@@ -70,7 +70,11 @@ C_LINES = LinePatterns(
         ("test", _pattern(r"(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*(?P<name>\w+\s*,\s*\w+)\s*\)")),
         (
             "function",
-            _pattern(_NO_CALL + r"(?:[\w:<>,*&~\[\]]|\s(?!\())+?[\s*&](?P<name>(?:\w+::)*~?\w+)\s*\((?=[^;]*$)"),
+            _pattern(
+                _NO_CALL
+                + r"(?:[\w:<>,*&~\[\]]|\s(?!\())+?[\s*&](?P<name>(?!(?<=[,<] )[A-Z][A-Z0-9_]+\()(?:\w+::)*~?\w+)"
+                + r"\s*\((?=[^;]*$)"
+            ),
         ),
         ("function", _pattern(r"(?P<name>(?:\w+::)+~?\w+)\s*\((?=[^;]*$)")),
         # Its type stands in the line above, or it is a constructor: "run(1)" alone is a call.

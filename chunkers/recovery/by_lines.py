@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.languages.model import LinePatterns
 
-HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module"})
+HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module", "feature"})
 """Kinds whose members are declared too; declarations inside others are local."""
 
 _LONGEST = 300

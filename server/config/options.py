@@ -25,6 +25,7 @@ from cqm.server.config.sections import (
     LateSection,
     SearchSection,
     ServerSection,
+    UiSection,
     WatchSection,
 )
 from cqm.server.config.sources import Name
@@ -60,6 +61,7 @@ class Options(Section):
     search: SearchSection = SearchSection()
     server: ServerSection = ServerSection()
     watch: WatchSection = WatchSection()
+    ui: UiSection = UiSection()
     groups: dict[BlockName, tuple[Folder, ...]] = Field(
         default_factory=dict,
         description="Folders to search together, under a name of your own: `cqm search --group work`.",

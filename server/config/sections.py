@@ -105,3 +105,14 @@ class WatchSection:
         "events of the system, poll to compare again and again, auto: events, and both on network file systems.",
         choices=("auto", "events", "poll"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UiSection:
+    """The page in the browser."""
+
+    editor: str = option(
+        "vscode",
+        "The editor that a result is opened in, by an address that it registers.",
+        choices=("vscode", "cursor", "windsurf", "zed", "idea", "none"),
+    )

@@ -99,6 +99,7 @@ _REASONS: Mapping[Name, str] = {
     ("server", "roots"): "it decides which folders are open to clients",
     ("server", "http"): "it opens a port of this machine",
     ("server",): "it holds for all projects that are served",
+    ("ui",): "it decides which program of yours a link opens",
     ("secrets",): "it could have your secrets stored, sent and shown",
     ("groups",): "it decides which of your folders are searched",
     ("trusted_projects",): "no project can trust itself",

@@ -41,12 +41,8 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
     """
-    import uvicorn
-
-    from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
-
     host, port = _host_and_port(address)
-    with _listen(host, port) as listener:
+    with listening(host, port) as listener:
         ip, bound = listener.getsockname()[:2]
         local = ipaddress.ip_address(ip).is_loopback
         access = access_of(os.environ, address, is_local=local)
@@ -59,20 +55,34 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
             max_sessions=MOST_SESSIONS,
         )
         say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
-        config = uvicorn.Config(
-            _guarded(app, access.token) if access.token else app,
-            http=BoundedConnection,
-            ws="none",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=_SECONDS_TO_FINISH,
-        )
-        for name in _CHATTY_LOGGERS:
-            logging.getLogger(name).setLevel(logging.ERROR)
-        # uvicorn raises the signal again after a clean end, for the handler before its own.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        anyio.run(uvicorn.Server(config).serve, [listener])
+        run_until_told(_guarded(app, access.token) if access.token else app, listener)
+
+
+def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
+    """Answer requests until SIGINT or SIGTERM, with bounds on connections.
+
+    Parameters:
+        app: answers them.
+        listener: takes the connections.
+    """
+    import uvicorn
+
+    from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
+
+    config = uvicorn.Config(
+        app,
+        http=BoundedConnection,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+    )
+    for name in _CHATTY_LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    # uvicorn raises the signal again after a clean end, for the handler before its own.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    anyio.run(uvicorn.Server(config).serve, [listener])
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
@@ -82,7 +92,12 @@ def _host_and_port(address: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """Open a socket that takes connections; port 0 takes a free one.
+
+    Raises:
+        ServeError: the address is in use or not of this machine.
+    """
     try:
         family, _, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(target[:2], family=family)

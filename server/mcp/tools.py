@@ -19,8 +19,6 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.index.files.listed import listed_file
-from cqm.index.files.scan import read_bytes
 from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
@@ -53,7 +51,7 @@ from cqm.server.mcp.replies import (
 )
 from cqm.server.mcp.scope import Place, Served, split_place
 from cqm.server.preview.choice import Choice
-from cqm.server.preview.preview import Preview, preview, preview_file
+from cqm.server.preview.preview import Preview, listed_document, preview, warned
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
@@ -386,15 +384,11 @@ async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, 
 
 
 def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
-    """Cut a file, if indexing would read it: a file skipped as a secret must not be shown either."""
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
         raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
-    listed_file(root, relative, settings.scan_options())
-    read = read_bytes(root, relative, settings.scan_options())
-    if read.skip:
-        raise PathRefusedError(f"{relative} is not indexed: {read.skip.value}.")
-    return preview_file(relative, read.data, choice, settings, workers)
+    document, warnings = listed_document(root, relative, settings, workers)
+    return warned(preview(document, choice, settings, workers), warnings)
 
 
 def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
+from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
@@ -89,6 +90,7 @@ class RemoteIndex:
         adopts: bool = False,
         noted: Noted = lambda _: None,
         build: Build | None = None,
+        remembered: bool = True,
     ) -> Self:
         """Connect to the owner of the index of a folder or file; start one if there is none.
 
@@ -101,6 +103,7 @@ class RemoteIndex:
             adopts: whether these options hold from now on, for all clients.
             noted: called when the index is open with other options; from any thread calling a method.
             build: build this client reports; by default the real one.
+            remembered: whether the owner keeps the last questions asked here, for people to look at.
 
         Raises:
             ScanError: the root doesn't exist.
@@ -119,6 +122,7 @@ class RemoteIndex:
             service_variables(options, process_variables()),
             idle_seconds,
             adopts,
+            remembered=remembered,
         )
         index = cls(root, options, folder, greeting, noted)
         index._idle.append(index._connected())
@@ -248,6 +252,11 @@ class RemoteIndex:
         """List the files with redacted secrets; see `Index.secrets`."""
         files: tuple[RedactedFile, ...] = self._call("secrets")
         return files
+
+    def asked(self) -> tuple[AskedQuestion, ...]:
+        """List the last questions of all clients to the owner, the last one first."""
+        asked: tuple[AskedQuestion, ...] = self._call("asked")
+        return asked
 
     def estimate(self) -> Estimate:
         """Estimate the requests to models by an update of the whole tree; see `Index.estimate`."""

@@ -1,6 +1,7 @@
 """One connection of an owner, from the greeting to the end: it answers one request after the other."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from threading import Thread
@@ -127,7 +128,10 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
         if method == "follow":
             _follow(wire, tenancy, **arguments)
             return
+        began = time.time()
         result, options = _result(wire, tenancy, method, arguments)
+        if greeting.remembered:
+            tenancy.questions.add(str(greeting.client), method, arguments, result, began)
     except (LeavingError, ConnectionError, SharingError):
         raise
     except Exception as error:  # noqa: BLE001 - the client's to raise
@@ -160,7 +164,9 @@ def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, A
     """Answer a call; return its result, and the options in force."""
     if not METHODS[method].is_run:
         with tenancy.call(method) as opened:
-            return getattr(opened.index, method)(**arguments), opened.index.options
+            # Questions outlive the index that was asked: another client's options open another one.
+            asked = tenancy.questions.all if method == "asked" else getattr(opened.index, method)
+            return asked(**arguments), opened.index.options
     caller = _Caller(wire)
     while True:
         with tenancy.call(method) as opened:

@@ -17,6 +17,7 @@ from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model import errors as indexing_errors
+from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
@@ -93,6 +94,7 @@ class Greeting:
         idle_seconds: time the owner waits for another client after the last one left.
         adopts: whether its options hold even for connected clients with other ones.
         token: proves access to the owner's address file; empty on a unix socket.
+        remembered: whether the owner keeps the client's last questions for people to look at.
     """
 
     build: Build
@@ -103,6 +105,7 @@ class Greeting:
     idle_seconds: float = 60.0
     adopts: bool = False
     token: str = field(default="", repr=False)
+    remembered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,7 @@ METHODS: Mapping[str, Method] = {
     "wait": Method(bool, {"seconds": float}),
     "retry_models": Method(None, is_brief=True),
     "warm": Method(None, is_brief=True),
+    "asked": Method(tuple[AskedQuestion, ...], is_brief=True),
 }
 """Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`."""
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from cqm.index.disk.locations import index_folder
+from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
@@ -93,6 +94,9 @@ class OpenedIndex(Protocol):
     def secrets(self) -> tuple[RedactedFile, ...]:
         """List the files with redacted secrets."""
 
+    def asked(self) -> tuple[AskedQuestion, ...]:
+        """List the last questions of all who use it, the last one first."""
+
     def estimate(self) -> Estimate:
         """Estimate an update's requests to models."""
 
@@ -103,7 +107,12 @@ def _say(notice: str) -> None:
 
 
 def open_index(
-    root: Path, settings: Settings, *, adopts: bool = False, noted: Callable[[str], None] = _say
+    root: Path,
+    settings: Settings,
+    *,
+    adopts: bool = False,
+    noted: Callable[[str], None] = _say,
+    remembered: bool = True,
 ) -> OpenedIndex:
     """Open the index of a folder or file, or create an empty one; nothing is indexed yet.
 
@@ -115,6 +124,7 @@ def open_index(
         settings: of it.
         adopts: whether these settings replace those of connected clients.
         noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
+        remembered: whether the owner keeps the last questions asked here, for people to look at.
 
     Raises:
         CqmError: see `FollowedIndex.open` and `RemoteIndex.open`.
@@ -124,7 +134,9 @@ def open_index(
         from cqm.server.owner.client import RemoteIndex
 
         idle_seconds = settings.index.idle_seconds
-        return RemoteIndex.open(root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted)
+        return RemoteIndex.open(
+            root, options, idle_seconds=idle_seconds, adopts=adopts, noted=noted, remembered=remembered
+        )
     from cqm.index.workers.forking import source_for_first_index
 
     source = source_for_first_index(index_folder(root, options), root)

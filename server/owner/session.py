@@ -15,6 +15,7 @@ from cqm.server.owner.messages import METHODS, Build, Client, Greeting
 from cqm.server.owner.options_diff import names, notice
 from cqm.server.owner.shared_runs import Opened
 from cqm.server.watching.followed_index import FollowedIndex
+from cqm.server.watching.questions import Questions
 
 _GRACE_SECONDS = 1.0
 """Longest wait of a client with other options for leaving clients."""
@@ -58,6 +59,7 @@ class Tenancy:
         """Of the services of the open index, which reads them with each new connection."""
         self._is_leaving = self._is_ended = False
         self.followers = Followers()
+        self.questions = Questions()
         self.idle_seconds = 60.0
 
     @property

@@ -25,20 +25,20 @@ def preview_page(previews: Sequence[Preview]) -> str:
     document = previews[0].document
     head = f"<meta charset='utf-8'>\n<meta name='viewport' content='width=device-width'>\n<style>{STYLE}</style>"
     wide = " class='wide'" if len(previews) > 1 else ""
-    body = "\n".join(
-        [
-            f"<h1>{safe(document.path)}</h1>",
-            f"<p class='lead dim'>{_lead(previews[0])}</p>",
-            f"<div class='cards'>{''.join(_card(*it) for it in enumerate(previews))}</div>",
-            *_warnings(previews),
-            _source(previews),
-        ]
-    )
+    body = "\n".join([f"<h1>{safe(document.path)}</h1>", *preview_parts(previews)])
     title = f"<title>Chunks of {safe(document.path)}</title>"
     return (
         f"<!doctype html>\n<html lang='en'>\n{head}\n{title}\n"
         f"<main{wide} style='--columns:{len(previews)}'>\n{body}\n</main>\n</html>\n"
     )
+
+
+def preview_parts(previews: Sequence[Preview]) -> Iterator[str]:
+    """Write the parts of the page below its title; see `preview_page`."""
+    yield f"<p class='lead dim'>{_lead(previews[0])}</p>"
+    yield f"<div class='cards'>{''.join(_card(*it) for it in enumerate(previews))}</div>"
+    yield from _warnings(previews)
+    yield _source(previews)
 
 
 def _lead(made: Preview) -> str:

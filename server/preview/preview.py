@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 from cqm.chunkers.model import Chunk, ChunkReport, Document
 from cqm.chunkers.strategies.table import BY_NAME, Options
 from cqm.chunkers.tokens import count_exact
+from cqm.index.files.listed import listed_file
+from cqm.index.files.scan import read_bytes
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
+from cqm.server.errors import PathRefusedError
 from cqm.server.preview.choice import Choice, options_in_force, source_of
 from cqm.server.preview.work import cut_in_worker, read_in_worker
 
@@ -61,6 +65,28 @@ def read_document(name: str, data: bytes, workers: Workers) -> tuple[Document, t
     return Document(name, text), warnings
 
 
+def listed_document(root: Path, path: str, settings: Settings, workers: Workers) -> tuple[Document, tuple[str, ...]]:
+    """Read a file as a document, if indexing would read it: a file skipped as a secret must not be shown either.
+
+    Parameters:
+        root: the real path of an indexed folder or file.
+        path: relative to it; the name of a file that is the root itself.
+        settings: of the root.
+        workers: one of them reads it.
+
+    Raises:
+        NotIndexedError: it does not exist, is a folder, or is left out.
+        PathRefusedError: its content is a reason to leave it out.
+        UndecodableError, WorkerError: see `read_document`.
+    """
+    options = settings.scan_options()
+    listed_file(root, path, options)
+    read = read_bytes(root, path, options)
+    if read.skip:
+        raise PathRefusedError(f"{path} is not indexed: {read.skip.value}.")
+    return read_document(path, read.data, workers)
+
+
 def preview(document: Document, choice: Choice, settings: Settings, workers: Workers, *, model: str = "") -> Preview:
     """Cut a document into chunks.
 
@@ -82,12 +108,6 @@ def preview(document: Document, choice: Choice, settings: Settings, workers: Wor
     exact = tuple(count_exact(it.text, model) for it in report.chunks) if model else ()
     plain = _plain(in_force.options) | source_of(choice, settings) | _tokenizer(choice)
     return Preview(document, choice, plain, report, model, exact)
-
-
-def preview_file(name: str, data: bytes, choice: Choice, settings: Settings, workers: Workers) -> Preview:
-    """Read and cut a file; see `read_document` and `preview`, also for their errors."""
-    document, warnings = read_document(name, data, workers)
-    return warned(preview(document, choice, settings, workers), warnings)
 
 
 def warned(made: Preview, warnings: tuple[str, ...]) -> Preview:

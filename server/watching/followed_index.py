@@ -6,6 +6,7 @@ from threading import Lock
 
 from cqm.index.engine import Index
 from cqm.index.files.listing import folders
+from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.remote.variables import Variables
@@ -106,6 +107,10 @@ class FollowedIndex(Index):
         summary = super().update(paths, anew=anew, report=report, cancelled=cancelled)
         improver = self._improver
         return improver.after(summary) if improver else summary
+
+    def asked(self) -> tuple[AskedQuestion, ...]:
+        """List the last questions of others: none, since no other process can ask an index held alone."""
+        return ()
 
     def close(self) -> None:
         """Stop following, and close the index; see `Index.close`."""

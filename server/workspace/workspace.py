@@ -118,10 +118,12 @@ class Workspace:
 
     Parameters:
         settings: those outside of any project; each root adds its own cqm.yml.
+        remembered: whether owners keep the questions asked here for people to look at.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, remembered: bool = True) -> None:
         self._settings = settings
+        self._remembered = remembered
         self._open: dict[Path, OpenIndex] = {}
         self._notices: dict[Path, str] = {}
         self._lock = Lock()
@@ -157,7 +159,9 @@ class Workspace:
         with self._lock:
             if root not in self._open:
                 settings = self._settings.for_root(root)
-                self._open[root] = OpenIndex(open_index(root, settings, noted=partial(self._note, root)), settings)
+                noted = partial(self._note, root)
+                index = open_index(root, settings, noted=noted, remembered=self._remembered)
+                self._open[root] = OpenIndex(index, settings)
             return self._open[root]
 
     def notice(self, root: Path) -> str:

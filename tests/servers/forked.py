@@ -9,6 +9,7 @@ own, as when a shell starts it; only what Python itself reads from variables at 
 import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +39,9 @@ class Forks:
     """A process that runs commands in forks of itself, one after another."""
 
     def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
         self._asked, theirs = socket.socketpair()
         command = [sys.executable, __file__, str(theirs.fileno())]
         nothing = subprocess.DEVNULL
@@ -45,7 +49,12 @@ class Forks:
         alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         with theirs:
             self._parent = subprocess.Popen(
-                command, env=alone, stdin=nothing, stdout=nothing, pass_fds=[theirs.fileno()]
+                command,
+                env=alone,
+                stdin=nothing,
+                stdout=nothing,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
             )
 
     def run(
@@ -71,7 +80,14 @@ class Forks:
                 file.seek(0)
             self._asked.settimeout(seconds)
             socket.send_fds(self._asked, [b"?"], [file.fileno() for file in (asked, *streams)])
-            said = self._asked.recv(4)
+            try:
+                said = self._asked.recv(4)
+            except TimeoutError:
+                # What this command says when it ends would be taken for the outcome of the next one.
+                os.killpg(self._parent.pid, signal.SIGKILL)
+                self.close()
+                self._start()
+                raise
             assert said, "the process that forks has ended"
             for file in streams[1:]:
                 file.seek(0)

@@ -35,7 +35,9 @@ def _row(
         patterns, re.compile(comment), re.compile(rf"\s*(?:{closing})"), re.compile(above), has_braces=has_braces
     )
     # A grammar that is always there makes an empty tree of the blank text.
-    return Language(name, ("tree_sitter_c", "language"), {}, suffixes, removed=(_blank,), by_lines=by_lines)
+    return Language(
+        name, ("tree_sitter_c", "language"), {}, suffixes, removed=(_blank,), by_lines=by_lines, is_guessed=True
+    )
 
 
 VISUAL_BASIC = _row(

@@ -1,5 +1,11 @@
 """Files whose grammars come from the bundle or a wheel of their own are read by the confined workers of an index."""
 
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,19 +23,34 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("symbol", "path"),
-    [
-        ("aws_s3_bucket.logs", "infra/main.tf"),
-        ("compile", "Dockerfile"),
-        ("OrderPlaced", "api/shop.proto"),
-        ("raised", "web/button.scss"),
-        (".rounded", "web/card.less"),
-        ("package", "Makefile"),
-    ],
-)
-def test_symbols_of_builds_and_schemas_are_found_in_an_index(cqm: "Cqm", symbol: str, path: str) -> None:
-    (cqm.project / path).parent.mkdir(exist_ok=True)
-    (cqm.project / path).write_text(FILES[path], encoding="utf-8")
+SYMBOLS = {
+    "aws_s3_bucket.logs": "infra/main.tf",
+    "compile": "Dockerfile",
+    "OrderPlaced": "api/shop.proto",
+    "raised": "web/button.scss",
+    ".rounded": "web/card.less",
+    "package": "Makefile",
+}
+
+
+def test_symbols_of_builds_and_schemas_are_found_in_an_index(cqm: "Cqm") -> None:
+    for path, text in FILES.items():
+        (cqm.project / path).parent.mkdir(exist_ok=True)
+        (cqm.project / path).write_text(text, encoding="utf-8")
     assert cqm.json("index")["failed"] == []
-    assert cqm.json("read", symbol)["path"] == path
+    assert {symbol: cqm.json("read", symbol)["path"] for symbol in SYMBOLS} == SYMBOLS
+
+
+@pytest.mark.processes
+def test_a_bundle_cut_off_is_told_by_doctor_with_the_remedy(tmp_path: Path) -> None:
+    [archive] = Path(sysconfig.get_path("purelib")).glob("semble_grammars/grammars/*/*.tar.gz")
+    copy = tmp_path / "semble_grammars" / "grammars" / "here"
+    copy.mkdir(parents=True)
+    (tmp_path / "semble_grammars" / "__init__.py").touch()
+    shutil.copy(archive.with_name("manifest.json"), copy)
+    (copy / archive.name).write_bytes(archive.read_bytes()[:1_000_000])
+    command = "from cqm.server.doctor.machine_checks import check_parsers as c; print(c(None))"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, text=True, check=True)
+    assert f"{copy / archive.name} is damaged" in told.stdout
+    assert "Install CQM again" in told.stdout

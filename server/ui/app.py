@@ -1,0 +1,96 @@
+"""The pages by their addresses."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, ExceptionHandler
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import NotIndexedError
+from cqm.server.errors import PathRefusedError
+from cqm.server.page import safe
+from cqm.server.preview.style import STYLE
+from cqm.server.ui.access import SIZED, Gate
+from cqm.server.ui.asked_page import asked_page
+from cqm.server.ui.chunks_page import chunks_page, cut
+from cqm.server.ui.file_page import file_page, mentions, uses_page
+from cqm.server.ui.health_page import health_events, health_page, tree
+from cqm.server.ui.library import Library
+from cqm.server.ui.markup import frame
+from cqm.server.ui.search_page import as_agent_sees, asked_of, results, search_page
+
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+_KEPT = {"Cache-Control": "private, max-age=86400"}
+"""Style and script are asked for by their version."""
+_PARTS = frozenset({"/results", "/cut", "/uses", "/mentions", "/treemap"})
+"""Addresses of parts of a page."""
+
+
+def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS) -> ASGIApp:
+    """Make the pages of a library, behind their gate.
+
+    Parameters:
+        library: what the pages show.
+        token: in the link that lets a browser in.
+        hosts: names of this machine in the Host header.
+    """
+
+    def page(
+        write: Callable[[Library, Mapping[str, str]], str], headers: Mapping[str, str] | None = None
+    ) -> Callable[[Request], Response]:
+        # A plain function: Starlette calls it in a thread, and an index may take its time.
+        def answer(request: Request) -> Response:
+            return HTMLResponse(write(library, request.query_params), headers=headers)
+
+        return answer
+
+    def agent(request: Request) -> Response:
+        only = request.query_params.get("only", "")
+        rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 50
+        return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))
+
+    async def events(request: Request) -> Response:
+        return StreamingResponse(health_events(library, request.is_disconnected), media_type="text/event-stream")
+
+    rows: Mapping[str, Callable[[Request], Response]] = {
+        "/": page(lambda it, given: search_page(it, asked_of(given))),
+        "/results": page(lambda it, given: results(it, asked_of(given))),
+        "/agent": agent,
+        "/file": page(file_page),
+        "/uses": page(uses_page),
+        "/mentions": page(mentions),
+        "/preview": page(chunks_page, SIZED),
+        "/cut": page(cut, SIZED),
+        "/static/preview.css": lambda _: Response(STYLE, media_type="text/css", headers=_KEPT),
+        "/health": page(health_page),
+        "/treemap": page(tree),
+        "/asked": page(asked_page),
+    }
+    routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in rows.items()]
+    routes.append(Route("/events", events, methods=["GET"]))
+    static = _Kept(directory=Path(__file__).parent / "static")
+    handlers: Mapping[object, ExceptionHandler] = {CqmError: _failed}
+    pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
+    return Gate(pages, token, hosts)
+
+
+class _Kept(StaticFiles):
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:  # noqa: ANN401 - as Starlette calls it
+        """Let the browser keep a file."""
+        answer = super().file_response(*args, **kwargs)
+        answer.headers.update(_KEPT)
+        return answer
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """Tell an error with its remedy: as a page, or as a part of one."""
+    told = f"<p class='notes' role='alert'>{safe(str(error))}</p>"
+    status = 404 if isinstance(error, NotIndexedError | PathRefusedError) else 400
+    is_part = request.url.path in _PARTS
+    return HTMLResponse(told if is_part else frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)

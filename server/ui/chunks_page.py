@@ -1,0 +1,141 @@
+"""A file cut in several ways side by side, with a slider for the size of each."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.symbols import OutlineQuery
+from cqm.server.config.settings import Settings
+from cqm.server.page import safe
+from cqm.server.preview.choice import Choice
+from cqm.server.preview.html import preview_parts
+from cqm.server.preview.preview import listed_document, preview, warned
+from cqm.server.ui.library import Library
+from cqm.server.ui.markup import frame, notes, url
+
+_MOST_FILES = 200
+_STEP = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A strategy with a slider.
+
+    Attributes:
+        least, most, usual: tokens wanted for a chunk.
+        options: from the tokens to the options of the strategy; limits follow the size, so that each size is allowed.
+    """
+
+    least: int
+    most: int
+    usual: Callable[[Settings], int]
+    options: Callable[[int, Settings], Mapping[str, int]]
+
+
+_WAYS: Mapping[str, _Way] = {
+    "auto": _Way(
+        64,
+        2048,
+        lambda settings: settings.chunk.max_tokens,
+        lambda size, settings: {"max_tokens": size, "min_tokens": min(settings.chunk.min_tokens, size)},
+    ),
+    "fixed": _Way(128, 2048, lambda _: 512, lambda size, _: {"size_tokens": size, "min_tokens": min(64, size // 2)}),
+    "sentence": _Way(
+        128,
+        2048,
+        lambda _: 512,
+        lambda size, _: {"target_tokens": size, "max_tokens": size * 3 // 2, "min_tokens": size // 8},
+    ),
+    "semantic": _Way(
+        128,
+        2048,
+        lambda _: 512,
+        lambda size, _: {"target_tokens": size, "max_tokens": size * 3 // 2, "min_tokens": size // 8},
+    ),
+    "hierarchical": _Way(
+        64,
+        1024,
+        lambda _: 256,
+        lambda size, _: {"child_tokens": size, "parent_tokens": size * 4, "min_tokens": size // 4},
+    ),
+}
+"""Strategies with a size to slide. Semantic needs a model; the error says so."""
+_FIRST = ("auto", "fixed")
+
+
+def chunks_page(library: Library, given: Mapping[str, str]) -> str:
+    """Write the page: the form, and the file cut in the chosen ways.
+
+    Parameters:
+        library: has the file.
+        given: `path`; by the name of a strategy "on", and by the name with "_tokens" its size.
+    """
+    path = given.get("path", "")
+    chosen = _chosen(given)
+    ways = "".join(_control(name, chosen, given, library.settings) for name in _WAYS)
+    names = "".join(f"<option value='{safe(it)}'></option>" for it in _files(library)) if not path else ""
+    form = (
+        "<form class='ask ways' action='preview' method='get' data-cut>"
+        f"<label><span>File</span><input type='text' name='path' value='{safe(path)}' list='files' spellcheck='false' "
+        f"placeholder='path of a file of the index'></label><datalist id='files'>{names}</datalist>"
+        f"<fieldset><legend>Ways to cut</legend>{ways}</fieldset><button>Cut</button></form>"
+    )
+    title = f"Chunks of {path} · CQM" if path else "Chunks · CQM"
+    body = ["<h1>Chunks</h1>", form, "<div id='cut' class='cut'>", cut(library, given) if path else _HINT, "</div>"]
+    return frame(title, "preview", body, styles=("preview.css",))
+
+
+def cut(library: Library, given: Mapping[str, str]) -> str:
+    """Write the file cut in the chosen ways, side by side; see `chunks_page`.
+
+    Raises:
+        CqmError: the file is not in the index, or can't be read.
+    """
+    opened, relative, _ = library.locate(given.get("path", ""))
+    document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
+    made, problems = [], []
+    for name in _chosen(given):
+        size = _size(name, given, opened.settings)
+        try:
+            options = _WAYS[name].options(size, opened.settings)
+            made.append(warned(preview(document, Choice(name, options), opened.settings, library.workers), warnings))
+        except CqmError as error:
+            problems.append(f"{name}: {error}")
+    parts = "".join(preview_parts(made)) if made else ""
+    wide = "wide" if len(made) > 1 else "single"
+    return f"{notes(problems)}<div class='{wide}' style='--columns:{max(len(made), 1)}'>{parts}</div>"
+
+
+def _chosen(given: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in _WAYS if given.get(name)) or _FIRST
+
+
+def _size(name: str, given: Mapping[str, str], settings: Settings) -> int:
+    way, text = _WAYS[name], given.get(f"{name}_tokens", "")
+    asked = (
+        int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(way.most)) else way.usual(settings)
+    )
+    return min(max(asked, way.least), way.most)
+
+
+def _control(name: str, chosen: tuple[str, ...], given: Mapping[str, str], settings: Settings) -> str:
+    way, size = _WAYS[name], _size(name, given, settings)
+    checked = " checked" if name in chosen else ""
+    return (
+        "<div class='way'><label class='check'>"
+        f"<input type='checkbox' name='{name}' value='on'{checked}> {name}</label>"
+        f"<label class='slider'><span class='unseen'>tokens of {name}</span><input type='range' name='{name}_tokens' "
+        f"min='{way.least}' max='{way.most}' step='{_STEP}' value='{size}'><output>{size}</output></label></div>"
+    )
+
+
+def _files(library: Library) -> Iterator[str]:
+    """Yield files to choose from: those with the most used symbols."""
+    for name in library.roots:
+        opened = library.opened(name)
+        prefix = f"{name}/" if len(library.roots) > 1 else ""
+        for file in opened.index.outline(OutlineQuery(limit=_MOST_FILES)).files:
+            yield f"{prefix}{file.path}"
+
+
+_HINT = f"<p class='dim'>Choose a file, or come here from a <a href='{url('./')}'>result</a>.</p>"

@@ -1,0 +1,191 @@
+"""The health of each index: its state as it changes, what is missing and why, and the tree by size."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from cqm.chunkers.detect import language_of
+from cqm.chunkers.errors import CqmError
+from cqm.index.files.scan import scan
+from cqm.index.model.query import SkipReason
+from cqm.index.model.status import IndexState, IndexStatus
+from cqm.server.answers.status_text import freshness_text, pace_text, running_line, size_text
+from cqm.server.owner.address import read_address
+from cqm.server.page import safe
+from cqm.server.times import ago
+from cqm.server.ui.library import Library
+from cqm.server.ui.markup import frame, listed, notes, url
+from cqm.server.ui.treemap import Sized, treemap
+from cqm.server.workspace.workspace import OpenIndex
+
+_MOST_LISTED = 100
+_BAR = 160
+_PAUSE_SECONDS, _CALM_SECONDS = 0.7, 3.0
+"""Time between two looks while the index changes, and else."""
+_STREAM_SECONDS = 120.0
+"""The browser asks again after this time, so that a page left open holds no connection for ever."""
+_MOST_FILES = 300_000
+_GOOD = {IndexState.COMPLETE, IndexState.RUNNING}
+
+
+def health_page(library: Library, _given: Mapping[str, str]) -> str:
+    """Write the page of all indexes."""
+    maps = "".join(
+        f"<section class='card'><h2>{safe(name)} by size and language</h2><div data-load='{url('treemap', root=name)}' "
+        f"aria-busy='true'><a href='{url('treemap', root=name)}'>Draw the tree</a></div></section>"
+        for name in library.roots
+    )
+    body = ["<h1>Health</h1>", f"<div data-events='events'>{health(library)}</div>", maps, _lists(library)]
+    return frame("Health · CQM", "health", body)
+
+
+def health(library: Library) -> str:
+    """Write the part of the page that changes."""
+    return "".join(_card(library, name) for name in library.roots)
+
+
+async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
+    """Yield the changing part as server-sent events, whenever it is another one.
+
+    Parameters:
+        library: has the indexes.
+        is_gone: tells whether the browser left.
+    """
+    yield "retry: 1000\n\n"
+    told, end = "", time.monotonic() + _STREAM_SECONDS
+    while time.monotonic() < end and not await is_gone():
+        now = await run_sync(health, library)
+        if now != told:
+            told = now
+            yield f"data: {' '.join(now.split(chr(10)))}\n\n"
+        is_busy = any(library.opened(name).running_job() for name in library.roots)
+        await anyio.sleep(_PAUSE_SECONDS if is_busy else _CALM_SECONDS)
+
+
+def tree(library: Library, given: Mapping[str, str]) -> str:
+    """Draw the files of a root that are in scope; nothing is read but their names and sizes."""
+    name = given.get("root", "")
+    opened = library.opened(name if name in library.roots else next(iter(library.roots)))
+    found = islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES)
+    drawn = treemap(Sized(it.path, it.size, language_of(it.path)) for it in found if it.skip is None and it.size)
+    return drawn or "<p class='dim'>There is no file to draw.</p>"
+
+
+def _card(library: Library, name: str) -> str:
+    try:
+        opened = library.opened(name)
+        status = opened.index.status()
+    except CqmError as error:
+        return f"<section class='card'><h2>{safe(name)}</h2>{notes([str(error)])}</section>"
+    updated = f"{freshness_text(status.freshness)}, updated {ago(status.updated_at, now=time.time())}"
+    good = "" if status.state in _GOOD else " unsure"
+    return (
+        f"<section class='card'><h2>{safe(status.root)}</h2>"
+        f"<p><span class='sure{good}'>{safe(status.state.value)}</span> <span class='dim'>{safe(updated)}</span></p>"
+        f"{_work(opened, status)}{notes(_problems(status))}"
+        f"<div class='halves'><div>{listed(_facts(opened, status))}</div>"
+        f"<div>{_bars('Chunks by language', status.languages)}{_bars('Left out, by reason', status.skipped)}</div>"
+        "</div></section>"
+    )
+
+
+def _work(opened: OpenIndex, status: IndexStatus) -> str:
+    """Show running work with its progress."""
+    job = opened.running_job()
+    done, total, line = 0, 0, ""
+    if job:
+        done, total, line = job.progress.done, job.progress.total, f"{job.progress.phase}: {pace_text(job.progress)}"
+    elif status.running:
+        now = status.running[0]
+        done, total, line = now.done, now.total, running_line(now)
+    if not line:
+        return ""
+    share = f" value='{done}' max='{total}'" if total else ""
+    return f"<p class='work'><progress aria-label='Progress'{share}></progress> {safe(line)}</p>"
+
+
+def _problems(status: IndexStatus) -> Iterator[str]:
+    if status.damage:
+        yield f"Damaged; the next update rebuilds it: {status.damage}"
+    if status.unavailable:
+        yield f"Not used; the next update makes another one: {status.unavailable}"
+    if status.stopped:
+        yield "The last update was cut short; the next one does the rest."
+    if status.failed:
+        yield f"{len(status.failed):,} files failed; they are listed below."
+    yield from (f"{model.name}: {model.problem}" for model in status.models if model.problem)
+    yield from (f"cache, {layer.name}: {layer.problem}" for layer in status.cache if layer.problem)
+
+
+def _facts(opened: OpenIndex, status: IndexStatus) -> Iterator[tuple[str, str]]:
+    yield "files", safe(", ".join(f"{count:,} {state}" for state, count in status.files.items()) or "none")
+    yield "chunks", f"{status.chunks:,}"
+    yield "vectors", safe(status.space or "none: searched by words")
+    yield "wait for a model", f"{status.lacking:,}" if status.lacking else ""
+    yield "models", safe(", ".join(model.name for model in status.models))
+    yield "watch", safe(opened.watch_state())
+    yield "commit", safe(status.git_head[:10] if status.git_head else "")
+    yield (
+        "redacted",
+        f"{status.redacted_secrets:,} secrets in {status.redacted_files:,} files" if status.redacted_secrets else "",
+    )
+    for layer in status.cache:
+        yield f"cache, {layer.name}", f"{layer.hits:,} found, {layer.misses:,} not, {size_text(layer.size_bytes)}"
+    yield "on disk", size_text(status.size_bytes)
+    yield "kept in", safe(status.location)
+    yield "owner's memory", _memory(Path(opened.index.folder))
+
+
+def _memory(folder: Path) -> str:
+    """Resident memory of the process that has the index open; empty where the system does not tell."""
+    address = read_address(folder)
+    try:
+        told = Path(f"/proc/{address.pid}/status").read_text(encoding="ascii") if address else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    kilobytes = next((line.split()[1] for line in told.splitlines() if line.startswith("VmRSS:")), "")
+    return f"{size_text(int(kilobytes) * 1024)}, process {address.pid}" if kilobytes and address else ""
+
+
+def _bars(title: str, counts: Mapping[str, int]) -> str:
+    if not counts:
+        return ""
+    most = max(counts.values()) or 1
+    rows = "".join(
+        f"<tr><th scope='row'>{safe(name)}</th><td><svg class='bar' width='{_BAR}' height='10' aria-hidden='true'>"
+        f"<rect class='for' y='1' width='{max(count / most * _BAR, 1):.1f}' height='8' rx='2'/></svg></td>"
+        f"<td class='n'>{count:,}</td></tr>"
+        for name, count in sorted(counts.items(), key=lambda it: -it[1])
+    )
+    return f"<h3>{title}</h3><div class='why'><table>{rows}</table></div>"
+
+
+def _lists(library: Library) -> str:
+    """List the files that are not, or not wholly, in the indexes."""
+    parts = []
+    for name in library.roots:
+        index = library.opened(name).index
+        status, skipped, secrets = index.status(), index.skipped(), index.secrets()
+        left_out = [it for it in skipped if it.reason != SkipReason.SECRET]
+        whole = [it for it in skipped if it.reason == SkipReason.SECRET]
+        redacted = [f"{it.path}:{found.line}: {found.kind}" for it in secrets for found in it.findings]
+        rows = {
+            "Failed": [f"{it.path}: {it.reason}" for it in status.failed],
+            "Left out": [f"{it.path}: {it.reason}" for it in left_out],
+            "Secrets": [*redacted, *(f"{it.path}: left out whole" for it in whole)],
+        }
+        parts += [_list(f"{title} in {name}", lines) for title, lines in rows.items() if lines]
+    return "".join(parts)
+
+
+def _list(title: str, lines: list[str]) -> str:
+    items = "".join(f"<li>{safe(line)}</li>" for line in lines[:_MOST_LISTED])
+    rest = f"<li class='dim'>{len(lines) - _MOST_LISTED:,} more</li>" if len(lines) > _MOST_LISTED else ""
+    return (
+        f"<details class='card'><summary>{safe(title)} <span class='tag'>{len(lines):,}</span></summary>"
+        f"<ul class='plain'>{items}{rest}</ul></details>"
+    )

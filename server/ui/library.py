@@ -1,0 +1,91 @@
+"""The indexes that a page is about, and their files by the paths a page shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from cqm.index.model.freshness import judged
+from cqm.index.model.query import Answer, Query
+from cqm.index.workers import Workers
+from cqm.server.answers.merged import joined, names_of, of_each_root
+from cqm.server.config.settings import Settings
+from cqm.server.errors import PathRefusedError
+from cqm.server.workspace.workspace import OpenIndex, Workspace
+
+_EDITORS = {
+    "vscode": "vscode://file/{path}:{line}",
+    "cursor": "cursor://file/{path}:{line}",
+    "windsurf": "windsurf://file/{path}:{line}",
+    "zed": "zed://file/{path}:{line}",
+    "idea": "idea://open?file=/{path}&line={line}",
+}
+"""Addresses that open a line of a file, by `ui.editor`; "none" has no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """All that the pages show.
+
+    Attributes:
+        roots: real paths, by the names that stand before paths where there are several.
+        settings: those outside of any project, with the page's own section.
+        workspace: has the indexes open.
+        workers: cut previewed files.
+    """
+
+    roots: Mapping[str, Path]
+    settings: Settings
+    workspace: Workspace
+    workers: Workers
+
+    def opened(self, name: str) -> OpenIndex:
+        """Open the index of a root by its name."""
+        return self.workspace.open(self.roots[name])
+
+    def ask(self, query: Query, root: str = "") -> Answer:
+        """Answer a question from one index, or from all.
+
+        Parameters:
+            query: the question.
+            root: name of the only root to search; empty for all.
+        """
+        if len(self.roots) == 1:
+            return _answer(self.opened(next(iter(self.roots))), query)
+        names = [root] if root in self.roots else list(self.roots)
+        each = of_each_root(query)
+        return joined(query, {name: _answer(self.opened(name), each) for name in names})
+
+    def locate(self, path: str) -> tuple[OpenIndex, str, str]:
+        """Find the index of a shown path; return it with the path in it, and what stands before that on pages.
+
+        Raises:
+            PathRefusedError: it belongs to no root.
+        """
+        if len(self.roots) == 1:
+            return self.opened(next(iter(self.roots))), path, ""
+        for name in self.roots:
+            if path == name or path.startswith(f"{name}/"):
+                return self.opened(name), path[len(name) + 1 :], f"{name}/"
+        raise PathRefusedError(f"{path}: expected a path below one of {', '.join(self.roots)}.")
+
+    def editor_link(self, path: str, line: int) -> str:
+        """Write the address that opens a file in the user's editor; empty where none is wanted."""
+        form = _EDITORS.get(self.settings.ui.editor, "")
+        if not form:
+            return ""
+        opened, relative, _ = self.locate(path)
+        root = opened.index.root
+        whole = root if root.is_file() else root / relative
+        return form.format(path=quote(whole.as_posix().lstrip("/"), errors="backslashreplace"), line=line)
+
+
+def make_library(roots: Sequence[Path], settings: Settings, workspace: Workspace, workers: Workers) -> Library:
+    """Make the library of some roots, whose indexes are opened when they are asked for."""
+    return Library(dict(zip(names_of(roots), roots, strict=True)), settings, workspace, workers)
+
+
+def _answer(opened: OpenIndex, query: Query) -> Answer:
+    backlog = opened.backlog()
+    answer = opened.index.search(query)
+    return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))

@@ -1,0 +1,260 @@
+"""The page to search on: the form, facets of the results, and each result with its lines and the parts of its score."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
+from cqm.server.answers.as_json import highlights
+from cqm.server.answers.render import advice_lines, header_lines, render_answer
+from cqm.server.page import safe
+from cqm.server.ui.code import code_table
+from cqm.server.ui.library import Library
+from cqm.server.ui.markup import choice, field, frame, notes, url
+
+FIRST = 10
+"""Results shown at first; more are a link away."""
+_MOST = 50
+"""Results looked at: facets count among them."""
+_LINES = 12
+"""Lines shown of a result."""
+_LINES_ABOVE = 2
+_FACETS = 8
+"""Values shown of a facet."""
+_LONGEST_QUESTION = 4_000
+_SURENESS = {
+    Confidence.HIGH: ("sure", "Likely what you asked for"),
+    Confidence.LOW: ("unsure", "Perhaps not what you asked for"),
+    Confidence.NONE: ("none", "Probably not in here; the nearest results"),
+}
+_BAR = 120
+"""Width of a bar of a score, in both directions together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form and the facets ask for; empty values ask for anything."""
+
+    q: str = ""
+    mode: str = SearchMode.HYBRID.value
+    root: str = ""
+    folder: str = ""
+    language: str = ""
+    kind: str = ""
+    shown: int = FIRST
+
+    @property
+    def query(self) -> Query:
+        """The question for an index."""
+        return Query(
+            text=self.q,
+            limit=_MOST,
+            mode=SearchMode(self.mode),
+            languages=(self.language,) if self.language else (),
+            kinds=(self.kind,) if self.kind else (),
+            include=(f"/{_escaped(self.folder)}/**",) if self.folder else (),
+        )
+
+    def address(self, page: str, **changes: object) -> str:
+        """Write the address of a page for this question, with some values changed."""
+        known = {name: getattr(self, name) for name in ("q", "mode", "root", "folder", "language", "kind")}
+        return url(page, **(known | {"mode": "" if self.mode == SearchMode.HYBRID else self.mode} | changes))
+
+
+def asked_of(parameters: Mapping[str, str]) -> Asked:
+    """Read the parameters of an address; unknown modes and numbers count as none."""
+    mode, shown = parameters.get("mode", ""), parameters.get("shown", "")
+    return Asked(
+        q=parameters.get("q", "").strip()[:_LONGEST_QUESTION],
+        mode=mode if mode in {it.value for it in SearchMode} else SearchMode.HYBRID.value,
+        shown=min(max(int(shown), FIRST), _MOST) if shown.isdecimal() and len(shown) <= len(str(_MOST)) else FIRST,
+        **{name: parameters.get(name, "") for name in ("root", "folder", "language", "kind")},
+    )
+
+
+def search_page(library: Library, asked: Asked) -> str:
+    """Write the whole page."""
+    kept = "".join(
+        f"<input type='hidden' name='{name}' value='{safe(value)}'>"
+        for name in ("root", "folder", "language", "kind")
+        if (value := str(getattr(asked, name)))
+    )
+    question = (
+        f"<input type='search' name='q' id='q' value='{safe(asked.q)}' autocomplete='off' spellcheck='false' "
+        "placeholder='a question, a name, an error, a path' autofocus>"
+    )
+    modes = field("Mode", choice("mode", (it.value for it in SearchMode), asked.mode))
+    form = (
+        f"<form class='ask' role='search' action='./' method='get' data-search>{field('Search', question)}{modes}{kept}"
+        "<button>Search</button></form>\n<p id='count' class='count' role='status' aria-live='polite'></p>\n"
+    )
+    title = f"{asked.q} · CQM" if asked.q else f"CQM: {', '.join(library.roots)}"
+    return frame(
+        title, "./", ["<h1 class='unseen'>Search</h1>", form, "<div id='results'>", results(library, asked), "</div>"]
+    )
+
+
+def results(library: Library, asked: Asked) -> str:
+    """Write the results of a question; without one, how to ask."""
+    if not asked.q:
+        places = "".join(f"<li>{safe(str(root))}</li>" for root in library.roots.values())
+        return f"<div class='hint' data-count=''><p>Searched as you type:</p><ul>{places}</ul>{_HINT}</div>"
+    began = time.perf_counter()
+    query = asked.query
+    answer = library.ask(query, asked.root)
+    seconds = time.perf_counter() - began
+    return "".join(_written(library, asked, query, answer, seconds))
+
+
+def as_agent_sees(library: Library, asked: Asked, only: int | None) -> str:
+    """Write the answer to a question as an agent reads it.
+
+    Parameters:
+        library: answers.
+        asked: the question.
+        only: place of the only result to write, from 0; None for an answer as an agent gets it.
+    """
+    settings = library.settings
+    query = asked.query if only is not None else replace(asked.query, limit=settings.search.limit)
+    answer = library.ask(query, asked.root)
+    if only is not None:
+        answer = replace(answer, hits=answer.hits[only : only + 1], parents=(), next_cursor="")
+    return render_answer(query, answer, settings.server.token_budget)
+
+
+def _written(library: Library, asked: Asked, query: Query, answer: Answer, seconds: float) -> Iterator[str]:
+    _, *said = header_lines(query, answer)
+    is_all = len(answer.hits) < _MOST
+    count = f"{len(answer.hits)}{'' if is_all else ' or more'} results in {ceil(seconds * 1000)} ms"
+    sureness, words = _SURENESS[answer.confidence]
+    yield f"<div class='found' data-count='{count}'>"
+    yield f"<aside class='facets' aria-label='Narrow down'>{''.join(_facets(library, asked, answer.hits))}</aside>"
+    yield "<section class='hits' aria-label='Results'>"
+    yield f"<p class='lead'><span class='sure {sureness}'>{words}</span> <span class='dim'>{count}</span> "
+    yield f"<button type='button' class='copy' data-copy='{asked.address('agent')}'>Copy as agents see it</button></p>"
+    yield notes(line.removeprefix("Note: ") for line in said if answer.hits)
+    if not answer.hits:
+        yield notes(advice_lines(query, answer))
+    for rank, hit in enumerate(answer.hits[: asked.shown]):
+        yield _result(library, asked, rank, hit)
+    if len(answer.hits) > asked.shown:
+        yield f"<p><a class='more' href='{asked.address('./', shown=asked.shown + FIRST)}'>More results</a></p>"
+    yield "</section></div>"
+
+
+def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
+    line = hit.asked_line or hit.line or hit.start_line
+    folder, _, name = hit.path.rpartition("/")
+    file = url("file", path=hit.path, line=line, at=f"L{line}")
+    where = f"<span class='dim'>{safe(folder)}{'/' if folder else ''}</span>{safe(name)}:{line}"
+    head = f"<a class='place' href='{file}'>{where}</a>"
+    symbol = f"<b class='symbol'>{safe(hit.symbol)}</b>" if hit.symbol else ""
+    facts = " ".join(f"<span class='tag'>{safe(it)}</span>" for it in (hit.kind, hit.language) if it)
+    chance = (
+        f"<span class='chance' title='chance to be what was asked for'>{hit.chance:.0%}</span>" if hit.chance else ""
+    )
+    editor = library.editor_link(hit.path, line)
+    opens = f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else ""
+    copies = (
+        f"<button type='button' class='copy' data-copy='{asked.address('agent', only=rank)}' "
+        f"aria-label='Copy result {rank + 1} as agents see it'>Copy</button>"
+    )
+    return (
+        f"<article class='hit' tabindex='-1'><h2>{head} {symbol}</h2>"
+        f"<p class='about'>{facts} {chance} {opens} {copies}</p>{_excerpt(asked, hit, file)}{_why(hit)}</article>\n"
+    )
+
+
+def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
+    """Show the lines around what was found: from the beginning of the chunk, unless it is further down."""
+    if hit.content:
+        lines = hit.content.split("\n")
+        return code_table("text.txt", lines[:_LINES], 0, {}) + _left_out(len(lines) - _LINES, file)
+    lines = hit.text.rstrip("\n").split("\n")
+    wanted = (hit.asked_line or hit.line or hit.start_line) - hit.start_line
+    first = max(0, wanted - _LINES_ABOVE) if wanted >= _LINES - _LINES_ABOVE else 0
+    shown = lines[first : first + _LINES]
+    marks: dict[int, list[tuple[int, int]]] = {}
+    for number, start, end in hit.matches or highlights(hit, asked.q):
+        marks.setdefault(number, []).append((start, end))
+    rest = len(lines) - len(shown)
+    return code_table(hit.path, shown, hit.start_line + first, marks) + _left_out(rest, file)
+
+
+def _left_out(count: int, file: str) -> str:
+    return f"<p class='rest'><a href='{file}'>{count:,} more lines of this chunk</a></p>" if count > 0 else ""
+
+
+def _why(hit: Hit) -> str:
+    """Draw the parts of the score as bars to both sides of nothing."""
+    if not hit.parts:
+        return ""
+    most = max(map(abs, hit.parts.values())) or 1.0
+    rows = "".join(
+        f"<tr><th scope='row'>{safe(name.replace('_', ' '))}</th><td>{_bar(value / most)}</td>"
+        f"<td class='n'>{value:+.2f}</td></tr>"
+        for name, value in sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
+    )
+    return f"<details class='why'><summary>Why it ranks here</summary><table>{rows}</table></details>"
+
+
+def _bar(share: float) -> str:
+    half = _BAR / 2
+    width = max(abs(share) * half, 1.0)
+    left = half if share >= 0 else half - width
+    side = "for" if share >= 0 else "against"
+    return (
+        f"<svg class='bar' width='{_BAR}' height='10' aria-hidden='true'><rect class='{side}' x='{left:.1f}' y='1' "
+        f"width='{width:.1f}' height='8' rx='2'/><rect class='zero' x='{half:.0f}' y='0' width='1' height='10'/></svg>"
+    )
+
+
+def _facets(library: Library, asked: Asked, hits: Sequence[Hit]) -> Iterator[str]:
+    if len(library.roots) > 1:
+        names = Counter(name for it in hits for name in library.roots if it.path.startswith(f"{name}/"))
+        yield _facet(asked, "Root", "root", names)
+    yield _facet(asked, "Language", "language", Counter(it.language for it in hits))
+    yield _facet(asked, "Kind", "kind", Counter(it.kind for it in hits))
+    yield _facet(asked, "Folder", "folder", Counter(_folders_below(library, asked.folder, hits)))
+
+
+def _folders_below(library: Library, above: str, hits: Iterable[Hit]) -> Iterator[str]:
+    """Yield for each result the folder it is in, one step below the chosen one, without the name of the root."""
+    for hit in hits:
+        path = hit.path
+        if len(library.roots) > 1:
+            path = path[len(next((name for name in library.roots if path.startswith(f"{name}/")), "")) + 1 :]
+        rest = path[len(above) + 1 :] if above else path
+        step, _, inside = rest.partition("/")
+        if inside:
+            yield f"{above}/{step}" if above else step
+
+
+def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
+    """Write the values of a facet as links: of the chosen one, to leave it."""
+    chosen = str(getattr(asked, name))
+    above = chosen.rpartition("/")[0] if name == "folder" else ""
+    first = (
+        f"<li><a aria-current='true' href='{asked.address('./', **{name: above})}'>{safe(chosen)}"
+        "<span aria-hidden='true'> ×</span><span class='unseen'>: any</span></a></li>"  # noqa: RUF001 - a sign to close
+        if chosen
+        else ""
+    )
+    items = "".join(
+        f"<li><a href='{asked.address('./', **{name: value})}'>{safe(value)} <span class='dim'>{count}</span></a></li>"
+        for value, count in found.most_common(_FACETS)
+        if value and value != chosen
+    )
+    if not first and found.total() and len(found) < 2 and name != "folder":  # noqa: PLR2004 - nothing to choose
+        return ""
+    return f"<nav aria-label='{title}'><h3>{title}</h3><ul>{first}{items}</ul></nav>" if first or items else ""
+
+
+def _escaped(path: str) -> str:
+    return "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in path)
+
+
+_HINT = """<p class='dim'><kbd>/</kbd> goes to the question, <kbd>j</kbd> and <kbd>k</kbd> to the results,
+<kbd>Enter</kbd> shows a file, <kbd>o</kbd> opens it in your editor, <kbd>?</kbd> tells all keys.</p>"""

@@ -1,0 +1,67 @@
+"""Serve the pages to the browser of this user until Ctrl-C."""
+
+import os
+import secrets
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from cqm.index.workers import Workers
+from cqm.server.config.settings import Settings
+from cqm.server.console import say
+from cqm.server.mcp.http import listening, run_until_told
+from cqm.server.page import safe
+from cqm.server.ui.app import make_app
+from cqm.server.ui.library import make_library
+from cqm.server.workspace.workspace import Workspace
+
+_HOST = "127.0.0.1"
+_RANDOM_BYTES = 24
+
+
+def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens: bool = True) -> None:
+    """Serve the pages of some roots on the loopback address; bring their indexes up to date, and follow the files.
+
+    Parameters:
+        roots: real paths of folders or files.
+        settings: those outside of any project.
+        port: to listen on; 0 for a free one.
+        opens: whether to open the browser.
+
+    Raises:
+        ServeError: the port is in use.
+        CqmError: an index can't be opened.
+    """
+    workspace, workers = Workspace(settings, remembered=False), Workers(count=2)
+    try:
+        with listening(_HOST, port) as listener:
+            for root in roots:
+                workspace.open(root).start_or_join()
+            token = secrets.token_urlsafe(_RANDOM_BYTES)
+            link = f"http://{_HOST}:{listener.getsockname()[1]}/?token={token}"
+            say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
+            with _opened(link) if opens else nullcontext():
+                run_until_told(make_app(make_library(roots, settings, workspace, workers), token), listener)
+    finally:
+        workspace.close()
+        workers.close()
+
+
+@contextmanager
+def _opened(link: str) -> Iterator[None]:
+    """Open a link in the browser, through a file only this user can read: others see the arguments of programs."""
+    has_screen = sys.platform in {"darwin", "win32"} or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not has_screen:
+        yield
+        return
+    handle, name = tempfile.mkstemp(prefix="cqm-", suffix=".html")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            opened.write(f"<!doctype html><meta http-equiv='refresh' content='0; url={safe(link)}'>")
+        webbrowser.open(Path(name).as_uri())
+        yield
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,149 @@
+"""A tree drawn by size: each folder or file is a rectangle, coloured by the language most of it is in."""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cqm.server.page import safe
+
+_WIDTH, _HEIGHT = 1_000.0, 420.0
+MOST_CELLS = 70
+_TINTS = 6
+_LEAST_WIDTH, _LEAST_HEIGHT = 56.0, 18.0
+"""Of a rectangle with its name in it."""
+_CHARACTER = 7.2
+"""Width of a character of a name, about."""
+
+
+class Sized(NamedTuple):
+    """A file: its path, its bytes and its language."""
+
+    path: str
+    size: int
+    language: str
+
+
+@dataclass(slots=True)
+class _Node:
+    path: str
+    size: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+    children: dict[str, "_Node"] = field(default_factory=dict)
+
+
+class _Cell(NamedTuple):
+    node: _Node
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def treemap(files: Iterable[Sized]) -> str:
+    """Draw the files of a tree, with a legend of languages; empty for none.
+
+    The largest folders are opened first, until there are `MOST_CELLS` rectangles.
+    """
+    root = _Node("")
+    for file in files:
+        _add(root, file)
+    if not root.size:
+        return ""
+    names = [name for name, _ in root.languages.most_common(_TINTS)]
+    cells = _layout(_opened(root), (0.0, 0.0, _WIDTH, _HEIGHT))
+    drawn = "".join(_rectangle(cell, names) for cell in cells)
+    legend = "".join(
+        f"<li><svg width='12' height='12' aria-hidden='true'><rect class='t{at}' width='12' height='12' rx='3'/></svg> "
+        f"{safe(name)} <span class='dim'>{root.languages[name] / root.size:.0%}</span></li>"
+        for at, name in enumerate(names)
+    )
+    return (
+        "<svg class='treemap' role='img' aria-label='The tree by size and language' "
+        f"viewBox='0 0 {_WIDTH:.0f} {_HEIGHT:.0f}'>{drawn}</svg><ul class='legend'>{legend}</ul>"
+    )
+
+
+def _add(root: _Node, file: Sized) -> None:
+    """Count a file in each folder above it."""
+    node = root
+    parts = file.path.split("/")
+    for depth in range(len(parts) + 1):
+        node.size += file.size
+        node.languages[file.language] += file.size
+        if depth < len(parts):
+            path = "/".join(parts[: depth + 1])
+            node = node.children.setdefault(parts[depth], _Node(path))
+
+
+def _opened(root: _Node) -> list[_Node]:
+    """Replace the largest folder by what is in it, again and again."""
+    serial = 0
+    heap: list[tuple[int, int, _Node]] = [(-root.size, serial, root)]
+    closed: list[_Node] = []
+    while heap and len(heap) + len(closed) < MOST_CELLS:
+        _, _, node = heapq.heappop(heap)
+        inside = sorted(node.children.values(), key=lambda it: -it.size)
+        if not inside or len(heap) + len(closed) + min(len(inside), MOST_CELLS) > MOST_CELLS:
+            closed.append(node)
+            continue
+        for child in inside[:MOST_CELLS]:
+            serial += 1
+            heapq.heappush(heap, (-child.size, serial, child))
+    found = [*closed, *(node for _, _, node in heap)]
+    return sorted((it for it in found if it.size), key=lambda it: -it.size)
+
+
+def _layout(nodes: Sequence[_Node], room: tuple[float, float, float, float]) -> Iterator[_Cell]:
+    """Fill a rectangle with nodes, largest first, as near to squares as rows of them allow (squarified treemap)."""
+    x, y, width, height = room
+    scale = width * height / (sum(it.size for it in nodes) or 1)
+    at = 0
+    while at < len(nodes):
+        side = min(width, height)
+        count, area = 1, nodes[at].size * scale
+        while at + count < len(nodes):
+            larger = area + nodes[at + count].size * scale
+            if _worst(nodes[at : at + count + 1], scale, larger, side) > _worst(
+                nodes[at : at + count], scale, area, side
+            ):
+                break
+            count, area = count + 1, larger
+        thickness = area / side if side else 0.0
+        along = 0.0
+        for node in nodes[at : at + count]:
+            length = node.size * scale / thickness if thickness else 0.0
+            if width >= height:
+                yield _Cell(node, x, y + along, thickness, length)
+            else:
+                yield _Cell(node, x + along, y, length, thickness)
+            along += length
+        if width >= height:
+            x, width = x + thickness, width - thickness
+        else:
+            y, height = y + thickness, height - thickness
+        at += count
+
+
+def _worst(row: Sequence[_Node], scale: float, area: float, side: float) -> float:
+    """Largest ratio of the sides of a row's rectangles."""
+    if not area or not side:
+        return float("inf")
+    large, small = row[0].size * scale, row[-1].size * scale
+    return max(side * side * large / (area * area), area * area / (side * side * small) if small else float("inf"))
+
+
+def _rectangle(cell: _Cell, names: Sequence[str]) -> str:
+    node = cell.node
+    language = node.languages.most_common(1)[0][0]
+    shade = f"t{names.index(language)}" if language in names else "other"
+    label = ""
+    if cell.width >= _LEAST_WIDTH and cell.height >= _LEAST_HEIGHT:
+        name = node.path[-int(cell.width / _CHARACTER) :]
+        label = f"<text x='{cell.x + 5:.1f}' y='{cell.y + 14:.1f}'>{safe(name)}</text>"
+    return (
+        f"<rect class='{shade}' x='{cell.x:.1f}' y='{cell.y:.1f}' width='{max(cell.width - 1.5, 0.5):.1f}' "
+        f"height='{max(cell.height - 1.5, 0.5):.1f}' rx='3'>"
+        f"<title>{safe(node.path or '/')}: {node.size:,} bytes, mostly {safe(language)}</title></rect>{label}"
+    )
