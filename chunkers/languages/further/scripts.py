@@ -27,6 +27,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import PERL_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,10 +184,21 @@ _PERL_NAMED: dict[str, Rule] = {
     ),
 }
 
+_PERL_MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
+_PERL_LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+
+
+def _perl_without_patterns(source: bytes) -> bytes:
+    # The grammar knows neither all flags of a match nor "$#$list", the last index of a list.
+    matches = _PERL_MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
+    return _PERL_LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
+
+
 PERL = Language(
     name="perl",
+    by_lines=PERL_LINES,
     grammar=(BUNDLE, "perl"),
-    removed=(_perl_without_dashes, _perl_without_references),
+    removed=(_perl_without_dashes, _perl_without_references, _perl_without_patterns),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),
