@@ -33,6 +33,10 @@ SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)
 GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
 RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)))
 CSS_SIGNS = _signs(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", b"|".join((_QUOTED, _CHARACTER)))
+PERL_SIGNS = _signs(
+    rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",
+    b"|".join((_QUOTED, _ONE_CHARACTER)),
+)
 ZIG_SIGNS = _signs(_NOTES, b"|".join((rb"\\\\[^\n]*+", _QUOTED, _CHARACTER)))
 
 

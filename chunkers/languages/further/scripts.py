@@ -16,6 +16,7 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
+    Unread,
     blanked,
     by_field,
     child_of_type,
@@ -27,7 +28,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
-from cqm.chunkers.languages.unread import PERL_LINES
+from cqm.chunkers.languages.unread import PERL_LINES, PERL_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,12 +163,12 @@ def _perl_without_dashes(source: bytes) -> bytes:
     return _PERL_DASH.sub(blanked, source)
 
 
-_PERL_REFERENCE = re.compile(rb"[*$]\{(?!\^?\w+\})[^{}\n]{1,200}\}")
+_PERL_REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
 
 
 def _perl_without_references(source: bytes) -> bytes:
-    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}".
-    return _PERL_REFERENCE.sub(lambda found: b"$_".ljust(len(found[0])), source)
+    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}", "%{shift->{in} // {}}", "@{[f()]}".
+    return _PERL_REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").ljust(len(it[0])), source)
 
 
 _PERL_NAMED: dict[str, Rule] = {
@@ -197,6 +198,7 @@ def _perl_without_patterns(source: bytes) -> bytes:
 PERL = Language(
     name="perl",
     by_lines=PERL_LINES,
+    unread=Unread(PERL_SIGNS),
     grammar=(BUNDLE, "perl"),
     removed=(_perl_without_dashes, _perl_without_references, _perl_without_patterns),
     unsafe=nests_expressions,
