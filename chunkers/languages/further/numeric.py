@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import JULIA_LINES, R_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,6 +126,7 @@ _R_LISTED: dict[str, Rule] = {"argument": _r_listed}
 
 R = Language(
     name="r",
+    by_lines=R_LINES,
     grammar=(BUNDLE, "r"),
     unsafe=nests_expressions,
     suffixes=(".r", ".rprofile"),
@@ -284,6 +286,7 @@ def _julia_call(node: "Node", source: bytes) -> Found | None:
 
 JULIA = Language(
     name="julia",
+    by_lines=JULIA_LINES,
     grammar=(BUNDLE, "julia"),
     unsafe=nests_expressions,
     suffixes=(".jl",),

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names
+from cqm.chunkers.languages.unread import PASCAL_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,7 @@ _PASCAL_KEYWORDS = (
 
 PASCAL = Language(
     name="pascal",
+    by_lines=PASCAL_LINES,
     grammar=("tree_sitter_pascal", "language"),
     unsafe=nests_expressions,
     suffixes=(".pas", ".pp", ".dpr", ".lpr", ".dpk", ".rops"),

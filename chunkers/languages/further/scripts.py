@@ -16,6 +16,7 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
+    Unread,
     blanked,
     by_field,
     child_of_type,
@@ -27,6 +28,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import PERL_LINES, PERL_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,12 +163,12 @@ def _perl_without_dashes(source: bytes) -> bytes:
     return _PERL_DASH.sub(blanked, source)
 
 
-_PERL_REFERENCE = re.compile(rb"[*$]\{(?!\^?\w+\})[^{}\n]{1,200}\}")
+_PERL_REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
 
 
 def _perl_without_references(source: bytes) -> bytes:
-    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}".
-    return _PERL_REFERENCE.sub(lambda found: b"$_".ljust(len(found[0])), source)
+    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}", "%{shift->{in} // {}}", "@{[f()]}".
+    return _PERL_REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").ljust(len(it[0])), source)
 
 
 _PERL_NAMED: dict[str, Rule] = {
@@ -183,10 +185,22 @@ _PERL_NAMED: dict[str, Rule] = {
     ),
 }
 
+_PERL_MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
+_PERL_LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+
+
+def _perl_without_patterns(source: bytes) -> bytes:
+    # The grammar knows neither all flags of a match nor "$#$list", the last index of a list.
+    matches = _PERL_MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
+    return _PERL_LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
+
+
 PERL = Language(
     name="perl",
+    by_lines=PERL_LINES,
+    unread=Unread(PERL_SIGNS),
     grammar=(BUNDLE, "perl"),
-    removed=(_perl_without_dashes, _perl_without_references),
+    removed=(_perl_without_dashes, _perl_without_references, _perl_without_patterns),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),
