@@ -5,7 +5,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cqm.chunkers.code.outline import Mark, Place, identity_of
-from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
 
 if TYPE_CHECKING:
@@ -239,9 +239,10 @@ def _filled(marks: list[Mark], first: int, end: int, language: "Language", sourc
 
 def _above(first: int, mark: Mark, language: "Language", source: "Source") -> int:
     """Return the first row of the comments and decorators directly above a guessed symbol."""
-    patterns, row = language.by_lines, mark.first
-    if not mark.is_guessed or patterns is None:
+    row = mark.first
+    if not mark.is_guessed or language.by_lines is None:
         return row
+    patterns = compiled(language.by_lines)
     while row > first and not source.is_blank(row - 1):
         line = source.lines[row - 1]
         if not (patterns.comment.match(line) or patterns.above.match(line)):

@@ -47,8 +47,8 @@ KOTLIN_CONTINUES = re.compile(
 """Begins a row that goes on with the declaration above it, even with its constructor."""
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{text})")
+def _pattern(text: str) -> str:
+    return rf"\s*(?:{text})"
 
 
 _MACRO = r"(?:[A-Z_\d]{3,}(?:\([^()]*\))?\s+)?"
@@ -88,7 +88,7 @@ C_LINES = LinePatterns(
             _pattern(_NO_CALL + r"(?P<name>~?\w+)\s*\((?=[^;]*\w[\s*&]+\w[^;]*$|\s*(?:void\s*)?\)[^;]*\{\s*$)"),
         ),
     ),
-    comment=re.compile(r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))"),
+    comment=r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))",
 )
 OBJC_LINES = LinePatterns(
     (
@@ -192,14 +192,14 @@ PYTHON_LINES = LinePatterns(
         ("function", _pattern(r"c(?:p)?def\s+[^()=:]*?\b(?P<name>\w+)\s*\(")),
         ("type", _pattern(r"ctypedef\s+[^()=:]*?\b(?P<name>\w+)\s*$")),
     ),
-    comment=re.compile(r"\s*#"),
+    comment=r"\s*#",
     has_braces=False,
 )
 
 
 def _lines(*declarations: tuple[str, str], comment: str = r"\s*#", has_braces: bool = False) -> LinePatterns:
     patterns = tuple((kind, _pattern(pattern)) for kind, pattern in declarations)
-    return LinePatterns(patterns, re.compile(comment), has_braces=has_braces)
+    return LinePatterns(patterns, comment, has_braces=has_braces)
 
 
 _SLASHES = r"\s*(?://|/\*|\*(?!\w))"

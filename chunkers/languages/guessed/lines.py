@@ -1,6 +1,5 @@
 """Patterns of lines which declare something in most languages, for those without a grammar or without its extra."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from cqm.chunkers.languages.model import LinePatterns
@@ -32,15 +31,15 @@ def patterns_of(
         comment: begins a line without code.
         has_braces: whether braces tell how far a declaration reaches.
     """
-    shared = [(kind, re.compile(rf"{_BEFORE}(?:{words})\s+{_NAME}")) for kind, words in _KEYWORDS.items()]
-    mine = [(kind, re.compile(rf"\s*(?:{pattern})")) for kind, pattern in own]
-    return LinePatterns((*mine, *shared), re.compile(comment), has_braces=has_braces)
+    shared = [(kind, rf"{_BEFORE}(?:{words})\s+{_NAME}") for kind, words in _KEYWORDS.items()]
+    mine = [(kind, rf"\s*(?:{pattern})") for kind, pattern in own]
+    return LinePatterns((*mine, *shared), comment, has_braces=has_braces)
 
 
 def only(*own: tuple[str, str], comment: str, has_braces: bool = False) -> LinePatterns:
     """Return patterns of a language which shares no keyword with others; see `patterns_of`."""
-    mine = tuple((kind, re.compile(rf"(?:{pattern})")) for kind, pattern in own)
-    return LinePatterns(mine, re.compile(comment), has_braces=has_braces)
+    mine = tuple((kind, rf"(?:{pattern})") for kind, pattern in own)
+    return LinePatterns(mine, comment, has_braces=has_braces)
 
 
 _WORD = r"(?P<name>[A-Za-z_]\w*)"
