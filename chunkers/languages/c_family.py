@@ -243,7 +243,8 @@ _OBJC_RULES = {
     "method_definition": _objc_method,
     "property_declaration": _objc_property,
     **role(IMPORTS, "module_import"),
-    **groups("implementation_definition"),
+    # "@optional" stands before the methods of the second.
+    **groups("implementation_definition", "qualified_protocol_interface_declaration"),
 }
 
 # Headers of the three languages share a suffix.

@@ -69,7 +69,11 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
     "powershell": lambda it, _line: it.kind != "function",
     # Operators and local functions of C# need a parser; namespaces are no definitions of one file.
     "csharp": lambda it, _line: "operator" in it.name or it.kind in ("function", "namespace"),
-    "objc": lambda it, _line: it.kind not in ("class", "interface", "method") and not it.name.startswith("@"),
+    # Functions among the methods are none.
+    "objc": lambda it, line: (
+        (it.kind not in ("class", "interface", "method") and not it.name.startswith("@"))
+        or (it.kind == "method" and not line.lstrip().startswith(("-", "+")))
+    ),
     "elixir": lambda it, _line: it.kind in ("constant", "property"),
     "haskell": lambda it, line: line.startswith(("instance", "pattern", "foreign")) or " " in it.name,
     "javascript": lambda it, _line: "[" in it.name or "exports" in it.name,

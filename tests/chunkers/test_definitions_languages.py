@@ -561,6 +561,17 @@ int after;
         {"to_int": 8, "to_int.F": 10, "after": 14},
         {"ENABLE_IF"},
     ),
+    "objc: optional methods of a protocol": (
+        "a.m",
+        """\
+@protocol Delegate <NSObject>
+@optional
+- (void)didLoad:(int)value;
+@end
+""",
+        {"Delegate": 1, "Delegate.didLoad:": 3},
+        set(),
+    ),
     "kotlin: an extension whose first parameter has a modifier": (
         "a.kt",
         """\
