@@ -102,7 +102,7 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
         return False
     if place + 1 < len(hits.starts) and hits.starts[place + 1] < end:
         return True
-    child = node.named_child(0)
+    child = node.named_child(0) if node.named_child_count else None
     return child is not None and hits.starts[place] >= child.start_byte
 
 
