@@ -210,9 +210,9 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
     """Read a segment, by the tree of the program if that tells enough."""
     segment = part.segment
     state = state_of(part.shown, reads.language, source) if part.shown else None
-    if state is State.CLEAN:
+    # The tree may take one construct for another, a class for a property; of statements it tells enough.
+    if part.is_local and state is State.CLEAN:
         return _Reading([], is_clean=True, has_members=False)
-    # With errors the tree may take one construct for another, a class for a property; of statements it tells enough.
     if part.is_local and state is State.HARMLESS:
         return _Reading([], is_clean=False, has_members=False)
     if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
