@@ -26,11 +26,12 @@ from cqm.server.workspace.workspace import OpenIndex
 _MOST_LISTED = 100
 _BAR = 160
 _MOST_BARS = 12
-_PAUSE_SECONDS, _CALM_SECONDS = 0.7, 3.0
+_PAUSE_SECONDS, _CALM_SECONDS = 0.7, 4.0
 """Time between two looks while the index changes, and else."""
 _STREAM_SECONDS = 120.0
 """The browser asks again after this time, so that a page left open holds no connection for ever."""
-_MOST_FILES = 300_000
+_MOST_FILES = 100_000
+"""Files drawn: each takes half a kilobyte meanwhile."""
 _GOOD = {IndexState.COMPLETE, IndexState.RUNNING}
 
 
@@ -72,9 +73,10 @@ def tree(library: Library, given: Mapping[str, str]) -> str:
     """Draw the files of a root that are in scope; nothing is read but their names and sizes."""
     name = given.get("root", "")
     opened = library.opened(name if name in library.roots else next(iter(library.roots)))
-    found = islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES)
+    found = list(islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES))
     drawn = treemap(Sized(it.path, it.size, language_of(it.path)) for it in found if it.skip is None and it.size)
-    return drawn or "<p class='dim'>There is no file to draw.</p>"
+    cut = f"<p class='dim'>Of the first {_MOST_FILES:,} files.</p>" if len(found) == _MOST_FILES else ""
+    return f"{drawn}{cut}" if drawn else "<p class='dim'>There is no file to draw.</p>"
 
 
 def _card(library: Library, name: str) -> str:
