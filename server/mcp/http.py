@@ -32,6 +32,8 @@ _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
 """They warn of each bad request, so anybody could fill a log, or a pipe nobody reads."""
 
 
+ENDING = "cqm.ending"
+"""Key of a request's extensions: a function that tells whether the server ends. An answer without an end stops then."""
 Pages = Callable[[str], "ASGIApp"]
 """Makes pages for people, which let in who knows a token."""
 
@@ -80,8 +82,12 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
 
     from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
 
+    async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        known = scope.get("extensions") or {}
+        await app({**scope, "extensions": {**known, ENDING: lambda: server.should_exit}}, receive, send)
+
     config = uvicorn.Config(
-        app,
+        telling,
         http=BoundedConnection,
         ws="none",
         log_config=None,
@@ -93,7 +99,8 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
     # uvicorn raises the signal again after a clean end, for the handler before its own.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    anyio.run(uvicorn.Server(config).serve, [listener])
+    server = uvicorn.Server(config)
+    anyio.run(server.serve, [listener])
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
