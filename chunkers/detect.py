@@ -4,9 +4,13 @@ import functools
 import io
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.contents.guess import MORE, NAMES, by_content, by_suffix, is_markdown
-from cqm.chunkers.languages.table import LANGUAGES
+from cqm.chunkers.languages.table import GUESSED, LANGUAGES
+
+if TYPE_CHECKING:
+    from cqm.chunkers.languages.model import Language
 
 MARKDOWN = "markdown"
 TEXT = "text"
@@ -32,7 +36,8 @@ PROSE_FORMATS = (
     Format("asciidoc", (".adoc", ".asciidoc")),
     Format("org", (".org",)),
     Format("log", (".log",)),
-    Format("latex", (".tex", ".ltx", ".bib")),
+    # R's pages are written in a dialect of it.
+    Format("latex", (".tex", ".ltx", ".bib", ".rd")),
     Format("textile", (".textile",)),
     Format("rdoc", (".rdoc",)),
     Format("pod", (".pod",)),
@@ -68,6 +73,8 @@ _OTHER_FORMATS = (
     ),
     Format("jupyter", (".ipynb",)),
     Format("liquid", (".liquid",)),
+    # Whole names below and suffixes of two parts come first. Without this one "Gemfile.lock" would be Ruby.
+    Format("lock", (".lock",)),
     Format("meson", (), ("meson.build", "meson_options.txt")),
     Format("nginx", (".nginx",), ("nginx.conf",)),
     Format("pdf", (".pdf",)),
@@ -85,7 +92,7 @@ _OTHER_FORMATS = (
         "template",
         (
             *(".erb", ".rhtml", ".eex", ".heex", ".leex", ".ejs", ".jsp", ".jspf", ".gsp", ".pug", ".jade", ".slim"),
-            *(".tmpl", ".gotmpl", ".gohtml", ".tpl", ".twig", ".njk", ".vm"),
+            *(".tmpl", ".gotmpl", ".gohtml", ".tpl", ".twig", ".njk", ".vm", ".tt"),
         ),
     ),
     Format("thrift", (".thrift",)),
@@ -111,7 +118,7 @@ _OTHER_FORMATS = (
             ),
         ),
     ),
-    Format("yaml", (".yaml", ".yml"), (".clang-format", ".clang-tidy", ".clangd")),
+    Format("yaml", (".yaml", ".yml"), (".clang-format", ".clang-tidy", ".clangd", "podfile.lock", "pubspec.lock")),
 )
 
 # Interpreters unknown to identify, or under another name there. Other shells are close enough to be read as one.
@@ -147,6 +154,9 @@ _INTERPRETERS = {
     "tsx": "typescript",
     "zsh": "bash",
 }
+
+_ABOUT = frozenset({".in", ".template", ".example", ".sample", ".dist", ".orig", ".bak", ".disabled"})
+"""Suffixes behind another one, which tells the language."""
 
 _SUFFIX = re.compile(r"(?!\d+$)\w[\w+-]{0,14}")
 
@@ -201,6 +211,8 @@ def language_of(path: str, head: str = "") -> str:
     # Suffixes of two parts (".d.ts") come before those of one; "Dockerfile.dev" is a Dockerfile.
     parts = name.split(".")
     suffix = next((it for first in range(1, len(parts)) if (it := "." + ".".join(parts[first:])) in suffixes), "")
+    if not suffix and len(parts) > 2 and f".{parts[-1]}" in _ABOUT:  # noqa: PLR2004 - "config.h.in"
+        return language_of(".".join(written.split(".")[:-1]), head)
     if not language and suffix:
         language = by_suffix(suffix, suffixes[suffix], head)
     if not language and len(parts) > 1:
@@ -232,7 +244,7 @@ def is_generated(path: str, text: str) -> bool:
 @functools.cache
 def _tables() -> tuple[dict[str, str], dict[str, str]]:
     # Languages with a grammar come last: they win over a format of the same name or suffix.
-    rows = (*PROSE_FORMATS, *_OTHER_FORMATS, *LANGUAGES)
+    rows: tuple[Format | Language, ...] = (*PROSE_FORMATS, *_OTHER_FORMATS, *GUESSED, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}
     suffixes = MORE | {suffix.lower(): row.name for row in rows for suffix in row.suffixes}
     return by_name, suffixes

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -57,6 +59,19 @@ def how_to_add(extra: str) -> str:
 def how_to_repair() -> str:
     """Return the shell command for reinstalling this version of CQM and its dependencies."""
     return _filled(_installer(Path(sys.prefix)).value.repair, "")
+
+
+def how_to_run() -> list[str]:
+    """Return the command starting this installation from anywhere, by absolute paths; arguments of `cqm` follow it.
+
+    An environment made for one run is made again by the command; of any other the installed program is named.
+    """
+    installer = _installer(Path(sys.prefix))
+    if installer in {_Installer.UVX, _Installer.PIPX_RUN}:
+        parts = shlex.split(_filled(installer.value.add, ""), posix=os.name != "nt")
+        program, *arguments = [part.strip('"') for part in parts]
+        return [shutil.which(program) or program, *arguments]
+    return [str(Path(sysconfig.get_path("scripts")) / (f"{COMMAND}.exe" if os.name == "nt" else COMMAND))]
 
 
 def _installer(prefix: Path) -> _Installer:

@@ -26,6 +26,7 @@ _CONFIGURATION = (
     "ini",
     "json",
     "kdl",
+    "lock",
     "nginx",
     "openapi",
     "properties",

@@ -26,7 +26,7 @@ from cqm.chunkers.model import ChunkOptions, Cut
 from cqm.chunkers.notebooks.notebook import pieces_of_notebook
 from cqm.chunkers.pages.html import pieces_of_html
 from cqm.chunkers.pages.xml import pieces_of_xml
-from cqm.chunkers.structured.data import pieces_of_data
+from cqm.chunkers.structured.data import YAML, pieces_of_data, tree_of
 from cqm.chunkers.structured.openapi import is_openapi, pieces_of_openapi
 
 
@@ -94,8 +94,11 @@ def _cut_component_file(text: str, language: str, path: str, options: ChunkOptio
 
 
 def _cut_data(text: str, language: str, options: ChunkOptions) -> Cut:
-    pieces, warnings = pieces_of_data(text, language, options)
-    return with_programs(text, pieces, language), warnings
+    root, warnings = tree_of(text, language)
+    if root is None:
+        return [], warnings
+    pieces = pieces_of_data(text, root, options)
+    return with_programs(text, pieces, root) if language == YAML else pieces, warnings
 
 
 def _cut_notebook(text: str, language: str, options: ChunkOptions) -> Cut:

@@ -20,6 +20,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.generations.query_models import keep_models
 from cqm.index.manifest.coverage import lacking
 from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
@@ -32,7 +33,7 @@ from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
 from cqm.index.search.search import Page, Searching, find
-from cqm.index.search.symbols import FreshFiles, Reader, outline
+from cqm.index.search.symbols import FreshFiles, Histories, Reader, find_changes, outline
 from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
@@ -362,6 +363,13 @@ class Index:
         files = FreshFiles(self.root, self.options.scan, self.options.chunk)
         with self._lineage.reading() as serving:
             return Reader(serving, self._workers, files).read(query)
+
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
+        self._note_use()
+        files = FreshFiles(self.root, self.options.scan, self.options.chunk)
+        with self._lineage.reading() as serving:
+            return find_changes(Histories(serving, self._workers, files), query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Return the state of the index: files, chunks, freshness, models, running work.

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cqm.chunkers.code.outline import Mark, Place, identity_of
-from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from cqm.chunkers.recovery.by_lines import Guess
 
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
+_TITLED = frozenset({"section", "scenario", "feature"})
+"""Kinds whose names are titles of several words."""
 _ARGUMENTS = re.compile(r"<[^<>]*>|\s")
+_DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
 _SEPARATOR = re.compile(r"::|,")
 
 
@@ -42,6 +45,9 @@ class Stretch:
         self.end_point = last, self.end_byte - source.offsets[last]
         # Nodes have the addresses of their trees' memory, so no other object can have this one.
         self.id = id(self)
+
+    def named_child(self, _place: int) -> None:
+        """Return None."""
 
     def child_by_field_name(self, _name: str) -> None:
         """Return None."""
@@ -112,6 +118,27 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
     return marks
 
 
+def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "Source") -> list[Mark]:
+    """Add the macros that further branches of conditionals define, in rows that are blank in the data.
+
+    Parameters:
+        marks: the outline of the tree, with other branches; it is changed.
+        data: of the first tree.
+        language: of the text, with lines such as "#define".
+        source: the text's rows.
+    """
+    for row, line in enumerate(source.lines):
+        found = _DEFINE.match(line)
+        if found is None or not data[source.offsets[row] : source.offsets[row + 1]].isspace():
+            continue
+        level = _level(marks, row, row)
+        place = bisect_right(level.marks, row, key=_first) if level is not None else 0
+        if level is not None and (place == 0 or level.marks[place - 1].last < row):
+            node = cast("Node", Stretch(row, row, source))
+            level.marks.insert(place, Mark(node, row, row, "macro", found["name"], (), language.nodes, is_guessed=True))
+    return marks
+
+
 def _is_blank(mark: Mark, data: bytes, source: "Source") -> bool:
     offsets = source.offsets
     rows = (mark.first, mark.last)
@@ -159,7 +186,7 @@ def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
 
 
 def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:
-    name = _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
+    name = guess.name.strip() if guess.kind in _TITLED else _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
     kind, name = identity_of(Found(guess.kind, name), place, language.constructors if place.is_type else None)
     node = cast("Node", Stretch(guess.first, guess.last, source))
     mark = Mark(node, guess.first, guess.last, kind, name, (), language.nodes, is_guessed=True)
@@ -212,9 +239,10 @@ def _filled(marks: list[Mark], first: int, end: int, language: "Language", sourc
 
 def _above(first: int, mark: Mark, language: "Language", source: "Source") -> int:
     """Return the first row of the comments and decorators directly above a guessed symbol."""
-    patterns, row = language.by_lines, mark.first
-    if not mark.is_guessed or patterns is None:
+    row = mark.first
+    if not mark.is_guessed or language.by_lines is None:
         return row
+    patterns = compiled(language.by_lines)
     while row > first and not source.is_blank(row - 1):
         line = source.lines[row - 1]
         if not (patterns.comment.match(line) or patterns.above.match(line)):

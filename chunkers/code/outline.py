@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, SPLICED, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tree_sitter import Node
 
     from cqm.chunkers.code.source import Source
+    from cqm.chunkers.languages.model import Rule
 
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
 """Kinds of symbols whose functions are methods."""
@@ -43,7 +44,8 @@ class Mark:
         name: qualified; empty for anything but a symbol.
         members: marks inside of a container or group, in order.
         nodes: types of its language's nodes with a meaning.
-        is_guessed: whether lines tell it, where the grammar could not read the text; its node is a `Stretch`.
+        is_guessed: whether lines tell it, where the grammar could not read the text, and its node is a `Stretch`; or
+            rules for any language.
     """
 
     node: "Node"
@@ -78,6 +80,7 @@ class Place(NamedTuple):
         local: whether it is inside a function.
         depth: number of containers and groups around it.
         row: start of the enclosing body; anything there, such as a condition or a docstring, is not a statement.
+        rules: which come before the language's here.
     """
 
     name: str = ""
@@ -85,6 +88,7 @@ class Place(NamedTuple):
     local: bool = False
     depth: int = 0
     row: int = -1
+    rules: "Mapping[str, Rule] | None" = None
 
     @property
     def is_type(self) -> bool:
@@ -109,10 +113,11 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         body, marks, where = waiting.pop()
         constructors = language.constructors if where.is_type else None
         opening, row = where.row, body.start_point[0]
+        own = {**rules, **where.rules} if where.rules else rules
         for node in body.named_children:
-            rule = rules.get(node.type)
+            rule = own.get(node.type)
             found = (rule(node, data) if rule else None) or _STATEMENT
-            kind, name, inside, _, opened_by = found
+            kind, name, inside, _, opened_by, _ = found
             if found is not _STATEMENT and kind not in _PLAIN:
                 kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
@@ -131,7 +136,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
                 row, column = node.end_point
                 last = _last(first, row, column, language.line_comment, source)
             begin = opened_by.start_point[0] if opened_by is not None else first
-            mark = Mark(node, begin, last, kind, name, (), language.nodes)
+            mark = Mark(node, begin, last, kind, name, (), language.nodes, language.is_guessed)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
@@ -186,8 +191,8 @@ def _place_in(body: "Node", mark: Mark, found: Found, where: Place) -> Place:
     # Fields of a type inside a function are no local variables.
     local, row = found.local or (where.local and found.kind not in TYPES), body.start_point[0]
     if found.kind == GROUP:
-        return Place(where.name, where.kind, local, where.depth + 1, row)
-    return Place(mark.name or where.name, found.kind, local, where.depth + 1, row)
+        return Place(where.name, where.kind, local, where.depth + 1, row, found.within or where.rules)
+    return Place(mark.name or where.name, found.kind, local, where.depth + 1, row, found.within)
 
 
 def identity_of(found: Found, where: Place, constructors: frozenset[str] | None) -> tuple[str, str]:

@@ -3,15 +3,17 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.guesses import with_guesses, with_other_branches
+from cqm.chunkers.code.guesses import with_guesses, with_macros, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
 from cqm.chunkers.grammars import MissingGrammarError, grammar
+from cqm.chunkers.languages.guessed import without_grammar
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
-from cqm.chunkers.recovery.mending import is_spoilt, mended, without_hazards
+from cqm.chunkers.recovery.errors import is_spoilt
+from cqm.chunkers.recovery.mending import mended, without_hazards
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     row = BY_NAME.get(dialect_of(language, text))
     if row is None:
         return None
+    if row.is_guessed and not _has_grammar(row):
+        row = without_grammar(row)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
@@ -78,6 +82,14 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
             marks = with_guesses(marks, [(0, len(source.lines))], row, source)
         return Program(row, root, marks, source, lost_rows(root))
     return _recovered(Unsafe(text, data, lost), tree, row, options)
+
+
+def _has_grammar(row: Language) -> bool:
+    try:
+        grammar(*row.grammar)
+    except MissingGrammarError:
+        return False
+    return True
 
 
 def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]] | str:
@@ -143,6 +155,7 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     if best.other is not None:
         others = outline([best.other.root_node], Place(), row, source)
         marks = with_other_branches(marks, others, best.data, source)
+        marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread)

@@ -25,6 +25,7 @@ _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
 SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(
     {
+        ".api": (("kotlinabi", _lines(r"public (?:abstract |final |static )*(?:class|interface) [\w/$]+ .*\{$")),),
         ".as": (("actionscript", _lines(r"package\b|import [\w.]+;")),),
         ".cl": (("c", _lines(r"(?:__)?kernel\s|#(?:pragma OPENCL|define|if)|__(?:global|constant)\b")),),
         ".cls": (
@@ -67,6 +68,15 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("gnuplot", _lines(r"(?:set (?:terminal|output|xlabel|title)|s?plot)\b")),
         ),
         ".pl": (("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),),
+        ".def": (
+            ("c", _C),
+            ("c", _lines(r"[A-Z_]{3,40}\(.{0,200}\),?;?[ \t]*$")),
+            ("ini", _lines(r"(?:EXPORTS|LIBRARY)\b")),
+        ),
+        ".import": (("ini", _lines(r"\[\w+\][ \t]*$")),),
+        ".map": (("json", re.compile(r"\A\s{0,100}\{")),),
+        ".snap": (("javascript", _lines(r"exports\[`")),),
+        ".pp": (("puppet", _lines(r"(?:class|define|node) [\w:']+\s*(?:\(|\{|inherits)|#\s*@summary")),),
         ".pro": (
             ("qmake", _lines(r"(?:QT|SOURCES|HEADERS|TEMPLATE|TARGET|CONFIG)\s*[+*]?=")),
             ("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),
@@ -121,7 +131,8 @@ MORE = {
     ".lds": "linkerscript",
     ".ll": "llvm",
     ".m4": "m4",
-    ".metal": "metal",
+    **dict.fromkeys((".metal", ".msl"), "cpp"),
+    **dict.fromkeys((".godot", ".tscn", ".tres", ".dof"), "ini"),
     ".move": "move",
     ".odin": "odin",
     ".pde": "processing",
@@ -164,12 +175,13 @@ _OTHER_TAGS = {"dotenv": "properties", "msbuild": "xml", "sln": "ini"}
 _BEGINNING = re.compile(r"\s{0,100}<(?:\?xml\b|(?P<html>!doctype html\b|html\b))", re.IGNORECASE)
 
 _CODE_LINE = re.compile(
-    r"""(?:.*[;{}]|.*\)\s*(?:do|then|\{|=>)?|.*\b(?:do|then|begin|->|=>)|\s*end\b.*|.*=\s*[\[({'"0-9].*
+    r"""(?:.*\)\s*(?:do|then|\{|=>)?|.*\b(?:do|then|begin|->|=>)|\s*end\b.*|.*=\s*[\[({'"0-9].*
       |\s*(?:def|func|fn|fun|function|class|struct|enum|module|import|from|package|use|using|namespace|let|var|const
          |return|if|else|elif|for|while|sub|proc|type|interface|include|require|local|public|private|static)\b.*[\w(){}:=<>"'*.]
       |\s*(?://|/\*|\*\s|\#\s*(?:include|define|if|end)|--\s|;).*)\s*""",
     re.VERBOSE,
 )
+_ENDS_CODE = (";", "{", "}")
 _SENTENCE = re.compile(r"\s*(?:[-*]\s+)?[A-Z][a-z]+(?:\s+[\w',()-]+){4,}[.:?!]?\s*")
 _LEAST_LINES = 3
 _LEAST_SHARE = 0.4
@@ -213,9 +225,10 @@ def by_content(suffix: str, head: str) -> str:
     if len(lines) < _LEAST_LINES:
         return ""
     sentences = sum(_SENTENCE.fullmatch(line) is not None for line in lines)
-    like_code = sum(_CODE_LINE.fullmatch(line) is not None for line in lines)
-    least = _LEAST_SHARE if suffix else _SHARE_WITHOUT_SUFFIX
-    return CODE if like_code >= least * len(lines) and sentences <= _MOST_SENTENCES * len(lines) else ""
+    if sentences > _MOST_SENTENCES * len(lines):
+        return ""
+    like_code = sum(line.rstrip().endswith(_ENDS_CODE) or _CODE_LINE.fullmatch(line) is not None for line in lines)
+    return CODE if like_code >= (_LEAST_SHARE if suffix else _SHARE_WITHOUT_SUFFIX) * len(lines) else ""
 
 
 _HEADING = re.compile(r"(#{1,6}) +\S[^\n]{0,200}")
@@ -230,7 +243,11 @@ def is_markdown(text: str) -> bool:
 
     Comments of a file of settings begin with a "#" too; there none stands alone between blank lines at a lower level.
     """
-    lines = text[:_HEAD].split("\n")
+    head = text[:_HEAD]
+    # Nearly all texts end here.
+    if f"\n{head}".count("\n#") < _LEAST_HEADINGS:
+        return False
+    lines = head.split("\n")
     levels, marks, filled, in_fence = list[int](), 0, 0, False
     for before, line in zip(["", *lines], lines, strict=False):
         filled += bool(line.strip())

@@ -64,8 +64,9 @@ class _Record(NamedTuple):
 def is_log(text: str) -> bool:
     """Tell if a text begins with records: at least three, and half of the unindented lines."""
     lines = [line for line in text[:_HEAD].split("\n")[:_SAMPLE_LINES] if line.strip()]
-    heads = sum(1 for line in lines if _RECORD.match(line))
-    others = sum(1 for line in lines if not line[0].isspace() and not _RECORD.match(line))
+    rest = [line for line in lines if not _RECORD.match(line)]
+    heads = len(lines) - len(rest)
+    others = sum(1 for line in rest if not line[0].isspace())
     return heads >= _LEAST_RECORDS and heads >= others
 
 

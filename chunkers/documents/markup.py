@@ -133,7 +133,7 @@ def attributes_of(text: str, token: Token) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text, token.start + 1 + len(token.name), token.end - 1):
         value = match[2] or match[3] or match[4] or ""
-        attributes.setdefault(match[1], unescape(value))
+        attributes.setdefault(match[1], unescape(value) if "&" in value else value)
     return attributes
 
 

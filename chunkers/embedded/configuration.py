@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from cqm.chunkers.embedded.parts import Name, with_names
 from cqm.chunkers.model import Piece
-from cqm.chunkers.structured.data import YAML, tree_of
 from cqm.chunkers.structured.key_paths import scalar_of
 from cqm.chunkers.structured.spans_of_json import ARRAY, OBJECT, Node, member
 
@@ -36,18 +35,15 @@ class _Found(NamedTuple):
     at: Node
 
 
-def with_programs(text: str, pieces: Sequence[Piece], language: str) -> list[Piece]:
-    """Add the symbols of a configuration to its pieces: `build` of `jobs`, the name of a step or task, a service.
+def with_programs(text: str, pieces: Sequence[Piece], root: Node) -> list[Piece]:
+    """Add the symbols of a configuration in YAML to its pieces: `build` of `jobs`, a step's or task's name, a service.
 
     Parameters:
         text: the whole file.
         pieces: of its data.
-        language: of the file; only YAML has such symbols.
+        root: the root container of the file.
     """
-    if language != YAML or not pieces or not _LOOKS_LIKE.search(text, 0, _HEAD):
-        return [*pieces]
-    root, _ = tree_of(text, language)
-    if root is None:
+    if not _LOOKS_LIKE.search(text, 0, _HEAD):
         return [*pieces]
     names = [
         Name(it.name, it.kind, it.node.entry, it.node.end, text.find(it.name, it.at.entry, it.at.end))

@@ -13,12 +13,14 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
 
 BUNDLE = "semble_grammars"
+PACK = "tree_sitter_language_pack"
 
 _loaded: list[ctypes.CDLL] = []
 """Libraries of the bundle: none may be unloaded while a grammar uses it."""
@@ -141,6 +143,25 @@ def load(name: str) -> object:
     function = getattr(library, entry["symbol"])
     function.restype = ctypes.c_void_p
     return capsule_of(function())
+
+
+def load_from_pack(name: str) -> object:
+    """Return what `tree_sitter.Language` takes, of a grammar of the pack; none of the pack's Python code runs.
+
+    Parameters:
+        name: of the grammar in the pack.
+
+    Raises:
+        ImportError: the pack is not installed, or lacks it.
+    """
+    spec = importlib.util.find_spec(PACK)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        for file in sorted((Path(folder) / "bindings").glob(f"{name}.*")):
+            loader = ExtensionFileLoader(f"{PACK}.bindings.{name}", str(file))
+            module = importlib.util.module_from_spec(ModuleSpec(loader.name, loader, origin=str(file)))
+            loader.exec_module(module)
+            return module.language()
+    raise ImportError(f"{PACK} is not installed, or lacks it")
 
 
 def capsule_of(pointer: int) -> object:

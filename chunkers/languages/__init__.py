@@ -12,4 +12,5 @@ __all__ = [
     "parts",
     "scripting",
     "testing",
+    "unread",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
+    GROUP,
     IMPORTS,
     LEADING,
     Found,
@@ -177,12 +178,19 @@ _C_RULES = {
     **groups("declaration_list", "ERROR"),
 }
 
+
+def _friend(node: "Node", _source: bytes) -> Found | None:
+    # A friend with a body is defined here; others are declared.
+    return Found(GROUP, "", (node,)) if child_of_type(node, "function_definition") else None
+
+
 _CPP_RULES = {
     **_C_RULES,
     **containers("namespace", "namespace_definition", name=_namespace_name),
     **symbols("type", "alias_declaration", "concept_definition"),
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
+    "friend_declaration": _friend,
     **groups("template_declaration", "export_declaration"),
 }
 
@@ -235,7 +243,8 @@ _OBJC_RULES = {
     "method_definition": _objc_method,
     "property_declaration": _objc_property,
     **role(IMPORTS, "module_import"),
-    **groups("implementation_definition"),
+    # "@optional" stands before the methods of the second.
+    **groups("implementation_definition", "qualified_protocol_interface_declaration"),
 }
 
 # Headers of the three languages share a suffix.
@@ -277,19 +286,37 @@ def _without_macros(source: bytes) -> bytes:
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
-    rb"(?<=\n)[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+)+)"
+    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
 )
+# "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
+_INITIALISED = re.compile(
+    rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
+    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*)?:\s*[\w:<>]+\s*[({])"
+    % _ARGUMENTS
+)
 _BETWEEN = re.compile(
-    rb"(?P<before>[\w*&>])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)(?<!delete)(?<!define)"
-    rb"(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
+    rb"(?P<before>[\w*&>])(?=[ \t]+[A-Za])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)"
+    rb"(?<!delete)(?<!define)(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
     rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))" % _ATTRIBUTE
 )
 
 
 def _without_exports(source: bytes) -> bytes:
-    exported = _EXPORT.sub(blanked, source)
+    exported = _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source))
     return _BETWEEN.sub(lambda it: it[0][: it.start("macro") - it.start()].ljust(len(it[0])), exported)
+
+
+# In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
+# between "if" and its condition.
+_CONDITION = re.compile(
+    rb"(?<=[<,\s])[A-Z][A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))(?=\s*(?:[,>]|=\s*\w))"
+    rb"|\bif[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()"
+)
+
+
+def _without_conditions(source: bytes) -> bytes:
+    return _CONDITION.sub(blanked, source)
 
 
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
@@ -363,7 +390,10 @@ def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
 
 _MOST_FIELDS = 20_000
 
-_LOCAL = re.compile(rb"(?:struct|class|enum|union)\b[^;{}()=]{0,200}\{|#[ \t]*define[ \t]")
+_LOCAL = re.compile(
+    b"|".join(rb"%s\b[^;{}()=]{0,200}\{" % word for word in (b"struct", b"class", b"enum", b"union"))
+    + rb"|#[ \t]*define[ \t]|using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*="
+)
 
 _PARTS = {
     **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),
@@ -401,7 +431,9 @@ CPP = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(CPP_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": True}),
+    unread=Unread(
+        CPP_SIGNS, has_conditionals=True, masks=(_without_exports, _without_conditions), defined={b"__cplusplus": True}
+    ),
     by_lines=C_LINES,
 )
 OBJC = Language(

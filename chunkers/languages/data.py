@@ -9,11 +9,13 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Unread,
     child_of_type,
     groups,
     role,
     text_of,
 )
+from cqm.chunkers.languages.unread import CSS_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +118,7 @@ CSS = Language(
     name="css",
     grammar=("tree_sitter_css", "language"),
     suffixes=(".css",),
+    unread=Unread(CSS_SIGNS, mends=False),
     rules={
         "rule_set": _css_rule,
         **dict.fromkeys(("media_statement", "supports_statement", "keyframes_statement", "at_rule"), _css_at_rule),

@@ -17,6 +17,7 @@ from cqm.chunkers.languages.model import (
     Rule,
     Unread,
     containers,
+    first_named,
     groups,
     role,
     symbols,
@@ -42,10 +43,14 @@ _LOADING = (b"require(", b"import(", b"await import(")
 _MODULES = frozenset({"internal_module", "module"})
 _OPERATORS = frozenset({"await_expression", "parenthesized_expression", "unary_expression"})
 _EXPORTS = frozenset({"module.exports", "exports", "exports.default"})
-_LOCAL = re.compile(
-    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|(?:interface|type|enum)[ \t]+[\w$]|"
-    rb"(?:const|let|var)[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
+_VALUE = (
+    rb"[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
     rb"(?:function\b|class\b|[\w$]+[ \t]*=>|\([^;\n]{0,200}=>|\((?:\{|[^()\n]{0,99})\r?\n|<|use[A-Z])"
+)
+# Patterns whose branches all begin with a letter match three times as fast as those with a group of words.
+_LOCAL = re.compile(
+    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|interface[ \t]+[\w$]|type[ \t]+[\w$]|enum[ \t]+[\w$]"
+    rb"|const%s|let%s|var%s" % (_VALUE, _VALUE, _VALUE)
 )
 
 # Functions which return one of their arguments, a function, not always the last one.
@@ -179,13 +184,13 @@ def _bound(declarator: "Node", value: "Node | None", source: bytes) -> Found | N
 
 
 def _statement(node: "Node", source: bytes) -> Found | None:
-    inner = node.named_child(0)
+    inner = first_named(node)
     while inner is not None:
         form = inner.type
         if form not in _OPERATORS:
             rule = _EXPRESSIONS.get(form)
             return rule(inner, source) if rule else None
-        inner = inner.named_child(0)
+        inner = first_named(inner)
     return None
 
 
@@ -268,7 +273,7 @@ def _holds_function(node: "Node", source: bytes) -> bool:
 def _functions(callee: "Node | None") -> list["Node"]:
     # An immediately invoked function: "(function () { ... })()" or "(() => { ... }).call(this)".
     if callee is not None and callee.type == "member_expression":
-        callee = callee.named_child(0)
+        callee = first_named(callee)
     return callee.named_children if callee is not None and callee.type == "parenthesized_expression" else []
 
 

@@ -20,6 +20,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.unread import ELIXIR_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,6 +148,7 @@ def _elixir_attribute(node: "Node", source: bytes) -> Found | None:
 
 ELIXIR = Language(
     name="elixir",
+    by_lines=ELIXIR_LINES,
     grammar=("tree_sitter_elixir", "language"),
     suffixes=(".ex", ".exs"),
     filenames=("mix.lock",),

@@ -118,13 +118,16 @@ def _kotlin_object(node: "Node", source: bytes) -> Found:
 
 def _kotlin_function(node: "Node", source: bytes) -> Found:
     # An extension function is named with its receiver: "Router.handle".
-    receiver = ""
+    receiver, last = "", None
     for child in node.named_children:
         if child.type == "identifier":
             break
         if child.type in ("user_type", "nullable_type"):
             receiver = text_of(child, source).split("<")[0].rstrip("?") + "."
-    return Found("function", receiver + text_of(node.child_by_field_name("name"), source))
+            # In "Flow<T>.associate(crossinline f: ...)" the grammar takes the name for a part of the receiver.
+            last = child.named_children[-1] if child.named_children else None
+    name = text_of(node.child_by_field_name("name"), source) or text_of(last, source)
+    return Found("function", receiver + name)
 
 
 def _kotlin_property(node: "Node", source: bytes) -> Found:

@@ -1,5 +1,6 @@
 """Define the row of a language, and rules for classifying syntax nodes."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Found(NamedTuple):
         bodies: the nodes whose children are its members; empty without members.
         local: whether the bodies are those of functions, whose variables are not symbols.
         opening: a node before it which begins the symbol, such as a signature beside its body.
+        within: rules for what is in its bodies and in groups there; they come before the language's. A rule never asks
+            for `Node.parent`: that takes the depth of the tree, and rules see every node of a broken text.
     """
 
     kind: str
@@ -45,6 +48,7 @@ class Found(NamedTuple):
     bodies: tuple["Node", ...] = ()
     local: bool = False
     opening: "Node | None" = None
+    within: "Mapping[str, Rule] | None" = None
 
 
 Rule = Callable[["Node", bytes], Found | None]
@@ -128,6 +132,8 @@ class NodeTypes:
 class LinePatterns:
     """Patterns of declarations for a program without a syntax tree, tried on each line.
 
+    They are texts: compiling those of all languages took a tenth of each start of a command. See `compiled`.
+
     Attributes:
         declarations: kinds with patterns; the first match at the beginning of a line counts, and has a group "name".
         comment: begins a line without code.
@@ -136,11 +142,29 @@ class LinePatterns:
         has_braces: whether a declaration lasts as long as its braces are open; indentation alone tells otherwise.
     """
 
-    declarations: tuple[tuple[str, re.Pattern[str]], ...]
-    comment: re.Pattern[str] = re.compile(r"\s*(?://|/\*|\*(?!\w))")
-    closing: re.Pattern[str] = re.compile(r"\s*(?:[\])}>{]|(?:else|catch|finally|end)\b)")
-    above: re.Pattern[str] = re.compile(r"\s*(?:@|\[|#\[|template\b)")
+    declarations: tuple[tuple[str, str], ...]
+    comment: str = r"\s*(?://|/\*|\*(?!\w))"
+    closing: str = r"\s*(?:[\])}>{]|(?:else|catch|finally|end)\b)"
+    above: str = r"\s*(?:@|\[|#\[|template\b)"
     has_braces: bool = True
+
+
+class CompiledLines(NamedTuple):
+    """The same, compiled."""
+
+    declarations: tuple[tuple[str, re.Pattern[str]], ...]
+    comment: re.Pattern[str]
+    closing: re.Pattern[str]
+    above: re.Pattern[str]
+    has_braces: bool
+
+
+@functools.cache
+def compiled(patterns: LinePatterns) -> CompiledLines:
+    """Compile the patterns of a language when it is first needed."""
+    declarations = tuple((kind, re.compile(pattern)) for kind, pattern in patterns.declarations)
+    comment, closing, above = map(re.compile, (patterns.comment, patterns.closing, patterns.above))
+    return CompiledLines(declarations, comment, closing, above, patterns.has_braces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +225,8 @@ class Language:
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
         unread: divides a program with errors; None if only its lines tell.
-        by_lines: finds declarations in what the grammar can't read; None for none.
+        by_lines: finds declarations in what the grammar can't read, or where it is missing; None for none.
+        is_guessed: whether rules for any grammar guess its symbols.
     """
 
     name: str
@@ -221,6 +246,7 @@ class Language:
     extra: str = ""
     unread: Unread | None = None
     by_lines: LinePatterns | None = None
+    is_guessed: bool = False
 
 
 _INK = re.compile(rb"[^\s]")
@@ -240,6 +266,11 @@ def text_of(node: "Node | None", source: bytes) -> str:
     """Return the text of a node; empty for None."""
     # `Node.text` reads freed memory if the source came through a function, and parsing with a deadline needs one.
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace") if node else ""
+
+
+def first_named(node: "Node") -> "Node | None":
+    """Return the first named child of a node; None without any, where `named_child(0)` raises IndexError."""
+    return node.named_child(0) if node.named_child_count else None
 
 
 def child_of_type(node: "Node | None", *types: str) -> "Node | None":

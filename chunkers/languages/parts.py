@@ -6,7 +6,7 @@ A rule for a type of symbol node yields them; the row of a language lists its ru
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.model import Part, PartRule, child_of_type, text_of
+from cqm.chunkers.languages.model import Part, PartRule, child_of_type, first_named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -333,7 +333,7 @@ def names_in_patterns(declaration: "Node", source: bytes) -> Iterator[Part]:
                 if target is not None and target.type in ("assignment_pattern", "object_assignment_pattern"):
                     target = target.child_by_field_name("left")
                 elif target is not None and target.type == "rest_pattern":
-                    target = target.named_child(0)
+                    target = first_named(target)
                 if target is None:
                     continue
                 if target.type in _PATTERNS:

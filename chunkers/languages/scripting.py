@@ -35,7 +35,16 @@ from cqm.chunkers.languages.parts import (
     promoted,
 )
 from cqm.chunkers.languages.testing import TESTS, title_of
-from cqm.chunkers.languages.unread import GENERAL_LINES, PYTHON_CONTINUES, PYTHON_LINES, PYTHON_SIGNS
+from cqm.chunkers.languages.unread import (
+    BASH_LINES,
+    GENERAL_LINES,
+    LUA_LINES,
+    POWERSHELL_LINES,
+    PYTHON_CONTINUES,
+    PYTHON_LINES,
+    PYTHON_SIGNS,
+    RUBY_LINES,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -135,6 +144,7 @@ def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
 
 RUBY = Language(
     name="ruby",
+    by_lines=RUBY_LINES,
     grammar=("tree_sitter_ruby", "language"),
     suffixes=(".rb", ".rake", ".gemspec", ".ru", ".rbi", ".podspec"),
     filenames=("rakefile", "gemfile", "guardfile", "vagrantfile", "podfile", "fastfile", "brewfile", "capfile"),
@@ -281,6 +291,7 @@ def _lua_call(node: "Node", source: bytes) -> Found | None:
 
 LUA = Language(
     name="lua",
+    by_lines=LUA_LINES,
     grammar=("tree_sitter_lua", "language"),
     suffixes=(".lua", ".rockspec"),
     rules={
@@ -321,6 +332,7 @@ def _in_latin_1(source: bytes) -> bytes:
 
 BASH = Language(
     name="bash",
+    by_lines=BASH_LINES,
     grammar=("tree_sitter_bash", "language"),
     suffixes=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild", ".command"),
     filenames=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", "pkgbuild"),
@@ -347,6 +359,7 @@ def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
 
 POWERSHELL = Language(
     name="powershell",
+    by_lines=POWERSHELL_LINES,
     grammar=("tree_sitter_powershell", "language"),
     suffixes=(".ps1", ".psm1", ".psd1"),
     rules={

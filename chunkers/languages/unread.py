@@ -32,6 +32,11 @@ JAVA_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""|\Z)', _QUOTED, _CHARACTER
 SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)*+`?")))
 GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
 RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)))
+CSS_SIGNS = _signs(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", b"|".join((_QUOTED, _CHARACTER)))
+PERL_SIGNS = _signs(
+    rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",
+    b"|".join((_QUOTED, _ONE_CHARACTER)),
+)
 ZIG_SIGNS = _signs(_NOTES, b"|".join((rb"\\\\[^\n]*+", _QUOTED, _CHARACTER)))
 
 
@@ -42,8 +47,8 @@ KOTLIN_CONTINUES = re.compile(
 """Begins a row that goes on with the declaration above it, even with its constructor."""
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{text})")
+def _pattern(text: str) -> str:
+    return rf"\s*(?:{text})"
 
 
 _MACRO = r"(?:[A-Z_\d]{3,}(?:\([^()]*\))?\s+)?"
@@ -70,7 +75,11 @@ C_LINES = LinePatterns(
         ("test", _pattern(r"(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*(?P<name>\w+\s*,\s*\w+)\s*\)")),
         (
             "function",
-            _pattern(_NO_CALL + r"(?:[\w:<>,*&~\[\]]|\s(?!\())+?[\s*&](?P<name>(?:\w+::)*~?\w+)\s*\((?=[^;]*$)"),
+            _pattern(
+                _NO_CALL
+                + r"(?:[\w:<>,*&~\[\]]|\s(?!\())+?[\s*&](?P<name>(?!(?<=[,<] )[A-Z][A-Z0-9_]+\()(?:\w+::)*~?\w+)"
+                + r"\s*\((?=[^;]*$)"
+            ),
         ),
         ("function", _pattern(r"(?P<name>(?:\w+::)+~?\w+)\s*\((?=[^;]*$)")),
         # Its type stands in the line above, or it is a constructor: "run(1)" alone is a call.
@@ -79,7 +88,7 @@ C_LINES = LinePatterns(
             _pattern(_NO_CALL + r"(?P<name>~?\w+)\s*\((?=[^;]*\w[\s*&]+\w[^;]*$|\s*(?:void\s*)?\)[^;]*\{\s*$)"),
         ),
     ),
-    comment=re.compile(r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))"),
+    comment=r"\s*(?://|/\*|\*(?![\w*])|#(?!\s*define))",
 )
 OBJC_LINES = LinePatterns(
     (
@@ -183,6 +192,74 @@ PYTHON_LINES = LinePatterns(
         ("function", _pattern(r"c(?:p)?def\s+[^()=:]*?\b(?P<name>\w+)\s*\(")),
         ("type", _pattern(r"ctypedef\s+[^()=:]*?\b(?P<name>\w+)\s*$")),
     ),
-    comment=re.compile(r"\s*#"),
+    comment=r"\s*#",
     has_braces=False,
+)
+
+
+def _lines(*declarations: tuple[str, str], comment: str = r"\s*#", has_braces: bool = False) -> LinePatterns:
+    patterns = tuple((kind, _pattern(pattern)) for kind, pattern in declarations)
+    return LinePatterns(patterns, comment, has_braces=has_braces)
+
+
+_SLASHES = r"\s*(?://|/\*|\*(?!\w))"
+RUBY_LINES = _lines(
+    ("class", r"class\s+(?P<name>[A-Z][\w:]*)"),
+    ("module", r"module\s+(?P<name>[A-Z][\w:]*)"),
+    ("function", r"(?:(?:private|protected|public|memoize)\s+)?def\s+(?:self\.)?(?P<name>[\w?!=]+|[^\w\s(]+)"),
+)
+LUA_LINES = _lines(("function", r"(?:local\s+)?function\s+(?P<name>[\w.:]+)"), comment=r"\s*--")
+BASH_LINES = _lines(
+    ("function", r"function\s+(?P<name>[\w:.-]+)"),
+    ("function", r"(?P<name>[\w:.-]+)\s*\(\)"),
+    has_braces=True,
+)
+POWERSHELL_LINES = _lines(
+    ("function", r"(?i:function|filter)\s+(?:(?i:global|script|local|private):)?(?P<name>[\w:-]+)"),
+    ("class", r"(?i:class)\s+(?P<name>\w+)"),
+    ("enum", r"(?i:enum)\s+(?P<name>\w+)"),
+    has_braces=True,
+)
+PERL_LINES = _lines(
+    ("module", r"package\s+(?P<name>[\w:]+)\s*\{"),
+    ("function", r"sub\s+(?P<name>[\w:']+)"),
+    ("property", r"has\s+'?(?P<name>\w+)'?\s*(?:=>|,)"),
+    comment=r"\s*(?:#|=\w)",
+    has_braces=True,
+)
+PASCAL_LINES = _lines(
+    ("function", r"(?i:class\s+)?(?i:procedure|function|constructor|destructor|operator)\s+(?P<name>\w+(?:\.\w+)*)"),
+    ("class", r"(?P<name>\w+)\s*=\s*(?:packed\s+)?(?i:class|object|interface|dispinterface)\b(?!\s*;)"),
+    ("struct", r"(?P<name>\w+)\s*=\s*(?i:packed\s+)?(?i:record)\b"),
+    comment=r"\s*(?://|\{(?!\$)|\(\*)",
+)
+_GROOVY_TYPE = r"(?:(?:public|private|protected|static|final)\s+)*(?:def|void|boolean|int|[A-Z][\w<>,.?]*)\s+"
+GROOVY_LINES = _lines(
+    ("class", r"(?:(?:public|private|protected|abstract|final)\s+)*(?:class|trait|enum|interface)\s+(?P<name>\w+)"),
+    ("function", _GROOVY_TYPE + r"(?P<name>\w+|\"[^\"]+\"|'[^']+')\s*\([^;=]*\{\s*$"),
+    comment=_SLASHES,
+    has_braces=True,
+)
+DART_LINES = _lines(
+    ("class", r"(?:(?:abstract|base|final|sealed|interface|mixin)\s+)*(?:class|mixin|extension)\s+(?P<name>\w+)"),
+    ("enum", r"enum\s+(?P<name>\w+)"),
+    (
+        "function",
+        _NO_CALL + r"(?:@override\s+)?(?:static\s+)?[A-Za-z_][\w<>,?]*\s+(?:get\s+)?(?P<name>\w+)\s*\([^;]*(?:\{|=>)",
+    ),
+    comment=_SLASHES,
+    has_braces=True,
+)
+JULIA_LINES = _lines(
+    ("module", r"(?:bare)?module\s+(?P<name>\w+)"),
+    ("function", r"(?:@\w+\s+)*function\s+(?P<name>[\w.!]+)"),
+    ("macro", r"macro\s+(?P<name>\w+)"),
+    ("struct", r"(?:mutable\s+)?struct\s+(?P<name>\w+)"),
+    ("function", r"(?<!\s)(?P<name>[\w.!]+)\([^=]*\)\s*(?:where\s+.*)?=(?!=)"),
+)
+R_LINES = _lines(("function", r"(?P<name>[\w.]+)\s*(?:<-|=)\s*function\s*\("), has_braces=True)
+ELIXIR_LINES = _lines(
+    ("module", r"defmodule\s+(?P<name>[\w.]+)"),
+    ("function", r"defp?\s+(?P<name>[\w?!]+)"),
+    ("macro", r"defmacrop?\s+(?P<name>[\w?!]+)"),
 )

@@ -111,8 +111,8 @@ def label_of(text: str, element: Element) -> str:
         return f"{name} {text_in(text, element)}".rstrip()
     attributes = attributes_of(text, element.tag)
     local = {key.rpartition(":")[2]: value for key, value in reversed(attributes.items())}
-    for key in _NAMING_ATTRIBUTES:
-        if value := " ".join(local.get(key, "").split())[:_LONGEST_NAME]:
+    for key in _NAMING_ATTRIBUTES if local else ():
+        if key in local and (value := " ".join(local[key].split())[:_LONGEST_NAME]):
             return f"{name}#{value}" if key in _ID_ATTRIBUTES else f"{name} {value}"
     return f"{name} {_named_by_child(text, element)}".rstrip()
 

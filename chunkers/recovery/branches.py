@@ -9,10 +9,12 @@ _DIRECTIVE = re.compile(
     rb"(?P<condition>(?:[^\\\n]|\\\r?\n|\\)*+)",
     re.MULTILINE,
 )
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)", re.MULTILINE)
 _DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
 _COMMENT = re.compile(rb"/[*/].*", re.DOTALL)
 _KNOWN = {b"0": False, b"false": False, b"1": True, b"true": True}
-_INK = re.compile(rb"[^\s]")
+_BLANKS = b" \t\n\r\f\v"
+_BLANK = bytes(byte if byte in _BLANKS else ord(" ") for byte in range(256))
 
 
 class _Conditional(NamedTuple):
@@ -24,7 +26,7 @@ class _Conditional(NamedTuple):
 
 def blank(text: bytes) -> bytes:
     """Replace all but white space by spaces."""
-    return _INK.sub(b" ", text)
+    return text.translate(_BLANK)
 
 
 def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False) -> bytes:
@@ -49,6 +51,8 @@ def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False
     for found in directives:
         text = source[place : found.start()]
         parts += [text if is_kept else blank(text), blank(found[0])]
+        if is_kept:
+            _note_defined(text, names)
         place = found.end()
         word = found["word"]
         if word.startswith(b"if"):
@@ -63,6 +67,15 @@ def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False
             around[-1] = _Conditional(outer, has_kept or chosen)
             is_kept = outer and chosen
     return b"".join([*parts, source[place:]])
+
+
+def _note_defined(text: bytes, names: dict[bytes, bool]) -> None:
+    """Note what a kept text defines: "#ifndef A" around "#define A 1" does not leave A undefined."""
+    for found in _DEFINE.finditer(text):
+        if found["value"].strip() == b"0":
+            names.pop(found["name"], None)
+        else:
+            names[found["name"]] = True
 
 
 def _alternatives(directives: "list[re.Match[bytes]]") -> set[int] | None:

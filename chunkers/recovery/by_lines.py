@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.model import compiled
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cqm.chunkers.languages.model import LinePatterns
+    from cqm.chunkers.languages.model import CompiledLines, LinePatterns
 
-HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module"})
+HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module", "feature"})
 """Kinds whose members are declared too; declarations inside others are local."""
 
 _LONGEST = 300
@@ -38,7 +40,7 @@ class Guess:
 class _Walk:
     """The declarations so far; those still open, each with the braces open around it; and the last row with text."""
 
-    patterns: "LinePatterns"
+    patterns: "CompiledLines"
     found: list[Guess] = field(default_factory=list)
     around: list[tuple[Guess, int]] = field(default_factory=list)
     braces: int = 0
@@ -84,7 +86,8 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
     Returns:
         The outermost declarations in order, with the members of types, modules and namespaces.
     """
-    walk = _Walk(patterns, used=first)
+    regexes = compiled(patterns)
+    walk = _Walk(regexes, used=first)
     is_note = False
     for row in range(first, end):
         line = lines[row][:_LONGEST]
@@ -92,13 +95,13 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
         indentation = len(line) - len(line.lstrip())
         if not bare:
             continue
-        if is_note or patterns.comment.match(line):
+        if is_note or regexes.comment.match(line):
             is_note = "*/" not in lines[row] and (is_note or bare.startswith("/*"))
             if walk.around and indentation > walk.around[-1][0].indentation:
                 walk.used = row
             continue
-        declared = _declared(line, patterns)
-        is_closing = patterns.closing.match(line) is not None
+        declared = _declared(line, regexes)
+        is_closing = regexes.closing.match(line) is not None
         walk.end_before(indentation, is_closing=is_closing, is_declared=declared is not None)
         if declared is not None:
             walk.begin(*declared, row, indentation)
@@ -111,7 +114,7 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
     return walk.found
 
 
-def _declared(line: str, patterns: "LinePatterns") -> tuple[str, str] | None:
+def _declared(line: str, patterns: "CompiledLines") -> tuple[str, str] | None:
     """Return kind and name of the first pattern that a line matches."""
     matches = ((kind, pattern.match(line)) for kind, pattern in patterns.declarations)
     return next(((kind, found["name"]) for kind, found in matches if found), None)

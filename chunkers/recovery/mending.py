@@ -3,12 +3,13 @@
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import GROUP
 from cqm.chunkers.recovery.branches import blank, one_branch
+from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
+from cqm.chunkers.recovery.shown import Shown, State, shown, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from tree_sitter import Node, Tree
 
@@ -67,7 +68,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
     if not is_spoilt(best.tree.root_node, language, best.data):
         return best
-    parts = _parts_to_blank(best.data, language, parse, deadline)
+    parts = _parts_to_blank(best, language, parse, deadline)
     pieced = best
     further = sorted([*parts.bodies, *parts.doubtful])
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
@@ -81,7 +82,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
 
 
 def _loss(program: Mended, language: "Language") -> int:
-    errors = _errors(program.tree.root_node, language, program.data)
+    errors = errors_of(program.tree.root_node, language, program.data)
     return sum(it.end_byte - it.start_byte for it in errors) + sum(end - start for start, end in program.lost)
 
 
@@ -92,8 +93,9 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
         data = mask(data)
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
-        if data != masked:
-            other = parse(one_branch(masked, unread.defined, last=True))
+        last = one_branch(masked, unread.defined, last=True) if data != masked else data
+        if last != data:
+            other = parse(last)
     tree = parse(data) if data != program.data else None
     return program if tree is None else Mended(data, tree, [], [], other)
 
@@ -106,37 +108,6 @@ def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:
     return bytes(blanked)
 
 
-def is_spoilt(root: "Node", language: "Language", source: bytes) -> bool:
-    """Tell if an error lies outside of the bodies of functions and the values of variables."""
-    return next(_errors(root, language, source), None) is not None
-
-
-def _errors(root: "Node", language: "Language", source: bytes) -> "Iterator[Node]":
-    """Yield the nodes with errors that harm the outline; a body without its end may have its neighbours in it."""
-    waiting = [(root, False)]
-    while waiting:
-        node, is_inside = waiting.pop()
-        if (node.is_missing and (not is_inside or node.type == "}")) or (node.is_error and not is_inside):
-            yield node
-        elif node.has_error:
-            rule = None if is_inside else language.rules.get(node.type)
-            found = rule(node, source) if rule else None
-            is_leaf = found is not None and found.kind != GROUP and bool(found.name) and not found.bodies
-            is_inside = is_inside or node.type.endswith(_LISTS)
-            bodies = [child for child in node.children if is_leaf and _is_body(child, node, language)]
-            waiting += [(child, is_inside or child in bodies) for child in node.children]
-
-
-_BLOCKS = ("block", "body", "compound_statement")
-_LISTS = ("parameters", "parameter_list", "arguments", "argument_list")
-
-
-def _is_body(child: "Node", node: "Node", language: "Language") -> bool:
-    if child.type in language.nodes.bodies or child.type.endswith(_BLOCKS):
-        return True
-    return child in (node.child_by_field_name("body"), node.child_by_field_name("value"))
-
-
 class _Part(NamedTuple):
     """A segment to try.
 
@@ -145,6 +116,7 @@ class _Part(NamedTuple):
         before, after: heads of what is around it, and their ends.
         is_local: whether it is in a function.
         is_doubtful: whether it is in a function whose errors do no harm by themselves.
+        shown: its node in the tree of the program, if it has one.
     """
 
     segment: Segment
@@ -152,6 +124,7 @@ class _Part(NamedTuple):
     after: bytes = b""
     is_local: bool = False
     is_doubtful: bool = False
+    shown: Shown | None = None
 
 
 class _Blanks(NamedTuple):
@@ -172,20 +145,37 @@ class _Blanks(NamedTuple):
     entered: list[Span]
 
 
-def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
+class _Reads(NamedTuple):
+    """Reads texts by a language; of equal texts between equal heads, such as "break;", only the first is parsed.
+
+    Attributes:
+        language: with its rules.
+        parse: parses with the language's grammar.
+        known: what was read, with blanks at bytes of the text.
+    """
+
+    language: "Language"
+    parse: "Parse"
+    known: "dict[tuple[bytes, bytes, bytes], _Reading | None]"
+
+
+def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
-    unread = language.unread
+    source, unread = program.data, language.unread
+    reads = _Reads(language, parse, {})
     blanks = _Blanks([], [], [], [], [])
-    waiting = [_Part(segment) for segment in segments_of(source, unread)[::-1]] if unread else []
+    segments = segments_of(source, unread) if unread else []
+    nodes = shown(Shown(program.tree.root_node), segments, language, source)
+    waiting = [_Part(segment, shown=node) for segment, node in zip(segments, nodes, strict=True)][::-1]
     while waiting and thread_time() < deadline:
         part = waiting.pop()
         segment = part.segment
-        read = _read(source[segment.start : segment.end], part, language, parse)
+        read = _first_reading(source, part, reads)
         if read is not None and read.is_clean:
             blanks.heads.extend(read.blanks)
             continue
         bodies = blanks.bodies if read is None and not part.is_doubtful else blanks.doubtful
-        outer = _read_without_body(source, part, language, parse)
+        outer = _read_without_body(source, part, reads)
         if outer is None:
             if part.is_local:
                 bodies.append((segment.start, segment.end))
@@ -202,18 +192,40 @@ def _parts_to_blank(source: bytes, language: "Language", parse: "Parse", deadlin
             if is_local and not part.is_local:
                 blanks.entered.append((segment.opens + 1, segment.closes))
             is_doubtful = part.is_doubtful or (is_local and read is not None)
-            waiting += [_Part(inner, head, tail, is_local, is_doubtful) for inner in segment.inner[::-1]]
+            waiting += [
+                _Part(inner, head, tail, is_local, is_doubtful, node)
+                for inner, node in zip(segment.inner, _shown_in(part, language, source), strict=True)
+            ][::-1]
         else:
             bodies.append((segment.opens + 1, segment.closes))
     return blanks
 
 
-def _read_without_body(source: bytes, part: _Part, language: "Language", parse: "Parse") -> "_Reading | None":
+def _shown_in(part: _Part, language: "Language", source: bytes) -> "list[Shown | None]":
+    inner = part.segment.inner
+    return shown(part.shown, inner, language, source) if part.shown else [None] * len(inner)
+
+
+def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
+    """Read a segment, by the tree of the program if that tells enough."""
+    segment = part.segment
+    state = state_of(part.shown, reads.language, source) if part.shown else None
+    if state is State.CLEAN:
+        return _Reading([], is_clean=True, has_members=False)
+    # With errors the tree may take one construct for another, a class for a property; of statements it tells enough.
+    if part.is_local and state is State.HARMLESS:
+        return _Reading([], is_clean=False, has_members=False)
+    if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
+        return None
+    return _read(source[segment.start : segment.end], part, reads)
+
+
+def _read_without_body(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
     segment = part.segment
     if segment.closes < 0:
         return None
     hollow = source[segment.start : segment.opens + 1] + source[segment.closes : segment.end]
-    return _read(hollow, part, language, parse)
+    return _read(hollow, part, reads)
 
 
 class _Reading(NamedTuple):
@@ -230,17 +242,27 @@ class _Reading(NamedTuple):
     has_members: bool
 
 
-def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Reading | None:
+def _read(text: bytes, part: _Part, reads: _Reads) -> _Reading | None:
     """Read a text between the heads around it; None if more than small errors harm its outline."""
+    between = part.before, text, part.after
+    if between not in reads.known:
+        reads.known[between] = _reading_of(*between, reads.language, reads.parse)
+    reading, start = reads.known[between], part.segment.start
+    if reading is None or not reading.blanks:
+        return reading
+    return reading._replace(blanks=[(start + first, start + end) for first, end in reading.blanks])
+
+
+def _reading_of(before: bytes, text: bytes, after: bytes, language: "Language", parse: "Parse") -> _Reading | None:
     blanks: list[Span] = []
-    shift = len(part.before) + 1
+    shift = len(before) + 1
     # In Kotlin and Swift a line feed ends a declaration.
-    data = part.before + b"\n" + text + b"\n" + part.after
+    data = before + b"\n" + text + b"\n" + after
     for _ in range(_ROUNDS):
         tree = parse(data)
         if tree is None:
             return None
-        errors = [*_errors(tree.root_node, language, data)]
+        errors = [*errors_of(tree.root_node, language, data)]
         if not errors:
             root = tree.root_node
             return _Reading(blanks, not root.has_error, _has_members(root, language, data))
@@ -249,7 +271,7 @@ def _read(text: bytes, part: _Part, language: "Language", parse: "Parse") -> _Re
             return None
         for start, end in spans:
             data = data[:start] + blank(data[start:end]) + data[end:]
-            blanks.append((part.segment.start + start - shift, part.segment.start + end - shift))
+            blanks.append((start - shift, end - shift))
     return None
 
 

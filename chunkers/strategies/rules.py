@@ -27,10 +27,9 @@ class Whole:
             return ""
         if self.instead_of and getattr(options, self.instead_of) is not None:
             return f"left out where {self.instead_of} is given"
-        expected = _range(self, options)
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"a whole number {expected}"
-        return "" if _is_within(self, value, options) else expected
+            return f"a whole number {_range(self, options)}"
+        return "" if _is_within(self, value, options) else _range(self, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,9 @@ class Real:
         """Return the requirement if the value breaks it; else empty."""
         if self.optional and value is None:
             return ""
-        expected = _range(self, options)
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            return f"a number {expected}"
-        return "" if _is_within(self, value, options) else expected
+            return f"a number {_range(self, options)}"
+        return "" if _is_within(self, value, options) else _range(self, options)
 
 
 @dataclass(frozen=True, slots=True)

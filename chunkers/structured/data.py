@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from cqm.chunkers.model import ChunkOptions, Cut, Piece
+from cqm.chunkers.model import ChunkOptions, Piece
 from cqm.chunkers.structured import spans_of_json, spans_of_toml, spans_of_yaml
 from cqm.chunkers.structured.entries import Draft, Shape, drafts_of
 from cqm.chunkers.structured.key_paths import Path, names_of, path_text, scalar_of, step
@@ -17,7 +17,7 @@ TOML = "toml"
 _MOST_NAMES = 256
 
 
-def pieces_of_data(text: str, language: str, options: ChunkOptions) -> Cut:
+def pieces_of_data(text: str, root: Node, options: ChunkOptions) -> list[Piece]:
     """Cut data at the entries of its containers; a symbol is the path of keys to a piece's entries.
 
     A piece of several entries is named after their container, or after the largest entry at the top. A Kubernetes
@@ -25,18 +25,19 @@ def pieces_of_data(text: str, language: str, options: ChunkOptions) -> Cut:
 
     Parameters:
         text: the whole text.
-        language: "json", "yaml" or "toml".
+        root: its root container; see `tree_of`.
         options: the limits.
     """
-    root, warnings = tree_of(text, language)
-    if root is None:
-        return [], warnings
-    drafts = drafts_of(text, root, Shape(), options)
-    return [piece_of(text, draft) for draft in drafts], warnings
+    return [piece_of(text, draft) for draft in drafts_of(text, root, Shape(), options)]
 
 
 def tree_of(text: str, language: str) -> tuple[Node | None, list[str]]:
-    """Return the root container of a text, and warnings; None without one."""
+    """Return the root container of a text, and warnings; None without one.
+
+    Parameters:
+        text: the whole text.
+        language: "json", "yaml" or "toml".
+    """
     parsed = _parser(text, language)(text)
     if not any(value.children if parsed.error >= 0 else value.kind in (OBJECT, ARRAY) for value in parsed.values):
         return None, [] if not text or text.isspace() else [f"not parsed: no keys or items of {language}"]

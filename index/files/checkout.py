@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cqm.index.disk.beneath import NotRegularError, read_small
 from cqm.index.files import reftable
-from cqm.index.files.git_folder import git_folder_of, read_line
+from cqm.index.files.git_folder import GitFolder, git_folder_of, read_line
 
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
@@ -44,18 +44,39 @@ def head(folder: Path) -> str | None:
         has_tables = name == _IN_TABLES
         if has_tables:
             name = reftable.value_in(place.own / "reftable", "HEAD")
-        for _ in range(_MOST_LINKS):
-            if not name.startswith("ref:"):
-                return name if _COMMIT.fullmatch(name) else None
-            ref = name[4:].strip()
-            if not _REF.fullmatch(ref):
-                return None
-            folder = place.own if ref.startswith(_OWN_REFS) else place.common
-            name = reftable.value_in(folder / "reftable", ref) if has_tables else _value(folder, ref)
-            if not name:
-                return ""
+        return _followed(place, name, has_tables=has_tables)
     except (OSError, ValueError):
         return None
+
+
+def commit_named(folder: Path, name: str) -> str:
+    """Return the id that a branch or tag of a folder's repository has; empty if there is none, or it cannot be read.
+
+    A tag with a message has an id of its own, which git takes for its commit.
+    """
+    place = git_folder_of(folder)
+    for kind in ("heads", "tags", "remotes") if place else ():
+        if place and _REF.fullmatch(ref := f"refs/{kind}/{name}"):
+            try:
+                has_tables = read_line(place.own / "HEAD") == _IN_TABLES
+                if found := _followed(place, f"ref: {ref}", has_tables=has_tables):
+                    return found
+            except (OSError, ValueError):
+                continue
+    return ""
+
+
+def _followed(place: GitFolder, name: str, *, has_tables: bool) -> str | None:
+    for _ in range(_MOST_LINKS):
+        if not name.startswith("ref:"):
+            return name if _COMMIT.fullmatch(name) else None
+        ref = name[4:].strip()
+        if not _REF.fullmatch(ref):
+            return None
+        folder = place.own if ref.startswith(_OWN_REFS) else place.common
+        name = reftable.value_in(folder / "reftable", ref) if has_tables else _value(folder, ref)
+        if not name:
+            return ""
     return None
 
 

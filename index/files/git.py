@@ -4,7 +4,8 @@ A repository's settings can name programs, files to read and servers to ask, so 
 ignored and checked-out paths are read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git answers
 only:
 - the user's ignore file for all repositories: asked outside of any repository;
-- the number of commits between two: asked in an empty repository of ours, which borrows the other's objects;
+- the number of commits between two, lists of commits and the lines that they changed: asked in an empty repository of
+  ours, which borrows the other's objects;
 - its version, for `cqm doctor`.
 
 Without git, or if it refuses, hangs or dies, there is no answer.
@@ -20,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from cqm.index.files.git_folder import git_folder_of
+from cqm.index.files.git_folder import GitFolder, git_folder_of
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS = 5.0
@@ -120,15 +121,30 @@ def commits_between(folder: Path, old: str, new: str) -> int | None:
     place = git_folder_of(folder)
     if place is None or not all(map(_COMMIT.fullmatch, (old, new))):
         return None
-    form = "sha1" if len(new) == 40 else "sha256"  # noqa: PLR2004 - hex digits
+    said = said_of(place, new, ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"])
+    return int(said) if said is not None and said.strip().isdigit() else None
+
+
+def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes: int = _MOST_OUTPUT) -> bytes | None:
+    """Ask git about the objects of a repository, in an empty one of ours without its refs and settings.
+
+    Parameters:
+        place: the repository.
+        commit: any whole id of a commit, which tells the form of ids.
+        arguments: of a command that only reads objects.
+        most_bytes: longest output.
+
+    Returns:
+        None unless git succeeds in time, within that output.
+    """
+    form = "sha1" if len(commit) == 40 else "sha256"  # noqa: PLR2004 - hex digits
     with tempfile.TemporaryDirectory(prefix="cqm-git-") as ours:
         _make_empty_repository(Path(ours), form)
         own = {"GIT_DIR": ours, "GIT_OBJECT_DIRECTORY": str(place.common / "objects")}
         shallow = place.common / "shallow"
         if shallow.is_file() and not shallow.is_symlink():
             own["GIT_SHALLOW_FILE"] = str(shallow)
-        said = _said(program("git", place.top), ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"], own)
-    return int(said) if said is not None and said.strip().isdigit() else None
+        return _said(program("git", place.top), arguments, own, most_bytes)
 
 
 def _make_empty_repository(place: Path, form: str) -> None:
@@ -151,7 +167,9 @@ def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
     return Path(base or os.path.join(home, ".config"), "git", "ignore")  # noqa: PTH118
 
 
-def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> bytes | None:
+def _said(
+    git: str | None, arguments: Sequence[str], own: Mapping[str, str], most_bytes: int = _MOST_OUTPUT
+) -> bytes | None:
     """Run git in the disk's root folder; return None unless it succeeds in time."""
     if git is None:
         return None
@@ -167,26 +185,26 @@ def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> 
                 stdout=output,
                 stderr=subprocess.DEVNULL,
             )
-            _limit(process.pid)
+            _limit(process.pid, most_bytes)
             try:
                 code = process.wait(_SECONDS)
             finally:
                 process.kill()
                 process.wait()
             output.seek(0)
-            return output.read(_MOST_OUTPUT) if code == 0 else None
+            return output.read(most_bytes) if code == 0 else None
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
-def _limit(pid: int) -> None:
+def _limit(pid: int, most_bytes: int) -> None:
     """Limit a process's memory and output, if the system can do so from outside."""
     if sys.platform == "linux":
         import resource
 
         try:
             resource.prlimit(pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_OUTPUT, _MOST_OUTPUT))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
         except ProcessLookupError:
             # It has already ended.
             return

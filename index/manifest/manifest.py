@@ -167,10 +167,25 @@ class Manifest:
         values = (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
         return self._columns(columns, "WHERE path > ? AND path < ?", values)
 
-    def columns_near(self, path: str, positions: range, columns: Sequence[str], naming: str = "") -> list[list[Any]]:
-        """Chosen columns of a file's chunks at some positions, in any order; of those whose names contain `naming`."""
-        where = "WHERE path = ? AND position >= ? AND position < ? AND instr(defines, ?)"
-        return self._columns(columns, where, (path, positions.start, positions.stop, json.dumps(naming)[1:-1]))
+    def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
+        """Chosen columns of a file's chunks at some positions, in any order."""
+        where = "WHERE path = ? AND position >= ? AND position < ?"
+        return self._columns(columns, where, (path, positions.start, positions.stop))
+
+    def defined_before(self, places: Sequence[tuple[str, int, str]], columns: Sequence[str]) -> list[list[Any] | None]:
+        """Chosen columns of the last chunk of a file before a position that defines a name; None where none does.
+
+        Parameters:
+            places: path, position and name of each.
+            columns: of the chunks.
+        """
+        where = " OR ".join(["path = ? AND position < ? AND instr(defines, ?)"] * len(places))
+        values = [it for path, at, name in places for it in (path, at, json.dumps(name)[1:-1])]
+        rows = sorted(self._columns(("position", "path", "defines", *columns), f"WHERE {where}", values))
+        found: dict[tuple[str, int, str], list[Any]] = {}
+        for position, path, defines, *wanted in rows:
+            found |= {it: wanted for it in places if it[0] == path and position < it[1] and it[2] in defines}
+        return [found.get(place) for place in places]
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """Chunks defining a symbol with this name or with this last part."""

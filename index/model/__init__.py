@@ -1,3 +1,15 @@
 """Vocabulary of indexing and searching: options, queries, answers, status, errors. Data only."""
 
-__all__ = ["asked", "errors", "freshness", "options", "progress", "query", "secrets", "spaces", "status", "symbols"]
+__all__ = [
+    "asked",
+    "changes",
+    "errors",
+    "freshness",
+    "options",
+    "progress",
+    "query",
+    "secrets",
+    "spaces",
+    "status",
+    "symbols",
+]

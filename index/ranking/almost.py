@@ -28,7 +28,7 @@ _SAME, _ALIKE, _OTHER = range(3)
 
 
 class _Near(NamedTuple):
-    """A name and its order: container, way it was found, distance from what was asked."""
+    """A name and its order: container, way it was found, distance from the question."""
 
     container: int
     way: int
@@ -61,7 +61,7 @@ def _near(table: str, last: str, container: str) -> Iterator[_Near]:
 
 
 def _container_grade(name: str, container: str) -> int:
-    """Grade what encloses a name by what was asked: the same, perhaps the same, or another."""
+    """Grade the container of a name by the question: the same, perhaps the same, or another."""
     asked, outer = name_key(container), name_key(name.rpartition(".")[0])
     if asked in {"", outer}:
         return _SAME

@@ -1,4 +1,4 @@
-"""Confidence: the chance that an answer has what was asked.
+"""Confidence: the chance that an answer is one.
 
 A search always finds something nearest. Three signs tell whether that is near: how many of the question's words the
 best results have, how rare these are, and how similar the nearest chunk is. They are weighed by a logistic regression,
@@ -89,7 +89,7 @@ def signs_of(
 
 
 def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> list[frozenset[int]]:
-    """Return the terms asked for in each of the first texts, and in each further one that may have what these lack.
+    """Return the terms asked for in each of the first texts, and in each further one that may have terms these lack.
 
     Splitting a text into terms is dear, looking for the root of a word in it is not.
     """
@@ -150,7 +150,7 @@ _ENOUGH_WORDS = 0.5
 
 
 class Judgement(NamedTuple):
-    """What an answer is worth.
+    """The worth of an answer.
 
     Attributes:
         confidence: of the whole answer.
@@ -175,7 +175,7 @@ def judge(question: Question, signs: Signs | None) -> Judgement:
 
 
 def chance_of(judgement: Judgement, place: int) -> float:
-    """Return the chance that a result is what was asked for; it falls from place to place.
+    """Return the chance that a result is the answer; it falls from place to place.
 
     Parameters:
         judgement: of the answer.

@@ -6,6 +6,7 @@ A vector knows little about a word no model has learned, such as an identifier o
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
@@ -47,7 +48,7 @@ def exact_first(
     """Put the definitions of the symbol a question consists of first, then the chunks containing a rare word.
 
     A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
-    definition comes before members of the same name, unless the question names what encloses them, and one in the file
+    definition comes before members of the same name, unless the question names their container, and one in the file
     of that name before the others. Each of these adds a part to the score large enough to stand above the rest. Before
     fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
 
@@ -72,7 +73,7 @@ def exact_first(
 
 
 def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
-    """Put some chunks first, in the given order; each has a part that lifts it above what follows it.
+    """Put some chunks first, in the given order; each has a part that lifts it above the next.
 
     Parameters:
         ranked: best first, with these chunks.
@@ -124,22 +125,28 @@ def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
     """Grade 1-3; 0 if the chunk doesn't define the symbol."""
     if source_type_of(chunk.language) != CODE:
         return 0
-    parts = [spelled(part) for part in PurePosixPath(chunk.path).with_suffix("").parts]
+    folders = _path_parts(chunk.path, spelled)
     wanted = spelled(symbol)
     names = [spelled(dotted(name)) for name in chunk.defines]
-    fitting = [name for name in names if _is_same(name, wanted, {*parts})]
+    fitting = [name for name in names if _is_same(name, wanted, folders)]
     is_whole = any(not name.endswith(f".{wanted}") for name in fitting)
-    is_in_its_file = parts[-1] == wanted.rpartition(".")[2]
+    is_in_its_file = folders[-1] == wanted.rpartition(".")[2]
     return bool(fitting) and 1 + is_whole + is_in_its_file
 
 
-def _is_same(defined: str, asked: str, folders: set[str]) -> bool:
+@lru_cache(maxsize=1 << 12)
+def _path_parts(path: str, spelled: Callable[[str], str]) -> tuple[str, ...]:
+    """The folders of a path and the name of its file without its suffix, spelled in one of the ways of `_readings`."""
+    return tuple(map(spelled, PurePosixPath(path).with_suffix("").parts))
+
+
+def _is_same(defined: str, asked: str, folders: Sequence[str]) -> bool:
     """Whether a defined name is the one asked for, which may lack outer parts or begin with a package or module."""
     if defined == asked or defined.endswith(f".{asked}"):
         return True
     outer = asked.removesuffix(f".{defined}")
     # The outermost part is often no folder but the name a package is published under.
-    return outer != asked and folders.issuperset(outer.split(".")[-2:])
+    return outer != asked and all(part in folders for part in outer.split(".")[-2:])
 
 
 def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
@@ -154,7 +161,7 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
     if name_key(symbol) not in _plain("".join(names)):
         return []
     for asked, spelled in _readings(symbol):
-        folders = {spelled(part) for part in PurePosixPath(path).with_suffix("").parts}
+        folders = _path_parts(path, spelled)
         found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
         if found:
             return found

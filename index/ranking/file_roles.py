@@ -122,5 +122,5 @@ def superseded(paths: Collection[str], words: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _versions_in(path: str) -> tuple[tuple[str, str, int], ...]:
-    """Return the folders of versions in a path: what is before each, its name, and its number."""
+    """Return the folders of versions in a path: the text before each, its name, and its number."""
     return tuple((path[: it.start(1)], it[1], int(it[2])) for it in SUPERSEDED.paths.finditer(path))

@@ -137,7 +137,7 @@ def rank(
 
 
 def falling(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Give no entry a higher score than the one before it: the part `order` takes what is too much.
+    """Give no entry a higher score than the one before it: the part `order` takes the excess.
 
     Further chunks of one file stand below others of a lower score, see `Weights.repeat`.
     """

@@ -1,3 +1,13 @@
 """The read path: a question to its page of hits, similar chunks, whole symbols, usages, lines with a text."""
 
-__all__ = ["answer_cache", "fairness", "filters", "grep", "named_places", "search", "symbols", "tree_paths", "usages"]
+__all__ = [
+    "answer_cache",
+    "fairness",
+    "filters",
+    "grep",
+    "named_places",
+    "search",
+    "symbols",
+    "tree_paths",
+    "usages",
+]

@@ -2,14 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from math import fsum, log1p
-from typing import Any
+from typing import Any, NamedTuple
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
-from cqm.index.model.query import Hit
+from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, last_part, roots_of
@@ -58,41 +57,53 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     return [*sorted(tied, key=standing), *ranked[len(tied) :]]
 
 
-def named_after_matches(
+class Naming(NamedTuple):
+    """The definition after which a hit is named; its fields as in `Hit`."""
+
+    symbol: str
+    kind: str
+    line: int
+    signature: str
+    extent: tuple[int, int]
+
+
+def namings(
     generation: Generation,
     question: Question,
-    hits: Sequence[Hit],
+    found: Sequence[Candidate],
     payloads: Sequence[Mapping[str, Any]],
     lines: Sequence[int | None],
-) -> tuple[Hit, ...]:
-    """Return the hits with the line asked for, and with symbol, kind, line and signature of what each was found for.
+) -> list[Naming | None]:
+    """Return the definition that each result was found for; None where none is known.
 
-    A hit in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
+    A result in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
 
     Parameters:
-        generation: of the hits.
+        generation: of the results.
         question: names a symbol, or has words that a definition's name and lines have too.
-        hits: of a page.
-        payloads: of the hits, with their definitions.
-        lines: of each hit the line that the question names in it, if it does.
+        found: of a page.
+        payloads: of these, with their texts and definitions.
+        lines: of each the line that the question names in it, if it does.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
     roots = roots_of(question)
-    hits = [replace(hit, asked_line=line) if line else hit for hit, line in zip(hits, lines, strict=True)]
-    named = list(hits)
+    named: list[Naming | None] = []
     parts = []
-    for place, (hit, payload, asked) in enumerate(zip(hits, payloads, lines, strict=True)):
-        defined = read_definitions(payload.get("definitions", ""))
-        at = _around(defined, asked - hit.start_line, hit.symbol) if asked else _best(question, roots, hit, defined)
-        if at:
-            named[place] = _of(hit, at, hit.start_line, hit.text.split("\n"))
-        elif hit.symbol and source_type_of(hit.language) == CODE:
-            parts.append(place)
-    for place, whole in zip(parts, _declared_before(generation, [hits[place] for place in parts]), strict=True):
-        named[place] = whole
-    return tuple(named)
+    for chunk, payload, asked in zip(found, payloads, lines, strict=True):
+        defined, text = read_definitions(payload.get("definitions", "")), str(payload.get("text", ""))
+        if asked:
+            at = _around(defined, asked - chunk.start_line, chunk.symbol)
+        else:
+            at = _best(question, roots, chunk, text, defined)
+        if at is None and chunk.symbol and source_type_of(chunk.language) == CODE:
+            parts.append(len(named))
+        named.append(_of(at, chunk.start_line, text) if at else None)
+    if parts:
+        for place, whole in zip(parts, _declared_before(generation, [found[place] for place in parts]), strict=True):
+            named[place] = whole
+    return named
 
 
 def _around(defined: Sequence[StoredDefinition], line: int, symbol: str) -> StoredDefinition | None:
@@ -103,22 +114,22 @@ def _around(defined: Sequence[StoredDefinition], line: int, symbol: str) -> Stor
 
 
 def _best(
-    question: Question, roots: Sequence[str], hit: Hit, defined: Sequence[StoredDefinition]
+    question: Question, roots: Sequence[str], chunk: Candidate, text: str, defined: Sequence[StoredDefinition]
 ) -> StoredDefinition | None:
-    """Return the definition a hit was found for; None if nothing tells it."""
+    """Return the definition a chunk was found for; None if nothing tells it."""
     for name in filter(None, (question.symbol, *question.calls)):
-        if asked := fitting([it.name for it in defined], name, hit.path):
+        if asked := fitting([it.name for it in defined], name, chunk.path):
             return defined[asked[0]]
     if len(defined) <= 1:
         return defined[0] if defined else None
     # Looking for the roots of words is far cheaper than splitting lines into terms.
-    text = hit.text.lower()
+    text = text.lower()
     found = [root for root in roots if root in text]
     scores = _fits(defined, found, text.split("\n")) if found else [0.0]
     if max(scores) > 0:
         best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
         return defined[best]
-    return next((it for it in defined if it.name == hit.symbol), None)
+    return next((it for it in defined if it.name == chunk.symbol), None)
 
 
 def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]) -> list[float]:
@@ -141,30 +152,20 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
     return scores
 
 
-def _of(hit: Hit, it: StoredDefinition, start: int, lines: Sequence[str]) -> Hit:
-    return replace(
-        hit,
-        symbol=it.name,
-        kind=it.kind,
-        line=start + it.line,
-        signature=signature_of(lines[it.first :], it),
-        extent=(start + it.first, start + it.last),
-    )
+def _of(it: StoredDefinition, start: int, text: str) -> Naming:
+    extent = (start + it.first, start + it.last)
+    return Naming(it.name, it.kind, start + it.line, signature_of(text.split("\n")[it.first :], it), extent)
 
 
-def _declared_before(generation: Generation, hits: Sequence[Hit]) -> list[Hit]:
+def _declared_before(generation: Generation, parts: Sequence[Candidate]) -> list[Naming | None]:
     """Name parts of symbols after the declarations in earlier chunks of their files."""
-    columns = ("position", "id", "start_line", "defines")
-    declared = []
-    for hit in hits:
-        rows = generation.manifest.columns_near(hit.path, range(hit.position), columns, naming=hit.symbol)
-        declared.append(max((row for row in rows if hit.symbol in row[-1]), default=None))
+    places = [(it.path, it.position, it.symbol) for it in parts]
+    declared = generation.manifest.defined_before(places, ("position", "id", "start_line"))
     ids = [row[1] for row in declared if row]
     payloads = generation.store.payloads(ids, ["text", "definitions"]) if ids else {}
-    named = []
-    for hit, row in zip(hits, declared, strict=True):
+    named: list[Naming | None] = []
+    for part, row in zip(parts, declared, strict=True):
         payload = payloads.get(row[1], {}) if row else {}
-        found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == hit.symbol]
-        lines = str(payload.get("text", "")).split("\n")
-        named.append(_of(hit, found[-1], row[2], lines) if row and found else hit)
+        found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == part.symbol]
+        named.append(_of(found[-1], row[2], str(payload.get("text", ""))) if row and found else None)
     return named

@@ -21,7 +21,7 @@ from cqm.index.rerank.order import reordered
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
-from cqm.index.search.matched import definitions_first, named_after_matches
+from cqm.index.search.matched import Naming, definitions_first, namings
 from cqm.index.search.named_places import NOTHING, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
@@ -136,16 +136,14 @@ def find(searching: Searching, query: Query) -> Page:
         if not results and generation.manifest.commits:
             check_filters(generation, query)
         cursor = str(end) if end < len(results) else ""
-        found_at = [pinned.lines.get(entry.candidate.id) for entry in shown]
-        contents = [payloads[entry.candidate.id] for entry in shown]
         judgement = Judgement(Confidence.HIGH)
         if not place:
             judgement = _judged(generation, question, found.evidence, [*vectors], judged, payloads, missing)
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
-        hits = tuple(map(_hit, shown, contents, chances))
-        named = named_after_matches(generation, question, hits, contents, found_at)
+        hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
+        parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
         label = place.label if place else ""
-        return Page(named, cursor, mode, why, label, parents_of(generation, hits), judgement.confidence)
+        return Page(hits, cursor, mode, why, label, parents_of(generation, parts), judgement.confidence)
 
 
 def check(query: Query) -> None:
@@ -250,15 +248,33 @@ def _judged(
     return judge(question, signs_of(question, cosines, said, evidence.terms, generation.manifest.chunk_count()))
 
 
-def _hit(entry: Ranked, payload: Mapping[str, Any], chance: float | None = None) -> Hit:
+def _hits(
+    generation: Generation,
+    question: Question,
+    shown: Sequence[Ranked],
+    payloads: Mapping[str, Mapping[str, Any]],
+    chances: Sequence[float | None],
+    lines: Mapping[str, int],
+) -> tuple[Hit, ...]:
+    """Make hits of results, named after the definitions that they were found for; `lines` are those asked for by id."""
+    chunks = [entry.candidate for entry in shown]
+    contents = [payloads[chunk.id] for chunk in chunks]
+    asked = [lines.get(chunk.id) for chunk in chunks]
+    named = namings(generation, question, chunks, contents, asked)
+    return tuple(map(_hit, shown, contents, named, chances, asked))
+
+
+def _hit(
+    entry: Ranked, payload: Mapping[str, Any], named: Naming | None, chance: float | None, asked: int | None
+) -> Hit:
     chunk = entry.candidate
     return Hit(
         path=chunk.path,
         start_line=chunk.start_line,
         end_line=chunk.end_line,
         score=entry.score,
-        symbol=chunk.symbol,
-        kind=chunk.kind,
+        symbol=named.symbol if named else chunk.symbol,
+        kind=named.kind if named else chunk.kind,
         language=chunk.language,
         text=str(payload.get("text", "")),
         content=str(payload.get("content", "")),
@@ -266,5 +282,9 @@ def _hit(entry: Ranked, payload: Mapping[str, Any], chance: float | None = None)
         position=chunk.position,
         metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
         parts=entry.parts,
+        line=named.line if named else None,
+        signature=named.signature if named else "",
+        extent=named.extent if named else None,
         chance=chance,
+        asked_line=asked or None,
     )

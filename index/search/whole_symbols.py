@@ -8,6 +8,7 @@ from typing import NamedTuple
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.query import Hit, Parent
+from cqm.index.ranking.evidence import Candidate
 
 _MOST_TOKENS = 1024
 """Largest parent. A larger one would be a different answer from its parts."""
@@ -33,8 +34,12 @@ class _Row(NamedTuple):
     language: str
 
 
-def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...]:
+def parents_of(generation: Generation, hits: Sequence[Candidate]) -> tuple[Parent, ...]:
     """Find small parents with at least two hits and at least half of their text in hits; only the outermost.
+
+    Parameters:
+        generation: of the hits.
+        hits: chunks whose text is shown as it is.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
@@ -52,11 +57,11 @@ def parents_of(generation: Generation, hits: Sequence[Hit]) -> tuple[Parent, ...
     return tuple(found)
 
 
-def _families(hits: Iterable[Hit]) -> dict[tuple[str, str], list[int]]:
+def _families(hits: Iterable[Candidate]) -> dict[tuple[str, str], list[int]]:
     """Group the positions of neighbouring hits by path and name of their parent, outermost first."""
     families: dict[tuple[str, str], list[int]] = {}
     for hit in hits:
-        for symbol in _around(hit.symbol) if hit.position >= 0 and not hit.content else ():
+        for symbol in _around(hit.symbol) if hit.position >= 0 else ():
             families.setdefault((hit.path, symbol), []).append(hit.position)
     return {
         key: positions

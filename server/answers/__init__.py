@@ -3,6 +3,7 @@
 __all__ = [
     "as_json",
     "budget",
+    "changes",
     "matched_lines",
     "merged",
     "outline",
@@ -10,6 +11,5 @@ __all__ = [
     "render",
     "status_text",
     "terminal",
-    "times",
     "usages",
 ]

@@ -83,7 +83,7 @@ def best_lines(
 ) -> list[range]:
     """Choose the lines to show, as sorted ranges of positions in `lines`; empty when not even one line fits.
 
-    They are consecutive: the core and what surrounds it, or the best lines of it. The line declaring the symbol stands
+    They are consecutive: the core with its surroundings, or the best lines of it. The line declaring the symbol stands
     before them where it costs little.
 
     Parameters:

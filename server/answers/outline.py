@@ -124,7 +124,7 @@ def _groups(files: Sequence[OutlineFile], shown: set[tuple[int, int]], mark: str
 
 
 def _line(it: OutlineSymbol, *, is_signed: bool = True) -> str:
-    """Write a symbol in one line: what stands in it is escaped and can't end it."""
+    """Write a symbol in one line; its text is escaped and can't end it."""
     lines = f"{it.start_line}-{it.end_line}" if it.end_line > it.start_line else f"{it.line}"
     signature = " ".join(visible(it.signature).split()) if is_signed else ""
     if len(signature) > _LONGEST:

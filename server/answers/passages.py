@@ -15,18 +15,18 @@ from cqm.server.answers.worth import LEAST_GAIN, Worth, worths_of
 from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
-# Chosen on 1,040 training questions by span, of four languages, for the recall of their lines and files
-# under 500, 1,000 and 2,000 tokens at once.
+# Chosen on 200 training questions by span, of four languages, for the share of their lines shown within 500 to 6,000
+# tokens; so is `_CORE_CHANCE` in worth.py.
 _LEAST_TOKENS = 60
 """Least tokens for the lines of a hit; with fewer it is only named."""
-_FIRST_TOKENS = 300
+_FIRST_TOKENS = 600
 """Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
+_FRAME_TOKENS = 100
+"""For the lines around the call of a trace's frame, but the innermost."""
 _SURROUNDING_TOKENS = 20
 """For the marks of left-out lines around what was asked for."""
-NAMES_SHARE = 0.1
+NAMES_SHARE = 0.02
 """Largest share of the room for hits which are only named."""
-_ENCLOSING_SHARE = 0.125
-"""Largest share of a cut hit's tokens for its enclosing declarations: its name tells them too."""
 _SEPARATOR_TOKENS = 1
 
 
@@ -96,7 +96,7 @@ class _Part:
     def due(self) -> tuple[int, int]:
         """First and last line of the definition it was found for, or of the chunk where none is known.
 
-        What else is left out of the chunk is not worth a word.
+        Other lines left out of the chunk are not worth a word.
         """
         extent = _extent(self.chunk)
         start, stop = max(extent.start, 0), min(extent.stop, len(self.lines))
@@ -177,7 +177,7 @@ def allot(
 ) -> list[float]:
     """Share the room among the lines of the first hits, as many as fit and are worth it; the likeliest get more.
 
-    What was asked for comes first, what surrounds it then. Room is left over where nothing is worth its tokens.
+    Lines asked for come first, their surroundings then. Room is left over where nothing else may be asked for.
 
     Parameters:
         wanted: tokens of the lines of each hit that were asked for.
@@ -186,7 +186,10 @@ def allot(
         room: tokens, with the heads.
         worths: of the first hits, which deserve lines; those after them are only named.
     """
-    floors = [min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank))) for rank, need in enumerate(wanted)]
+    floors = [
+        min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS)
+        for rank, (need, worth) in enumerate(zip(wanted, worths, strict=False))
+    ]
     for count in range(len(worths), 0, -1):
         names = min(sum(heads[count:]), NAMES_SHARE * room)
         free = room - names - sum(heads[:count]) - sum(floors[:count])
@@ -219,7 +222,8 @@ def _filled(
 def _part(rank: int, hit: Hit, lines: Sequence[str], core: range, enclosing: str, tokens: float, asked: Asked) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
     above, all_lines = _enclosing_cost(enclosing), cost(lines)
-    told = enclosing if above <= max(tokens - all_lines, _ENCLOSING_SHARE * tokens) else ""
+    # The name of a cut hit tells them too.
+    told = enclosing if above <= tokens - all_lines else ""
     tokens -= _enclosing_cost(told)
     is_whole = all_lines <= tokens
     place = _asked_place(hit)

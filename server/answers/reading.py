@@ -17,7 +17,7 @@ _LONGEST_NAME = 100
 
 
 def reading_text(reading: Reading, token_budget: int | None = None, *, mark: str = "") -> str:
-    """Write what was read: place and symbol, imports and enclosing declarations, then the lines as they are.
+    """Write lines that were read: place and symbol, imports and enclosing declarations, then the lines as they are.
 
     Parameters:
         reading: a page, or definitions to choose from.

@@ -19,10 +19,10 @@ from cqm.index.ranking.question import name_key, read_question
 from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
-from cqm.server.answers.times import ago
 from cqm.server.answers.worth import named_by, worths_of
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import one_line
+from cqm.server.times import ago
 
 _TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""
@@ -143,7 +143,7 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     """Return an answer with as many hits as it deserves.
 
     Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
-    Beside what the question names, a few others are told.
+    Beside results that the question names, a few others are told.
     """
     if named := 0 if query.cursor else named_by(query.text, answer.hits):
         return _first(answer, max(named + _FEW_BESIDE, _FEW))
@@ -228,7 +228,7 @@ def place_line(hit: Hit) -> str:
 
 
 def worth(hit: Hit) -> str:
-    """Write the chance of a hit to be what was asked for, or its score where no chance is known."""
+    """Write the chance of a hit to be the answer, or its score where no chance is known."""
     return f"{hit.score:.3f}" if hit.chance is None else f"{hit.chance:.2f}"
 
 

@@ -11,7 +11,7 @@ from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Us
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
-from cqm.server.answers.times import ago, duration
+from cqm.server.times import ago, duration
 
 _MOST_LISTED = 10
 _KILO = 1024
@@ -120,8 +120,10 @@ def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
     extras = {row.extra: row.grammar[0] for name in languages if (row := BY_NAME.get(name)) and row.extra}
     for extra, module in extras.items():
         if find_spec(module) is None:
-            names = ", ".join(name for name in languages if name in BY_NAME and BY_NAME[name].extra == extra)
-            yield f"cut at lines: {names}; for their symbols: {how_to_add(extra)}, then cqm index --force"
+            rows = [BY_NAME[name] for name in languages if name in BY_NAME and BY_NAME[name].extra == extra]
+            names = ", ".join(row.name for row in rows)
+            known = "outlined by their lines" if all(row.is_guessed for row in rows) else "cut at lines"
+            yield f"{known}: {names}; for their symbols: {how_to_add(extra)}, then cqm index --force"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:

@@ -6,7 +6,7 @@ from math import ceil
 
 from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.render import place, symbol_name
+from cqm.server.answers.render import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 
@@ -109,28 +109,39 @@ def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
 
 
 def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> tuple[list[str], int]:
-    """Return lines for references with a title for each group, and the number of references that fit."""
+    """Return lines for references with a title for each group, and the number of references that fit.
+
+    The path of several in one file stands above them.
+    """
     lines: list[str] = []
     shown = 0
-    for (group, doubt), some in groupby(references, key=lambda it: (it.group, _doubt(it))):
-        title = f"\n{mark} {_TITLES[group]}{doubt}:"
-        for it in some:
-            added = [title, _reference_line(it)] if title else [_reference_line(it)]
-            room -= _tokens(added)
-            if room < 0:
-                return lines, shown
-            lines += added
-            shown += 1
-            title = ""
+    for (group, doubt), of_group in groupby(references, key=lambda it: (it.group, _doubt(it))):
+        title = [f"\n{mark} {_TITLES[group]}{doubt}:"]
+        for path, of_file in groupby(of_group, key=lambda it: it.path):
+            some = list(of_file)
+            above = [f"  {path_name(path)}"] if len(some) > 1 else []
+            for it in some:
+                where = f"    {it.line}" if len(some) > 1 else f"  {place(path, it.line)}"
+                added = [*title, *above, f"{where}  {_use(it)}"]
+                room -= _tokens(added)
+                if room < 0:
+                    return lines, shown
+                lines += added
+                shown += 1
+                title, above = [], []
     return lines, shown
 
 
-def _reference_line(it: Reference) -> str:
-    """Write a reference in one line: the file's text stands last and can't end it."""
-    symbol = symbol_name(it.symbol) if it.symbol else "(top level)"
-    kind = "" if it.group is ReferenceGroup.CALLS else f"{it.kind}  "
-    of = "" if it.is_sure or not it.of else f"(of {symbol_name(it.of)})  "
-    return f"  {place(it.path, it.line)}  {symbol}  {kind}{of}{one_line(it.text)}"
+def _use(it: Reference) -> str:
+    """Write the symbol around a line, its kind where its group does not tell it, and its text, which can't end it."""
+    symbol = it.symbol
+    if it.group is ReferenceGroup.DOCUMENTATION:
+        symbol = symbol.rpartition(" > ")[2]
+    is_told = it.group is ReferenceGroup.CALLS or it.kind == "document"
+    doubt = f"(of {symbol_name(it.of)})" if it.of and not it.is_sure else ""
+    return "  ".join(
+        filter(None, (symbol_name(symbol) if symbol else "", "" if is_told else it.kind, doubt, one_line(it.text)))
+    )
 
 
 def _doubt(it: Reference) -> str:

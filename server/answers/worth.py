@@ -1,4 +1,4 @@
-"""Tell which results of an answer are worth their lines: a budget is a limit, not a goal."""
+"""Tell how much the lines of each result are worth: of a name or a place, nothing around its definition or line."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -7,19 +7,17 @@ from typing import NamedTuple
 from cqm.index.model.query import Hit
 from cqm.index.ranking.question import name_key, read_question
 
-LEAST_GAIN = 0.00002
-"""Chance that one more token shows what was asked for, from which on it is spent. Chosen on questions by span: within
-2,000 tokens it loses none of their lines."""
-_LEAST_CHANCE = 0.01
-"""Of a result to be what was asked for: with less it is only named."""
+LEAST_GAIN = 0.000002
+"""Chance that one more token shows what was asked for, from which on it is spent: room is left only where hundreds of
+lines around an unlikely result would fill it."""
 _CERTAIN = 0.92
 """Chance of a first result that the question names: `chance_of` gives .95."""
-_CORE_CHANCE = 0.65
+_CORE_CHANCE = 0.8
 """Chance of a line asked for to be in the definition a result was found for, if it is in its chunk."""
 
 
 class Worth(NamedTuple):
-    """Chances of a result's lines to be what was asked for: those of its definition, and those around it."""
+    """Chances of a result's lines to be the answer: those of its definition, and those around it."""
 
     core: float
     around: float
@@ -45,7 +43,7 @@ def named_by(text: str, hits: Sequence[Hit]) -> int:
 def worths_of(text: str, hits: Sequence[Hit]) -> list[Worth]:
     """Return the worth of each result that deserves lines; they are the first ones.
 
-    Of what a question names, its definition is the answer, and nothing around it. Of a trace the innermost frame is
+    Of a name, its definition is the answer, and nothing around it. Of a trace the innermost frame is
     shown whole, of the others only the lines around the call. Where no chances are known, a result is as likely as its
     place is near the first.
     """
@@ -53,8 +51,4 @@ def worths_of(text: str, hits: Sequence[Hit]) -> list[Worth]:
         is_trace = hits[0].asked_line is not None
         return [Worth(0.0 if is_trace and rank else hits[rank].chance or 0.0, 0.0) for rank in range(named)]
     chances = [1 / (1 + rank) if hit.chance is None else hit.chance for rank, hit in enumerate(hits)]
-    return [
-        Worth(_CORE_CHANCE * chance, (1 - _CORE_CHANCE) * chance)
-        for rank, chance in enumerate(chances)
-        if not rank or chance >= _LEAST_CHANCE
-    ]
+    return [Worth(_CORE_CHANCE * chance, (1 - _CORE_CHANCE) * chance) for chance in chances]

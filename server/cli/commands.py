@@ -11,6 +11,7 @@ from threading import Event
 from typing import BinaryIO, TypeVar
 
 from cqm.index.disk.locations import index_folder, is_index
+from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import IndexInUseError, QueryError, StoreError
 from cqm.index.model.freshness import judged
 from cqm.index.model.progress import UpdateSummary, Usage
@@ -20,6 +21,7 @@ from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.answers.as_json import answer_object, status_object
+from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.outline import outline_text
@@ -33,7 +35,6 @@ from cqm.server.answers.status_text import (
     summary_lines,
     watch_lines,
 )
-from cqm.server.answers.times import parse_when
 from cqm.server.answers.usages import usage_text
 from cqm.server.cli.batch import answer_batch
 from cqm.server.cli.progress import Report, interruptible, progress_shown
@@ -41,6 +42,7 @@ from cqm.server.config.settings import Settings
 from cqm.server.console import emit, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
+from cqm.server.times import parse_when
 
 Found = TypeVar("Found")
 
@@ -149,6 +151,12 @@ def read(query: ReadQuery, root: Path, settings: Settings, *, as_json: bool) -> 
     text = partial(reading_text, token_budget=settings.server.token_budget)
     asked = replace(query, tokens=settings.server.token_budget)
     return _tell(lambda opened: opened.read(asked), text, root, settings, as_json=as_json)
+
+
+def changes(query: ChangesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring the index up to date, and print commits and the lines that the first one changed."""
+    text = partial(changes_text, token_budget=settings.server.token_budget)
+    return _tell(lambda opened: opened.changes(query), text, root, settings, as_json=as_json)
 
 
 def _tell(

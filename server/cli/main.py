@@ -25,7 +25,7 @@ from cqm.server.cli.options import (
     set_option,
     settings_of,
 )
-from cqm.server.cli.reading_options import outline, read
+from cqm.server.cli.reading_options import changes, outline, read
 from cqm.server.cli.search_options import search
 from cqm.server.cli.usages_options import references, usages
 from cqm.server.config.project_root import project_root
@@ -83,6 +83,10 @@ def main() -> None:
     prepare_streams()
     # It warns of every repeated request, without naming it.
     logging.getLogger("stamina").setLevel(logging.ERROR)
+    if "_CQM_COMPLETE" in os.environ:
+        from cqm.server.setup.completion import register
+
+        register()
     app(prog_name="cqm")
 
 
@@ -186,6 +190,7 @@ app.add_command(usages)
 app.add_command(references)
 app.add_command(outline)
 app.add_command(read)
+app.add_command(changes)
 
 
 @app.command()
@@ -309,6 +314,55 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
 
 @app.command()
+@click.option(
+    "--client", "clients", metavar="NAME", multiple=True, help="Set up this client, such as codex. Repeatable."
+)
+@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder clients may search. Repeatable.")
+@click.option("--project", is_flag=True, help="Write files of the project, such as .mcp.json, not yours.")
+@click.option("--instructions", is_flag=True, help="Also tell agents in AGENTS.md, CLAUDE.md and the like.")
+@click.option(
+    "--remove", is_flag=True, help="Undo: restore each file, or only remove the entry if you edited it since."
+)
+@click.option("--replace", is_flag=True, help="Overwrite entries named cqm which you wrote.")
+@click.option("--no-env", "with_variables", is_flag=True, flag_value=False, default=True, help="Write no variables.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option("--no-check", "checks", is_flag=True, flag_value=False, default=True, help="Don't have clients connect.")
+@as_json_option
+def setup(*, clients: tuple[str, ...], roots: tuple[Path, ...], **asked: Any) -> int:  # noqa: ANN401
+    """Connect CQM to the agents' clients of this machine.
+
+    Finds them, shows what it would write, asks, writes, and has the clients connect. Comments and layout of your files
+    stay, and a copy of each is kept beside it.
+    """
+    from cqm.server.setup.clients import CLIENTS
+    from cqm.server.setup.machine import this_machine
+    from cqm.server.setup.setup import Asked
+    from cqm.server.setup.setup import setup as connect
+
+    known = [row.id for row in CLIENTS]
+    if unknown := [name for name in clients if name not in known]:
+        raise click.UsageError(f"--client {unknown[0]}: there is no such client. Known: {', '.join(known)}.")
+    full = tuple(root.resolve() for root in roots)
+    return connect(Asked(clients, full, **asked), this_machine(), Path.cwd())
+
+
+@app.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
+def completion(shell: str) -> int:
+    """Print a script which has SHELL complete commands and options.
+
+    In ~/.bashrc write eval "$(cqm completion bash)", in ~/.zshrc eval "$(cqm completion zsh)", in
+    ~/.config/fish/config.fish cqm completion fish | source, in $PROFILE cqm completion powershell | Out-String |
+    Invoke-Expression.
+    """
+    from cqm.server.setup.completion import script
+
+    sys.stdout.write(script(app, "cqm", shell))
+    return 0
+
+
+@app.command()
 @click.argument("paths", metavar="[PATH]...", type=EXISTING, nargs=-1)
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port on this machine (a free one).")
 @click.option("--no-open", is_flag=True, help="Only print the link; don't open the browser.")
@@ -349,8 +403,8 @@ def fetch_issues(repository: str, *, out: Path, since: str | None, as_json: bool
 
     Unchanged ones are not fetched again. Needs the GitHub CLI (gh), logged in.
     """
-    from cqm.server.answers.times import parse_when
     from cqm.server.issues.fetch import Wanted, fetch, fetched_lines
+    from cqm.server.times import parse_when
 
     moment = parse_when(since, now=time.time(), option="--since") if since else 0.0
     fetched = fetch(Wanted(repository, since=moment, **asked), out)

@@ -1,9 +1,10 @@
-"""`cqm outline` and `cqm read`: their options."""
+"""`cqm outline`, `cqm read` and `cqm changes`: their options."""
 
 from pathlib import Path
 
 import click
 
+from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.cli.options import EXISTING, as_json_option, place_of, set_option, settings_of
 
@@ -58,6 +59,36 @@ def read(
     root, base = place_of(path or Path())
     settings = settings_of(root, _with_budget(overrides, token_budget))
     return commands.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
+
+
+@click.command(short_help="Print the commits that WHAT means, with the lines that the first one changed.")
+@click.argument("what", default="")
+@click.option("--path", type=EXISTING, help="Folder or file that they changed.")
+@click.option("--limit", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="Most commits a page.")
+@_cursor_option
+@_budget_option
+@as_json_option
+@set_option
+def changes(
+    what: str,
+    *,
+    path: Path | None,
+    limit: int,
+    cursor: str,
+    token_budget: int | None,
+    overrides: dict[str, str],
+    as_json: bool,
+) -> int:
+    """Print the commits that WHAT means, with the lines that the first one changed, as they are now.
+
+    WHAT is words of a commit's message, its id, a branch or tag, or two of these as A..B. Without WHAT, the newest
+    commits, a line each.
+    """
+    from cqm.server.cli import commands
+
+    root, base = place_of(path or Path())
+    settings = settings_of(root, _with_budget(overrides, token_budget))
+    return commands.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
 
 
 def _with_budget(overrides: dict[str, str], token_budget: int | None) -> dict[str, str]:

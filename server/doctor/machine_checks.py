@@ -101,14 +101,14 @@ def check_parsers(_root: Path) -> Found:
     """
     from cqm.chunkers.code.syntax import parse
     from cqm.chunkers.grammars import BUNDLE, MissingGrammarError, grammar, waiting_in_bundle
-    from cqm.chunkers.languages.table import LANGUAGES
+    from cqm.chunkers.languages.table import GUESSED, LANGUAGES
 
     try:
         waiting = waiting_in_bundle()
     except OSError as error:
         return bad(str(error), f"Install CQM again: {how_to_repair()}")
-    broken, extra, packed = [], [], 0
-    for language in LANGUAGES:
+    broken, missing, packed = [], dict[str, list[str]](), 0
+    for language in (*LANGUAGES, *GUESSED):
         module, name = language.grammar
         if module == BUNDLE and name in waiting:
             packed += 1
@@ -119,17 +119,15 @@ def check_parsers(_root: Path) -> Found:
             parse(b"\n", grammar(*language.grammar))
         except MissingGrammarError as error:
             if language.extra:
-                extra.append(language)
+                missing.setdefault(language.extra, []).append(language.name)
             else:
                 broken.append(f"{language.name} ({error})")
     if broken:
         return bad(f"no grammar of {', '.join(broken)}", f"Install CQM again: {how_to_repair()}")
-    found = f"{len(LANGUAGES) - len(extra) - packed} grammars load and parse"
+    found = f"{len(LANGUAGES) + len(GUESSED) - sum(map(len, missing.values())) - packed} grammars load and parse"
     found += f", {packed} more are unpacked when first needed" if packed else ""
-    if not extra:
-        return good(found)
-    names = ", ".join(language.name for language in extra)
-    return good(found, f"files of {names} are cut at lines; for their symbols: {how_to_add(extra[0].extra)}")
+    lacks = [f"for all symbols of {', '.join(names)}: {how_to_add(extra)}" for extra, names in missing.items()]
+    return good(found, "; ".join(lacks)) if lacks else good(found)
 
 
 def check_mcp(_root: Path) -> Found:

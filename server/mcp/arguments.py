@@ -9,6 +9,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
+
+from cqm.server.console import one_line
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query": ("q", "question", "search", "search_query", "pattern", "text"),
@@ -22,12 +25,15 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "cursor": ("next_cursor",),
     "token_budget": ("max_tokens", "budget", "tokens"),
     "name": ("symbol", "symbol_name", "identifier", "query"),
-    "what": ("symbol", "name", "symbol_name", "place", "target", "query", "lines"),
+    "what": ("symbol", "name", "symbol_name", "place", "target", "query", "lines", "commit", "message", "revision"),
     "wait_seconds": ("wait",),
     "force": ("rebuild", "reindex"),
     "changed_since": ("since", "modified_since"),
 }
 """An argument of ours, and names that other servers have for it."""
+
+
+_LONGEST_VALUE = 80
 
 
 def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,9 +84,27 @@ def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, A
         if name in known:
             raise ToolError(f"`{tool}` got `{name}` twice, once as `{given}`. Leave one out.")
         if value is not None:
-            is_list = properties[name].get("type") == "array"
-            known[name] = [value] if is_list and isinstance(value, str) else value
+            known[name] = _as_wanted(value, properties[name].get("type"))
     return known
+
+
+def _as_wanted(value: Any, kind: str | None) -> Any:  # noqa: ANN401 - JSON
+    if kind == "array" and isinstance(value, str):
+        return [value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if kind == "string" and is_number else value
+
+
+def refused_values(tool: str, error: ValidationError) -> str:
+    """Say which values of a call a tool does not take, in a line each."""
+    said: dict[str, str] = {}
+    for it in error.errors(include_url=False, include_context=False):
+        name = str(it["loc"][0]) if it["loc"] else ""
+        value = one_line(repr(it["input"]))
+        value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}..."
+        expected = f"{it['msg'][:1].lower()}{it['msg'][1:]}"
+        said.setdefault(name, f"`{name}` is missing." if it["type"] == "missing" else f"`{name}` {value}: {expected}.")
+    return f"`{tool}` does not take this. " + "\n".join(said.values())
 
 
 def _ours(given: str, properties: Mapping[str, Any]) -> str:
@@ -89,6 +113,7 @@ def _ours(given: str, properties: Mapping[str, Any]) -> str:
 
 
 def _refusal(tool: str, given: str, names: Sequence[str]) -> str:
-    near = get_close_matches(given, names, 1)
-    hint = f" Did you mean `{near[0]}`?" if near else ""
+    meant = {other: name for name in names for other in (*_NAMES.get(name, ()), name)}
+    near = get_close_matches(given.lower(), meant, 1)
+    hint = f" Did you mean `{meant[near[0]]}`?" if near else ""
     return f"`{tool}` has no argument `{given}`.{hint} It has: {', '.join(names)}."

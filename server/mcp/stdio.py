@@ -4,11 +4,18 @@ import os
 import select
 import signal
 import sys
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
 import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.mcpserver import MCPServer
+from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 _CHUNK = 1 << 16
 
@@ -19,10 +26,48 @@ def serve_stdio(server: MCPServer[Any]) -> None:
         _end_input_on_signals()
     try:
         # While this runs, the SDK points descriptor 1 at standard error and keeps the wire for itself.
-        anyio.run(server.run_stdio_async)
+        anyio.run(_serve, server)
     finally:
         # The SDK has given the wire back: output left in libraries' buffers must not follow the protocol.
         os.dup2(2, 1)
+
+
+async def _serve(server: MCPServer[Any]) -> None:
+    # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever.
+    lowlevel = server._lowlevel_server  # noqa: SLF001
+    async with stdio_server() as (lines, wire), anyio.create_task_group() as tasks:
+        passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        tasks.start_soon(_pass_on, lines, passed_on, wire)
+        await lowlevel.run(messages, wire, lowlevel.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _pass_on(
+    lines: ReadStream[SessionMessage | Exception],
+    messages: MemoryObjectSendStream[SessionMessage | Exception],
+    wire: WriteStream[SessionMessage],
+) -> None:
+    """Pass on messages, and answer lines that are none."""
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        async with messages:
+            async for item in lines:
+                if isinstance(item, SessionMessage):
+                    await messages.send(item)
+                elif error := _no_message(item):
+                    await wire.send(SessionMessage(error))
+
+
+def _no_message(error: Exception) -> JSONRPCError | None:
+    """Return the answer to a line that is no JSON, or no message; None where it is blank."""
+    problems = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    if any(it["type"] == "json_invalid" for it in problems):
+        if not str(problems[0]["input"]).strip():
+            return None
+        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error: no JSON"))
+    ids = [it["input"].get("id") for it in problems if isinstance(it["input"], dict)]
+    known = next((it for it in ids if isinstance(it, str | int) and not isinstance(it, bool)), None)
+    told = ErrorData(code=INVALID_REQUEST, message="Invalid request: no message of JSON-RPC 2.0")
+    return JSONRPCError(jsonrpc="2.0", id=known, error=told)
 
 
 def _end_input_on_signals() -> None:

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
+from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
@@ -27,13 +28,13 @@ from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
+from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import joined, names_of, of_each_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
-from cqm.server.answers.times import parse_when
 from cqm.server.answers.usages import usage_text
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
@@ -51,6 +52,7 @@ from cqm.server.mcp.replies import (
 from cqm.server.mcp.scope import Place, Served, split_place
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.preview import Preview, listed_document, preview, warned
+from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
@@ -239,6 +241,21 @@ async def read(
     budget = place.room(token_budget, notes)
     asked = ReadQuery(what or f"{place.file}{lines}", place.relative, max(1, budget), cursor)
     return notes + reading_text(await run_sync(place.opened.index.read, asked), budget)
+
+
+@explained
+async def changes(
+    ctx: ToolContext,
+    named: NamedRoots,
+    what: Annotated[str, Field(description="Words of its message, id, branch or A..B; default: newest.")] = "",
+    path: str | None = None,
+    cursor: str = "",
+    token_budget: Budget = None,
+) -> str:
+    """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
+    place, notes = await _in_step(ctx, path, named)
+    found = await run_sync(place.opened.index.changes, ChangesQuery(what, place.relative, cursor=cursor))
+    return notes + changes_text(found, place.room(token_budget, notes))
 
 
 @explained

@@ -11,6 +11,7 @@ from typing import Any, Self
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
@@ -231,6 +232,11 @@ class RemoteIndex:
         """Read a symbol, lines or a file; see `Index.read`."""
         reading: Reading = self._call("read", query=query)
         return reading
+
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find commits and their lines as they are now; see `Index.changes`."""
+        found: Changes = self._call("changes", query=query)
+        return found
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Describe the index; see `Index.status`."""

@@ -18,6 +18,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model import errors as indexing_errors
 from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
@@ -153,6 +154,7 @@ METHODS: Mapping[str, Method] = {
     ),
     "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
     "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
+    "changes": Method(Changes, {"query": ChangesQuery}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
     "skipped": Method(tuple[FileProblem, ...], is_brief=True),
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),

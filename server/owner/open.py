@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from cqm.index.disk.locations import index_folder
 from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
@@ -80,6 +81,9 @@ class OpenedIndex(Protocol):
 
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now."""
+
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find commits and their lines as they are now."""
 
     def status(self, *, look: bool = ...) -> IndexStatus:
         """Describe its contents and state."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from cqm.chunkers.tokens import estimate
 from cqm.index.model.asked import AskedQuestion
 from cqm.server.answers.render import render_answer
-from cqm.server.answers.times import ago
 from cqm.server.page import safe
+from cqm.server.times import ago
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, url
 

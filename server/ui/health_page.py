@@ -15,9 +15,9 @@ from cqm.index.model.freshness import judged
 from cqm.index.model.query import SkipReason
 from cqm.index.model.status import IndexState, IndexStatus
 from cqm.server.answers.status_text import freshness_text, pace_text, running_line, size_text
-from cqm.server.answers.times import ago
 from cqm.server.owner.address import read_address
 from cqm.server.page import safe
+from cqm.server.times import ago
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, listed, notes, url
 from cqm.server.ui.treemap import Sized, treemap

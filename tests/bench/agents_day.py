@@ -1,4 +1,4 @@
-"""A day of an agent by script: tasks solved with CQM's tools alone, beside ripgrep and reading.
+"""A day of an agent by script: tasks solved with CQM's tools alone, beside ripgrep, git and reading.
 
     python tests/bench/agents_day.py MIRRORS --rg PATH/TO/rg --work FOLDER [--of 12] [--seed 7] [--show]
 
@@ -12,6 +12,7 @@ CQM, over stdio:
   `regex` and windows by `read`.
 - a trace: `search` with a budget of 1,500 tokens; then `read` of 60 lines around each frame.
 - rename impact, where used: `usages` (calls only, for the second), and its next pages.
+- what changed: `changes` with a budget of 1,500 tokens; then as for prose.
 
 ripgrep:
 - a name: `rg -n -w NAME`. To find it, read 60 lines from 10 above the likeliest line (one with a keyword of
@@ -19,6 +20,8 @@ ripgrep:
   then the 60 above.
 - prose: identifiers in it, then pairs of its longest words on one line, then single words; after each search, the
   windows of 60 lines around the best three places: files with most words first, tests and documents last.
+- what changed: `git log --grep` with the subject; then `git show` of the first commit, of which 30,000 characters are
+  shown; then as for prose.
 - a trace: one `rg --files` for the names of all its files, then 60 lines around each frame, innermost first.
 A search shows 100 lines at most, of 200 columns; windows are printed without line numbers, to ripgrep's favour.
 """
@@ -49,6 +52,7 @@ _WINDOW = 60
 _MOST_LINES, _MOST_COLUMNS = 100, 200
 _READS_A_SEARCH = 3
 _BUDGET, _FIRST_BUDGET = 1_500, 800
+_MOST_SHOWN = 30_000
 REPOSITORIES = ("starlette", "gin", "express", "monolog", "cobra", "aiohttp", "gson", "sinatra")
 _TOKENIZER = openai_tokenizer("o200k_base")
 _DEFINING = re.compile(r"\b(?:def|class|func|fn|function|interface|type|struct|enum|trait|module|record)\b")
@@ -110,7 +114,8 @@ class Day:
 
 _HEADER = re.compile(r"^(?:#\d+ |\[?#?\d*\]? ?)?(?P<path>[^\s:]+\.\w+):(?P<start>\d+)(?:-(?P<end>\d+))?(?:  |$)")
 _MARKED = re.compile(r"^#\d+ \[(?:imports, )?lines? (?P<start>\d+)(?:-(?P<end>\d+))?(?P<out> left out)?\]")
-_ENTRY = re.compile(r"^  (?P<path>\S+):(?P<line>\d+)(?:-\d+)?  (?P<rest>.*)$")
+_ENTRY = re.compile(r"^  (?:(?P<path>\S+):|  )(?P<line>\d+)(?:-\d+)?  (?P<rest>.*)$")
+_ABOVE = re.compile(r"^  (?P<path>\S+\.\w+)$")
 
 
 def see(day: Day, reply: str) -> None:
@@ -119,10 +124,12 @@ def see(day: Day, reply: str) -> None:
     A line counts where its text stands below a place and is, in order, a line of that file. Of a signature, the first
     line counts.
     """
-    path, at, end = "", 1, 0
+    path, listed, at, end = "", "", 1, 0
     for text in reply.split("\n"):
+        if above := _ABOVE.match(text):
+            listed = above["path"]
         if entry := _ENTRY.match(text):
-            _entry(day, entry)
+            _entry(day, entry, entry["path"] or listed)
         if marked := _MARKED.match(text):
             at = int(marked["end"] or marked["start"]) + 1 if marked["out"] else int(marked["start"])
             continue
@@ -138,9 +145,9 @@ def see(day: Day, reply: str) -> None:
                 break
 
 
-def _entry(day: Day, entry: re.Match[str]) -> None:
+def _entry(day: Day, entry: re.Match[str], path: str) -> None:
     """Take a line of a list of references: its place, the function around it and its text."""
-    place, rest = (entry["path"], int(entry["line"])), entry["rest"]
+    place, rest = (path, int(entry["line"])), entry["rest"]
     lines = day.text(place[0])
     text = " ".join(lines[place[1] - 1].split()) if place[1] <= len(lines) else ""
     if text and (" ".join(rest.split()).endswith(text) or text[:60] in " ".join(rest.split())):
@@ -175,6 +182,8 @@ class Cqm:
             see(day, await self._call(day, "read", what=task.name, token_budget=_BUDGET))
         if task.name or task.kind == "trace":
             return day
+        if task.kind == "what changed":
+            await self._pages(day, 1, "changes", what=task.text, token_budget=_BUDGET)
         more = await self._pages(day, 1, "search", query=task.text, token_budget=_FIRST_BUDGET)
         if more:
             await self._pages(day, 1, "search", query=task.text, token_budget=_BUDGET, cursor=more)
@@ -264,6 +273,8 @@ class Ripgrep:
         elif task.name:
             self._by_name(day)
         else:
+            if task.kind == "what changed":
+                self._by_commit(day)
             for words in searches(task.text):
                 if day.is_done:
                     break
@@ -271,6 +282,21 @@ class Ripgrep:
                 for path, line in best(hits, task.text)[:_READS_A_SEARCH]:
                     self._read(day, path, line - _WINDOW // 2)
         return day
+
+    def _by_commit(self, day: Day) -> None:
+        """Look for the commit and show it: a needed line counts if the commit added one with its text."""
+        tree = day.task.tree
+        found = _git(tree, "log", "--oneline", "--no-merges", "-20", "-F", "-i", f"--grep={day.task.text}")
+        day.pay(f"git log --oneline --no-merges -20 -F -i --grep='{day.task.text}'", found)
+        if not found:
+            return
+        commit = found.split()[0]
+        shown = _git(tree, "show", commit)[:_MOST_SHOWN]
+        day.pay(f"git show {commit}", shown)
+        for path, added in _added(shown).items():
+            day.lines |= {
+                (it.path, it.line) for it in day.task.needs if it.path == path and day.text(path)[it.line - 1] in added
+            }
 
     def _follow(self, day: Day) -> None:
         """Read around the frames of a trace."""
@@ -299,6 +325,23 @@ class Ripgrep:
                     it = needed.get((path, line))
                     if is_call and (not it or not day.has(it)):
                         self._read(day, path, line - above)
+
+
+def _git(tree: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", tree, *arguments], check=True, capture_output=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _added(diff: str) -> dict[str, set[str]]:
+    """Return the lines that a diff adds, by path."""
+    added: defaultdict[str, set[str]] = defaultdict(set)
+    path = ""
+    for line in diff.split("\n"):
+        if line.startswith("+++ b/"):
+            path = line.removeprefix("+++ b/")
+        elif line.startswith("+"):
+            added[path].add(line[1:])
+    return added
 
 
 def frames_of(trace: str) -> list[tuple[str, int]]:
@@ -413,7 +456,7 @@ def main() -> None:
     for tree in dict.fromkeys(it.tree for it in drawn):
         some = [it for it in drawn if it.tree == tree]
         days += anyio.run(partial(measured, some, given.rg, given.work, show=given.show))
-    print(f"{'':18}  {'CQM: solved, calls, tokens':34}  {'ripgrep: solved, calls, tokens':34}CQM / ripgrep")
+    print(f"{'':18}  {'CQM: solved, calls, tokens':34}  {'ripgrep, git: solved, calls, tokens':34}CQM / ripgrep")
     for kind in KINDS:
         row(kind, [it for it in days if it[0].task.kind == kind])
     row("all", days)

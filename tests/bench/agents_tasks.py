@@ -56,17 +56,16 @@ class Texts(dict[str, list[str]]):
     """The lines of a tree's text files, by path."""
 
     def __init__(self, tree: Path) -> None:
-        for file in sorted(tree.rglob("*")):
+        for file in sorted(it for it in tree.rglob("*") if ".git" not in it.relative_to(tree).parts):
             is_text = file.suffix.lstrip(".") in TEXTS and file.is_file() and not file.is_symlink()
             if is_text and file.stat().st_size < 400_000:
                 self[file.relative_to(tree).as_posix()] = file.read_text("utf-8", "replace").split("\n")
 
 
 def export(mirror: Path, tree: Path) -> None:
-    """Write the files of a mirror's last commit."""
-    tree.mkdir(parents=True)
-    archive = subprocess.run(["git", "--git-dir", mirror, "archive", "HEAD"], check=True, capture_output=True)
-    subprocess.run(["tar", "-x", "-C", tree], input=archive.stdout, check=True)
+    """Check out a mirror's last commit, with its history."""
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "clone", "--quiet", mirror, tree], check=True)
 
 
 def tasks(mirror: Path, tree: Path, of: int, seed: int) -> Iterator[Task]:

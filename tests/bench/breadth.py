@@ -2,7 +2,8 @@
 
 Usage: python tests/bench/breadth.py TREE [TREE ...]
 
-Tier (a) is a grammar with rules for symbols, (b) a chunker that knows a document's or a record's structure, (c) lines.
+Tier (a) is a grammar with rules for symbols, (b) a language whose symbols are guessed, or a chunker that knows a
+document's or a record's structure, (c) lines.
 The second table has, for each language of `PATTERNS`, the lines in regions with syntax errors, and how many of the
 definitions that a regular expression finds, by line, are definitions of ours on that line or in a list there.
 """
@@ -20,6 +21,7 @@ from cqm.chunkers.code.program import program_of
 from cqm.chunkers.code.syntax import lost_rows
 from cqm.chunkers.detect import PROSE_FORMATS, language_of
 from cqm.chunkers.errors import UndecodableError
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.registry import chunker_of
@@ -79,7 +81,9 @@ def files_below(trees: Sequence[Path]) -> Iterator[Path]:
 
 def tier_of(language: str, text: str) -> str:
     name = chunker_of(language, text).name
-    return {"code": "a", "lines": "c"}.get(name, "b")
+    # A component's symbols are those of the rules for its scripts.
+    has_rules = name == "component" or (name == "code" and not BY_NAME[language].is_guessed)
+    return "a" if has_rules else "c" if name == "lines" else "b"
 
 
 def add_losses(losses: Losses, text: str, language: str, pattern: re.Pattern[str]) -> None:
@@ -114,7 +118,7 @@ def main() -> None:
             text = read_text(path.name, path.read_bytes()).text
         except (UndecodableError, OSError):
             continue
-        language = language_of(str(path), text[:200])
+        language = language_of(str(path), text)
         kind = "documentation" if language in prose else source_type_of(language)
         tier = tier_of(language, text)
         files[kind, tier] += 1

@@ -43,7 +43,7 @@ from definitions_scanned import scanned
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.languages import dialect_of
+from cqm.chunkers.languages.table import dialect_of
 from cqm.chunkers.model import Definition, Document
 from cqm.chunkers.text_of_file import read_text
 
@@ -69,7 +69,11 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
     "powershell": lambda it, _line: it.kind != "function",
     # Operators and local functions of C# need a parser; namespaces are no definitions of one file.
     "csharp": lambda it, _line: "operator" in it.name or it.kind in ("function", "namespace"),
-    "objc": lambda it, _line: it.kind not in ("class", "interface", "method") and not it.name.startswith("@"),
+    # Functions among the methods are none.
+    "objc": lambda it, line: (
+        (it.kind not in ("class", "interface", "method") and not it.name.startswith("@"))
+        or (it.kind == "method" and not line.lstrip().startswith(("-", "+")))
+    ),
     "elixir": lambda it, _line: it.kind in ("constant", "property"),
     "haskell": lambda it, line: line.startswith(("instance", "pattern", "foreign")) or " " in it.name,
     "javascript": lambda it, _line: "[" in it.name or "exports" in it.name,
@@ -80,7 +84,7 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
 _RUST_CONSTANT = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?:mut\s+)?\w+\s*:")
 _MACRO = re.compile(r"\s*[A-Z][A-Z0-9_]+\(")
 """Lines that begin with the call of a macro: ctags takes its name for a function."""
-_FORWARD = re.compile(r"\s*(?:typedef\s+|friend\s+)?(?:struct|class|enum|union)\b[^{}()=]*;")
+_FORWARD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:typedef\s+|friend\s+)?(?:struct|class|enum|union)\b[^{}()=]*;")
 GUARD = re.compile(r"_H(?:PP|H|XX)?_*$|_INCLUDED_*$")
 """Macros that keep a header from being read twice, which CQM leaves out; ctags does not."""
 TESTS_LEFT_OUT = re.compile(r"(?i)(?:^|/)(?:unit)?tests?(?:/|-|_)|_test\.|_benchmark\.|gtest|gmock")
@@ -155,7 +159,9 @@ def _ours(path: str, text: str, language: str) -> Names:
 def own_name(name: str) -> str:
     """Return the last part of a qualified name, in the spelling common to all sources."""
     last = re.split(r"\.(?=[^.])", name)[-1] if not name.startswith("operator") else name
-    return re.sub(r"\s+", "", last).strip("`@")
+    name = re.sub(r"\s+", "", last).strip("`@")
+    # Conversions are spelled with and without "const" and "&".
+    return re.sub(r"^operator(?!new|delete|co_await)[A-Za-z:_].*", "operator conversion", name)
 
 
 def _without_optional(truth: Names, ours: Names) -> tuple[Names, Names]:

@@ -81,7 +81,7 @@ def scanned_powershell(text: str) -> list[Found]:
 def scanned_objc(text: str) -> list[Found]:
     """Return the types, methods and properties of Objective-C."""
     blank = re.sub(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*[\s\S]*?\*/', lambda it: re.sub(r"[^\n]", " ", it[0]), text)
-    types = re.finditer(r"(?m)^[ \t]*@(?:interface|implementation|protocol)\s+(\w+)(?![ \t]*[;,])", blank)
+    types = re.finditer(r"(?m)^[ \t]*@(?:interface|implementation|protocol)\s+(\w++)(?![ \t]*[;,])", blank)
     found = [(blank.count("\n", 0, it.start(1)) + 1, it[1]) for it in types]
     for it in re.finditer(r"(?m)^[ \t]*[-+]\s*\([^;{}]*?(?=[;{]|\n[ \t]*\n)", blank):
         flat = it[0]

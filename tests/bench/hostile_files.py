@@ -11,15 +11,31 @@ import time
 import zlib
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from cqm.chunkers.languages.table import LANGUAGES
+from cqm.chunkers.languages.model import Language
+from cqm.chunkers.languages.table import GUESSED, LANGUAGES
 from cqm.index.files.scan import FoundFile
 from cqm.index.update.prepare import Preparation, prepare_file
 
 _BYTES = 60_000
+_LONG = 200_000
+_NESTED = 100_000
+_FIXTURES = Path(__file__).resolve().parents[1] / "chunkers" / "fixtures" / "code"
 _WIDE = ("é", "中", "\U0001d4b3", "\u2028", "\ufeff", "﷽", "\ud800")
+
+
+_SUFFIXES = {
+    "matlab": (".m", "function value = first(a)\n"),
+    "properties": (".properties", ""),
+    "puppet": (".pp", "class a {\n}\n"),
+    "actionscript": (".as", "package a\n"),
+    "kotlinabi": (".api", "public class a {\n}\n"),
+    "coq": (".v", "Lemma a : b.\n"),
+}
+"""Suffixes of languages which share theirs, with a line that tells them; and one that is never left out as a secret."""
 
 
 class Hostile(NamedTuple):
@@ -110,6 +126,9 @@ BAITS = tuple(
         "\n\n",
         "\f",
         "\x00",
+        "AA_A ",
+        "\nAA_A ",
+        "\nAA_A a(",
         "%",
         "^a ",
     )
@@ -173,7 +192,7 @@ def hostile_files(number: int, seed: int = 1) -> list[Hostile]:
     """Return so many hostile files, the fixed ones of each kind first.
 
     Parameters:
-        number: of files; 1,000 hold every kind in every language.
+        number: of files; 2,300 hold every kind in every language.
         seed: of what is drawn.
     """
     random = Random(seed)
@@ -186,14 +205,37 @@ def hostile_files(number: int, seed: int = 1) -> list[Hostile]:
 
 
 def _baited(random: Random) -> Iterator[Hostile]:
-    for language in LANGUAGES:
-        suffix = next((it for it in sorted(language.suffixes) if it.startswith(".")), f".{language.name}")
-        for place, bait in enumerate(random.sample(BAITS, 24)):
-            yield Hostile(f"{language.name}/bait_{place}{suffix}", _repeated(bait, _BYTES), "bait")
+    for language in (*LANGUAGES, *GUESSED):
+        suffix, head = _suffix_of(language)
+        baits = [(f"bait_{place}", bait, _BYTES, "bait") for place, bait in enumerate(random.sample(BAITS, 16))]
+        baits += [
+            (name, Bait(unit), _NESTED, "nest") for name, unit in (("round", "("), ("square", "["), ("curly", "{"))
+        ]
+        baits += [(f"own_{place}", it, _LONG, "own") for place, it in enumerate(_own_baits(language.name, random))]
+        for name, bait, size, kind in baits:
+            data = _repeated(bait._replace(before=head + bait.before), size)
+            yield Hostile(f"{language.name}/{name}{suffix}", data, kind)
         text = "".join(f"{'x' * (8192 - random.randrange(4))}{wide}\n" for wide in _WIDE)
-        yield Hostile(f"{language.name}/borders{suffix}", text.encode("utf-8", "surrogatepass"), "borders")
+        yield Hostile(f"{language.name}/borders{suffix}", (head + text).encode("utf-8", "surrogatepass"), "borders")
     for name, bait in FORMATS:
         yield Hostile(f"formats/{name}", _repeated(bait, 4 * _BYTES), "format")
+
+
+def _suffix_of(language: Language) -> tuple[str, str]:
+    """Return a suffix of the language, and a first line where it shares that with others."""
+    suffix = next((it for it in sorted(language.suffixes) if it.startswith(".")), f".{language.name}")
+    return _SUFFIXES.get(language.name, (suffix, ""))
+
+
+def _own_baits(language: str, random: Random) -> list[Bait]:
+    """Return baits of what the language has: a file of it many times, one that breaks off, and lines that open much."""
+    fixture = _FIXTURES / f"{language}.txt"
+    text = fixture.read_text(encoding="utf-8") if fixture.is_file() else ""
+    lines = sorted({line for line in text.splitlines(keepends=True) if line.strip()})
+    if not lines:
+        return []
+    cut = random.randrange(len(text) // 4, len(text) * 3 // 4)
+    return [Bait(text), Bait(text[:cut]), *map(Bait, random.sample(lines, min(5, len(lines))))]
 
 
 def _repeated(bait: Bait, size: int) -> bytes:
@@ -204,12 +246,11 @@ def _repeated(bait: Bait, size: int) -> bytes:
 def _drawn(random: Random) -> Iterator[Hostile]:
     """Two or three baits mixed, in one of the languages."""
     for number in count():
-        language = random.choice(LANGUAGES)
-        suffix = next((it for it in sorted(language.suffixes) if it.startswith(".")), f".{language.name}")
+        suffix, head = _suffix_of(random.choice((*LANGUAGES, *GUESSED)))
         units = [random.choice(BAITS).unit for _ in range(random.randint(2, 3))]
         if random.random() < 0.5:
             units.append(random.choice(_WIDE))
-        text = "".join(random.choice(units) for _ in range(_BYTES // 3))
+        text = head + "".join(random.choice(units) for _ in range(_BYTES // 3))
         yield Hostile(f"drawn/{number}{suffix}", text.encode("utf-8", "surrogatepass"), "drawn")
 
 

@@ -22,7 +22,7 @@ from time import thread_time
 from chunking import documents
 
 from cqm.chunkers.code.outline import Mark
-from cqm.chunkers.code.program import Program, program_of
+from cqm.chunkers.code.program import Program, parts_of, program_of
 from cqm.chunkers.code.syntax import lost_rows, parse
 from cqm.chunkers.grammars import grammar
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
@@ -89,13 +89,19 @@ def count(document: Document, tally: Tally) -> None:
     once = thread_time() - started
     lost = full if tree is None else {row for span in lost_rows(tree.root_node) for row in range(*span)} & full
     started = thread_time()
-    program = program_of(document.text, document.language, ChunkOptions())
+    # A large program is read in parts, as in the index.
+    parts = parts_of(document.text, document.language, ChunkOptions())
+    programs = [program_of(part, document.language, ChunkOptions()) for part in parts]
     whole = thread_time() - started
-    after = full
-    if isinstance(program, Program):
-        unread = {row for first, end in program.unread for row in range(first, end)} & full
-        after = unread.difference(rows_of_definitions(program.marks)) if unread else set()
-        tally.guessed += guessed(program.marks)
+    after, row = set[int](), 0
+    for part, program in zip(parts, programs, strict=True):
+        unread = {*range(part.count("\n") + 1)}
+        if isinstance(program, Program):
+            unread = {it for first, end in program.unread for it in range(first, end)}
+            unread = unread.difference(rows_of_definitions(program.marks)) if unread else set()
+            tally.guessed += guessed(program.marks)
+        after |= {row + it for it in unread} & full
+        row += part.count("\n")
     tally.files += 1
     tally.broken += bool(lost)
     tally.lines += len(full)

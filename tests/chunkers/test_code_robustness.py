@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.model import ChunkOptions, Document
@@ -79,6 +80,7 @@ def test_any_line_ends_lose_nothing(language: str, ends: str) -> None:
     check("\ufeff" + FIXTURES[language].replace("\n", ends), language, ChunkOptions(max_tokens=64, min_tokens=16))
 
 
+# More than any limit of a row, of nesting (400) and of operators (1,000), and than the interpreter's recursion.
 @pytest.mark.long
 @pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
 @pytest.mark.parametrize(
@@ -87,18 +89,18 @@ def test_any_line_ends_lose_nothing(language: str, ends: str) -> None:
         pytest.param("", id="empty"),
         pytest.param("\n \n\t\n", id="blank"),
         pytest.param("\0" * 5_000, id="nuls"),
-        pytest.param("[" * 10_000, id="open brackets"),
-        pytest.param("{\n" * 5_000, id="open braces"),
-        pytest.param("(" * 3_000 + ")" * 3_000, id="nested parentheses"),
-        pytest.param("<a>" * 5_000, id="open tags"),
+        pytest.param("[" * 3_000, id="open brackets"),
+        pytest.param("{\n" * 2_000, id="open braces"),
+        pytest.param("(" * 2_000 + ")" * 2_000, id="nested parentheses"),
+        pytest.param("<a>" * 2_000, id="open tags"),
         pytest.param("class A {\n" * 1_000, id="nested classes"),
-        pytest.param("#\n" * 5_000, id="comment lines"),
-        pytest.param("a<b<" * 5_000, id="open generics"),
-        pytest.param("%w(" * 5_000, id="open parentheses"),
-        pytest.param("a<b>(c)=>" * 5_000, id="chain of arrows"),
+        pytest.param("#\n" * 2_000, id="comment lines"),
+        pytest.param("a<b<" * 2_000, id="open generics"),
+        pytest.param("%w(" * 2_000, id="open parentheses"),
+        pytest.param("a<b>(c)=>" * 2_000, id="chain of arrows"),
         pytest.param("- " * 1_000, id="nested lists"),
         pytest.param("".join(" " * depth + "a:\n" for depth in range(500)), id="nested keys"),
-        pytest.param("x " * 20_000, id="one long line"),
+        pytest.param("x " * 5_000, id="one long line"),
         pytest.param("語" * 5_000, id="one long word"),
     ],
 )
@@ -113,8 +115,8 @@ def test_a_hundred_thousand_brackets_are_no_recursion(language: str) -> None:
 
 
 @pytest.mark.long
-def test_a_line_of_five_megabytes_is_chunked() -> None:
-    check("a=1;" * 1_250_000, "javascript", ChunkOptions())
+def test_a_line_of_two_megabytes_is_chunked() -> None:
+    check("a=1;" * 500_000, "javascript", ChunkOptions())
 
 
 UNHURT = {"make", "batch", "ini", "commonlisp", "emacslisp", *(row.name for row in LANGUAGES if not row.rules)}
@@ -140,6 +142,7 @@ def test_a_thousand_lines_of_assignments_are_parsed() -> None:
 
 RARE = """
 import random
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
 draw = random.Random(1)
@@ -161,6 +164,7 @@ def test_shell_scripts_with_rare_characters_crashed_the_process() -> None:
 
 
 LAST_ANNOTATION = """
+from cqm.chunkers import languages
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Document
 for text in ["val a: Int\\n@S", "val a = 1\\n@S(1, 2", "class A {\\n val a: Int\\n get() = 1\\n\\n @S", "val a\\n@[A"]:
@@ -192,3 +196,12 @@ def test_a_name_of_any_length_around_all_chunks_was_repeated_in_each(text: str, 
     assert "".join(it.text for it in chunks).replace("\n", "") == text.replace("\n", "")
     if len(chunks[-1].defines) > 1:
         assert chunks[-1].defines[-1].rpartition(".")[2].startswith("b")
+
+
+def test_no_rule_of_a_language_asks_for_a_parent() -> None:
+    # Rules see every node of a broken text. In a deep tree, `Node.parent` takes as long as the tree is deep, and with
+    # some versions of the library it overflows the stack.
+    rules = Path(languages.__file__).parent.rglob("*.py")
+    assert [
+        path.name for path in rules if ".parent" in path.read_text(encoding="utf-8").replace("`Node.parent`", "")
+    ] == []

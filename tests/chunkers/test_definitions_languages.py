@@ -513,6 +513,74 @@ CREATE INDEX by_name ON users (name);
         {":root": 1, "--main": 2},
         {"color"},
     ),
+    "perl: a block and a package with a block": (
+        "a.pm",
+        """\
+package Shop;
+{
+    my $count = 0;
+    sub next_id { return $count++ }
+}
+package Cart {
+    sub total { 1 }
+}
+""",
+        {"Shop.next_id": 4, "Cart": 6, "Cart.total": 7},
+        {"Shop.total"},
+    ),
+    "clojure: methods of a record behind a reader conditional": (
+        "a.cljc",
+        """\
+(defrecord Cart [lines]
+  Shop
+  (total [this] 1)
+  #?(:clj (size [this] 2)))
+""",
+        {"Cart": 1, "Cart.total": 3, "Cart.size": 4},
+        set(),
+    ),
+    "cpp: conditions of templates in macros, and what a guarded macro turns on": (
+        "a.cpp",
+        """\
+#ifndef SAFE_CAST
+#  define SAFE_CAST 1
+#endif
+#if SAFE_CAST
+template <typename To, typename From,
+          ENABLE_IF(!is_same<From, To>::value &&
+                    limits<From>::is_signed == limits<To>::is_signed)>
+CONSTEXPR_FN auto to_int(const From from, int& ec)
+    -> To {
+  using F = limits<From>;
+  if IS_CONSTEXPR (F::digits) { return {}; }
+  return static_cast<To>(from);
+}
+int after;
+#endif
+""",
+        {"to_int": 8, "to_int.F": 10, "after": 14},
+        {"ENABLE_IF"},
+    ),
+    "objc: optional methods of a protocol": (
+        "a.m",
+        """\
+@protocol Delegate <NSObject>
+@optional
+- (void)didLoad:(int)value;
+@end
+""",
+        {"Delegate": 1, "Delegate.didLoad:": 3},
+        set(),
+    ),
+    "kotlin: an extension whose first parameter has a modifier": (
+        "a.kt",
+        """\
+inline fun <T, K> Flow<T>.associate(crossinline transform: suspend (T) -> K): Map<K, T> =
+    associateTo(transform)
+""",
+        {"Flow.associate": 1},
+        set(),
+    ),
     "bash: several variables": (
         "a.sh",
         """\

@@ -246,3 +246,23 @@ def test_lines_alone_tell_the_symbols_of_a_language_without_a_grammar() -> None:
     [module] = outline_by_lines([*lines, "End Module", "Sub Main()", "End Sub"], 0, 10, patterns)[:1]
     assert (module.kind, module.name, module.first, module.last) == ("module", "Shop", 0, 8)
     assert [(it.name, it.first, it.last) for it in module.members] == [("Buy", 2, 4), ("Sell", 6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("a.ps1", "function One {\n  )\n}\n\nfunction Two-Three {\n  ((\n}\n", {"One", "Two-Three"}),
+        ("a.pl", "sub one {\n  my ($a = [;\n}\n\nsub two {\n  )\n}\n", {"one", "two"}),
+        ("a.rb", "class A\n  def one(\n  def two\n  end\nend\n", {"A", "A.one"}),
+        ("a.jl", "function one(\n  x = (\nend\n\nfunction two(x)\n", {"one", "two"}),
+    ],
+)
+def test_a_function_in_what_the_grammar_cannot_read_is_told_by_its_line(path: str, text: str, names: set[str]) -> None:
+    found = {it.name for part in chunk(Document(path, text)).chunks for it in part.definitions}
+    assert names <= found
+
+
+def test_a_match_with_flags_or_a_last_index_of_perl_costs_no_sub() -> None:
+    text = "sub one {\n  if ($css =~ /\\G\\s*([>+~])/gco) { return @$tree[4 .. $#$tree] }\n}\n\nsub two { 1 }\n"
+    found = [it for part in chunk(Document("a.pl", text)).chunks for it in part.definitions]
+    assert [(it.name, it.is_guessed) for it in found] == [("one", False), ("two", False)]

@@ -28,7 +28,7 @@ inspect() {
         *) echo "inspector $*: no '$expected' in: $reply" >&2; exit 1 ;;
     esac
 }
-for tool in search usages outline read index_path chunk_preview index_status; do
+for tool in search usages outline read changes index_path chunk_preview index_status; do
     inspect "\"name\": \"$tool\"" --method tools/list --strict
 done
 inspect '1 added' --method tools/call --tool-name index_path

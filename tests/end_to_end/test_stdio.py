@@ -162,6 +162,24 @@ def test_nothing_but_protocol_goes_out_whatever_prints(project: Path, environmen
     assert running.returncode == 0
 
 
+def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
+    project: Path, environment: dict[str, str]
+) -> None:
+    lines = (b"{broken", b"", b"[]", b'"text"', b"\xff{}", b'{"id": 7, "method": "ping"}')
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        running.stdin.write(b"\n".join(lines) + b"\n")
+        running.stdin.flush()
+        answers = [parsed(running.stdout.readline()) for _ in range(5)]
+        codes = [(it["id"], it["error"]["code"]) for it in answers]
+        assert codes == [(None, -32700), (None, -32600), (None, -32600), (None, -32700), (7, -32600)]
+        assert ask(running, "nosuch/method", {}, 2)["error"]["code"] == -32601
+        unknown = ask(running, "tools/call", {"name": "serch", "arguments": {}}, 3)["error"]
+        assert (unknown["code"], "There are search, usages, " in unknown["message"]) == (-32602, True)
+
+
 def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, str]) -> None:
     with process([COMMAND, "serve", "--root", str(project)], environment) as running:
         shake_hands(running)

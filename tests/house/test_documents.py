@@ -140,7 +140,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_"))}
     path = os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))
     shell = Shell(top / "project", kept | {"HOME": str(top / "home"), "PATH": path}, Forks() if HAS_FORK else None)
-    shell.run("git init --quiet")
+    as_somebody = "git -c user.name=demo -c user.email=demo@localhost"
+    shell.run(f"git init --quiet && git add . && {as_somebody} commit --quiet -m 'Retry when the server is busy'")
     yield shell
     # The process that owns the index ends with it.
     shell.run("cqm remove --yes .")

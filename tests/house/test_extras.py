@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = {
     "languages": "tree-sitter-fsharp",
     "late": "onnxruntime",
+    "more-languages": "tree-sitter-language-pack",
     "pdf": "pypdfium2",
     "redis": "redis",
     "server": "qdrant-client",
@@ -58,7 +59,7 @@ class Machine:
 
     def hint(self, python: Path, call: str = "how_to_add('pdf')") -> str:
         """The command that CQM shows in an environment."""
-        program = f"from cqm.chunkers import extras; print(extras.{call})"
+        program = f"from cqm.chunkers.extras import *; print({call})"
         return self.run(shlex.join([str(python), "-P", "-c", program])).strip()
 
     def installed(self, python: Path) -> set[str]:
@@ -165,6 +166,7 @@ def test_the_commands_shown_add_the_extra_to_the_installation_that_showed_them_a
     python = install(machine)
     command = machine.hint(python)
     assert command == shown.replace("PYTHON", shlex.quote(str(python)))
+    assert machine.hint(python, "' '.join(how_to_run())") == str(python.with_name("cqm"))
     machine.run(command)
     assert machine.installed(python) >= {"cqm-mcp", "pypdfium2"}
 
@@ -194,7 +196,10 @@ def test_a_run_without_an_installation_is_told_the_run_with_the_extra(machine: M
     else:
         machine.run("pipx run --spec cqm-mcp cqm --version || true")
         found = str(next((machine.home / "pipx/.cache").glob("*/pyvenv.cfg")).parent)
-    assert machine.hint(Path(found) / "bin/python") == f"{prefix} 'cqm-mcp[pdf]' cqm"
+    python = Path(found) / "bin/python"
+    assert machine.hint(python) == f"{prefix} 'cqm-mcp[pdf]' cqm"
+    program = Path(machine.run(f"command -v {prefix.split(maxsplit=1)[0]}").strip())
+    assert machine.hint(python, "' '.join(how_to_run())") == f"{program}{prefix.removeprefix(program.name)} cqm-mcp cqm"
 
 
 def test_an_installation_from_a_folder_is_installed_from_there_again(machine: Machine) -> None:

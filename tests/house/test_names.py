@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("chunkers", "index", "server", "tests", "training", ".ci", ".github")
+FOLDERS = ("chunkers", "index", "server", "tests", "training", "packaging", ".ci", ".github", ".claude-plugin")
 
 NOT_OURS = re.compile(
     r"(?<![\w.-])cqm\[[a-z]"  # an extra

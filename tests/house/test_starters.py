@@ -10,6 +10,7 @@ STARTERS = {
     "server/issues/gh.py",
     "server/owner/__main__.py",
     "server/owner/connect.py",
+    "server/setup/checking.py",  # the clients' own `mcp list`
 }
 """The modules that may start a program; those of `index/workers` may too."""
 

@@ -19,8 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "requirements"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-RUNTIME = [*PROJECT["dependencies"], *(each for name, extra in EXTRAS.items() if name != "dev" for each in extra)]
-ALL = [*RUNTIME, *EXTRAS["dev"]]
+ALL = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
+TESTED_ONLY = {"dev", "more-languages"}  # the second takes 192 MB
+RUNTIME = [
+    *PROJECT["dependencies"],
+    *(each for name, extra in EXTRAS.items() if name not in TESTED_ONLY for each in extra),
+]
 
 
 def locked(name: str) -> dict[str, set[str]]:

@@ -19,6 +19,7 @@ from cqm.chunkers.languages.model import (
     role,
     text_of,
 )
+from cqm.chunkers.languages.unread import GROOVY_LINES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -150,6 +151,7 @@ def _closure(node: "Node", source: bytes) -> Found | None:
 
 GROOVY = Language(
     name="groovy",
+    by_lines=GROOVY_LINES,
     grammar=(BUNDLE, "groovy"),
     suffixes=(".groovy", ".gradle", ".gvy", ".gsh", ".jenkinsfile"),
     filenames=("jenkinsfile",),

@@ -23,6 +23,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import DART_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,7 @@ def _extension(node: "Node", source: bytes) -> Found:
 
 DART = Language(
     name="dart",
+    by_lines=DART_LINES,
     grammar=(BUNDLE, "dart"),
     unsafe=nests_expressions,
     suffixes=(".dart",),

@@ -14,6 +14,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
     child_of_type,
     groups,
     role,
@@ -78,8 +79,14 @@ def _variable(node: "Node", source: bytes) -> Found | None:
 def _binding(node: "Node", source: bytes) -> Found | None:
     # "procedure, public :: pay => pay_order, cancel" in a type; "module procedure add_lines" in an interface.
     name = next((name for name, _ in _names(node, source)), "")
-    is_in_type = node.parent is not None and node.parent.type == "derived_type_procedures"
-    return Found("method", name) if name and is_in_type else None
+    return Found("method", name) if name else None
+
+
+_BINDINGS: dict[str, Rule] = dict.fromkeys(("procedure_statement", "generic_statement"), _binding)
+
+
+def _bindings(node: "Node", _source: bytes) -> Found:
+    return Found(GROUP, "", (node,), within=_BINDINGS)
 
 
 def _further(node: "Node", source: bytes) -> "Iterator[Part]":
@@ -111,12 +118,11 @@ FORTRAN = Language(
         "enumerator_statement": lambda node, source: (
             found._replace(kind="constant") if (found := _variable(node, source)) else None
         ),
-        "procedure_statement": _binding,
-        "generic_statement": _binding,
+        "derived_type_procedures": _bindings,
         **role(COMMENT, "comment"),
         **role(GAP, "contains_statement", *(f"end_{name}_statement" for name in _ENDS)),
         **role(IMPORTS, "use_statement", "include_statement", "preproc_include", "import_statement"),
-        **groups("internal_procedures", "derived_type_procedures", "enum", "translation_unit", "ERROR"),
+        **groups("internal_procedures", "enum", "translation_unit", "ERROR"),
         **groups("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif"),
     },
     line_comment="!",

@@ -30,12 +30,12 @@ def _row(
     has_braces: bool = False,
 ) -> Language:
     """Make a row without rules: its outline comes from its lines, and every symbol is marked as guessed."""
-    patterns = tuple((kind, re.compile(rf"\s*(?:{pattern})")) for kind, pattern in declarations)
-    by_lines = LinePatterns(
-        patterns, re.compile(comment), re.compile(rf"\s*(?:{closing})"), re.compile(above), has_braces=has_braces
-    )
+    patterns = tuple((kind, rf"\s*(?:{pattern})") for kind, pattern in declarations)
+    by_lines = LinePatterns(patterns, comment, rf"\s*(?:{closing})", above, has_braces=has_braces)
     # A grammar that is always there makes an empty tree of the blank text.
-    return Language(name, ("tree_sitter_c", "language"), {}, suffixes, removed=(_blank,), by_lines=by_lines)
+    return Language(
+        name, ("tree_sitter_c", "language"), {}, suffixes, removed=(_blank,), by_lines=by_lines, is_guessed=True
+    )
 
 
 VISUAL_BASIC = _row(

@@ -210,7 +210,7 @@ SCHEME = Language(
     name="scheme",
     grammar=(BUNDLE, "scheme"),
     unsafe=nests_expressions,
-    suffixes=(".scm", ".ss", ".sld", ".sls", ".sps"),
+    suffixes=(".scm", ".ss", ".sld", ".sls", ".sps", ".sch"),
     rules=_rules(
         _Forms(
             kinds=_SCHEME,
@@ -346,10 +346,6 @@ def _clojure_list(node: "Node", source: bytes) -> Found | None:
     if not parts or parts[0].type != "sym_lit":
         return None
     head = _clojure_word(parts[0], source)
-    around = node.parent
-    outer = around.children_by_field_name("value") if around is not None and around.type == "list_lit" else []
-    if outer and _clojure_word(outer[0], source) in _CLOJURE_TYPES:
-        return Found("method", head)
     if head in _CLOJURE_GROUPS:
         return Found(GROUP, "", (node,))
     second = parts[1] if len(parts) > 1 else None
@@ -359,7 +355,16 @@ def _clojure_list(node: "Node", source: bytes) -> Found | None:
     kind = _CLOJURE_TYPES.get(head) or _kind(head, _CLOJURE_FORMS)
     if kind == "variable" and parts[-1].type == "anon_fn_lit":
         kind = "function"
-    return Found(kind, name, (node,) if head in _CLOJURE_TYPES else ()) if kind and name else None
+    is_type = head in _CLOJURE_TYPES
+    return Found(kind, name, (node,) if is_type else (), within=_CLOJURE_METHODS) if kind and name else None
+
+
+def _clojure_method(node: "Node", source: bytes) -> Found | None:
+    parts = node.children_by_field_name("value")
+    return Found("method", _clojure_word(parts[0], source)) if parts and parts[0].type == "sym_lit" else None
+
+
+_CLOJURE_METHODS = {"list_lit": _clojure_method}
 
 
 def _clojure_word(node: "Node", source: bytes) -> str:

@@ -1,6 +1,7 @@
 """Define the rows of R, Julia and MATLAB."""
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -14,16 +15,17 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
     by_field,
     child_of_type,
     containers,
     groups,
-    inlined,
     role,
     symbols,
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import JULIA_LINES, R_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,15 +110,23 @@ def _r_member(node: "Node", source: bytes) -> Found | None:
         return Found("function", name)
     if name in _R_MEMBERS and value.type == "call":
         arguments = value.child_by_field_name("arguments")
-        return Found(GROUP, "", (arguments,) if arguments else ())
-    call = node.parent.parent if node.parent is not None else None
-    outer = call.parent if call is not None else None
-    holder = _r_name(outer.child_by_field_name("name"), source) if outer is not None else ""
-    return Found("property", name) if holder in _R_MEMBERS else None
+        return Found(GROUP, "", (arguments,) if arguments else (), within=_R_LISTED)
+    return None
+
+
+def _r_listed(node: "Node", source: bytes) -> Found | None:
+    """Classify an argument in a list of members: all but functions are properties."""
+    name = _r_name(node.child_by_field_name("name"), source)
+    has_value = node.child_by_field_name("value") is not None
+    return _r_member(node, source) or (Found("property", name) if name and has_value else None)
+
+
+_R_LISTED: dict[str, Rule] = {"argument": _r_listed}
 
 
 R = Language(
     name="r",
+    by_lines=R_LINES,
     grammar=(BUNDLE, "r"),
     unsafe=nests_expressions,
     suffixes=(".r", ".rprofile"),
@@ -149,8 +159,6 @@ def _julia_head(node: "Node | None", source: bytes) -> str:
             node = typed.named_children[-1] if typed else None
         elif node.type in ("identifier", "operator", "field_expression", "macro_identifier", "quote_expression"):
             return text_of(node, source).replace(":(", "").strip("()")
-        elif node.type == "typed_expression" and node.parent is not None and node.parent.type == "parenthesized":
-            return ""
         else:
             node = node.named_children[0] if node.named_children else None
     return ""
@@ -169,10 +177,7 @@ def _is_julia_call(node: "Node | None") -> bool:
 def _julia_function(node: "Node", source: bytes) -> Found:
     head = child_of_type(node, "signature") or child_of_type(node, "call_expression", "identifier")
     kind = "macro" if node.type == "macro_definition" else "function"
-    around = node.parent.parent if node.parent is not None else None
-    return Found(
-        "constructor" if around is not None and around.type == "struct_definition" else kind, _julia_head(head, source)
-    )
+    return Found(kind, _julia_head(head, source))
 
 
 def _julia_assignment(node: "Node", source: bytes) -> Found | None:
@@ -180,22 +185,33 @@ def _julia_assignment(node: "Node", source: bytes) -> Found | None:
     if left is None or (node.child_count and node.children[1].type in ("+=", "-=")):
         return None
     if _is_julia_call(left):
-        around = node.parent.parent if node.parent is not None else None
-        is_member = around is not None and around.type == "struct_definition"
-        return Found("constructor" if is_member else "function", _julia_head(left, source))
-    if (field := _julia_field(node, source)) is not None:
-        return field
+        return Found("function", _julia_head(left, source))
     if left.type == "typed_expression":
         left = left.named_children[0]
     return Found(variable_kind(name := text_of(left, source)), name) if left.type == "identifier" else None
 
 
 def _julia_field(node: "Node", source: bytes) -> Found | None:
-    around = node.parent.parent if node.parent is not None else None
-    if around is None or around.type != "struct_definition":
-        return None
     name = _julia_field_name(node)
     return Found("property", text_of(name, source)) if name is not None else None
+
+
+def _julia_member(node: "Node", source: bytes) -> Found | None:
+    """Classify a function or a field of a struct; its functions make its objects."""
+    if node.type == "function_definition":
+        return _julia_function(node, source)._replace(kind="constructor")
+    left = node.named_children[0] if node.type == "assignment" and node.named_children else None
+    if _is_julia_call(left):
+        return Found("constructor", _julia_head(left, source))
+    return _julia_field(node, source)
+
+
+_JULIA_MEMBERS: dict[str, Rule] = dict.fromkeys(("function_definition", "assignment", "const_statement"), _julia_member)
+
+
+def _julia_struct(node: "Node", source: bytes) -> Found:
+    body = child_of_type(node, "block")
+    return Found("struct", _julia_type_name(node, source), (body,) if body else (), within=_JULIA_MEMBERS)
 
 
 def _julia_field_name(node: "Node") -> "Node | None":
@@ -207,8 +223,6 @@ def _julia_field_name(node: "Node") -> "Node | None":
 
 
 def _julia_constant(node: "Node", source: bytes) -> Found | None:
-    if (field := _julia_field(node, source)) is not None:
-        return field
     inner = node.named_children[0] if node.named_children else None
     found = _julia_assignment(inner, source) if inner is not None and inner.type == "assignment" else None
     return found if found is None or found.kind == "function" else found._replace(kind="constant")
@@ -245,7 +259,6 @@ _JULIA_DEFINING = frozenset({"function_definition", "struct_definition", "assign
 
 
 def _julia_fields(node: "Node", source: bytes) -> "Iterator[Part]":
-    # A rule of expressions must not ask for a parent: in a deep tree that overflows the stack of the library.
     block = child_of_type(node, "block")
     for field in block.named_children if block is not None else ():
         name = _julia_field_name(field) if field.type in ("typed_expression", "identifier") else None
@@ -273,12 +286,13 @@ def _julia_call(node: "Node", source: bytes) -> Found | None:
 
 JULIA = Language(
     name="julia",
+    by_lines=JULIA_LINES,
     grammar=(BUNDLE, "julia"),
     unsafe=nests_expressions,
     suffixes=(".jl",),
     rules={
         **containers("module", "module_definition", bodies=("block",)),
-        **containers("struct", "struct_definition", name=_julia_type_name, bodies=("block",)),
+        "struct_definition": _julia_struct,
         **symbols("type", "abstract_definition", "primitive_definition", name=_julia_type_name),
         **dict.fromkeys(("function_definition", "macro_definition"), _julia_function),
         "assignment": _julia_assignment,
@@ -300,7 +314,7 @@ JULIA = Language(
 )
 
 
-def _matlab_function(node: "Node", source: bytes) -> Found | None:
+def _matlab_function(node: "Node", source: bytes, owner: str = "") -> Found | None:
     named = node.child_by_field_name("name")
     name = text_of(named, source)
     if named is None or not name:
@@ -309,12 +323,15 @@ def _matlab_function(node: "Node", source: bytes) -> Found | None:
     before = source[max(node.start_byte, named.start_byte - 4) : named.start_byte]
     if before in (b"get.", b"set."):
         return Found("property", name)
-    block = node.parent
-    around = block.parent if block is not None and block.type == "methods" else None
-    is_constructor = around is not None and text_of(around.child_by_field_name("name"), source) == name
     inside = child_of_type(node, "block")
     nested = (inside,) if inside is not None and child_of_type(inside, "function_definition") else ()
-    return Found("constructor" if is_constructor else "function", name, nested, local=True)
+    return Found("constructor" if name == owner else "function", name, nested, local=True)
+
+
+def _matlab_class(node: "Node", source: bytes) -> Found:
+    name = text_of(node.child_by_field_name("name"), source)
+    method = partial(_matlab_function, owner=name)
+    return Found("class", name, (node,), within={"function_definition": method, "function_signature": method})
 
 
 def _matlab_events(node: "Node", source: bytes) -> "Iterator[Part]":
@@ -343,7 +360,7 @@ MATLAB = Language(
     grammar=("tree_sitter_matlab", "language"),
     unsafe=_chains_fields,
     rules={
-        **inlined("class", "class_definition"),
+        "class_definition": _matlab_class,
         **dict.fromkeys(("function_definition", "function_signature"), _matlab_function),
         **symbols("property", "property", name=by_field("name")),
         **role(COMMENT, "comment"),

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names
+from cqm.chunkers.languages.unread import PASCAL_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,9 +51,11 @@ def _pascal_enum_values(node: "Node", source: bytes) -> "Iterator[Part]":
             yield Part("constant", text_of(name, source), value, name)
 
 
+_PASCAL_LOCAL = role(GAP, "declProc")
+"""The header of a procedure, beside the procedures in it."""
+
+
 def _pascal_procedure(node: "Node", source: bytes) -> Found | None:
-    if node.parent is not None and node.parent.type == "defProc" and node.type == "declProc":
-        return Found(GAP)
     header = node.child_by_field_name("header") or node
     name = "".join(text_of(header.child_by_field_name("name"), source).split()).split("<")[0]
     if not name:
@@ -60,7 +63,7 @@ def _pascal_procedure(node: "Node", source: bytes) -> Found | None:
     is_constructor = child_of_type(header, "kConstructor") is not None
     kind = "constructor" if is_constructor else "method" if "." in name else "function"
     local = [it for it in node.children_by_field_name("local") if it.type == "defProc"]
-    return Found(kind, name, (node,) if local else (), local=True)
+    return Found(kind, name, (node,) if local else (), local=True, within=_PASCAL_LOCAL)
 
 
 _PASCAL_KEYWORDS = (
@@ -72,9 +75,10 @@ _PASCAL_KEYWORDS = (
 
 PASCAL = Language(
     name="pascal",
+    by_lines=PASCAL_LINES,
     grammar=("tree_sitter_pascal", "language"),
     unsafe=nests_expressions,
-    suffixes=(".pas", ".pp", ".dpr", ".lpr"),
+    suffixes=(".pas", ".pp", ".dpr", ".lpr", ".dpk", ".rops"),
     rules={
         **inlined("module", "unit", "library", name=by_child("moduleName")),
         **inlined("program", "program", name=by_child("moduleName")),

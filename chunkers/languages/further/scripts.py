@@ -15,6 +15,8 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
+    Unread,
     blanked,
     by_field,
     child_of_type,
@@ -26,6 +28,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import PERL_LINES, PERL_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,25 +48,36 @@ def _perl_packages(source: bytes) -> tuple[list[int], list[str]]:
     return [it.end() for it in found], [it[1].decode("utf-8", "replace").replace("::", ".") for it in found]
 
 
-def _perl_qualified(node: "Node", name: str, source: bytes) -> str:
-    name = name.replace("::", ".").replace("'", ".")
-    parent = node.parent
-    if "." in name or (parent is not None and parent.type != "source_file"):
-        return name
-    starts, packages = _perl_packages(source)
-    at = bisect_left(starts, node.start_byte)
-    package = packages[at - 1] if at else "main"
-    return name if package == "main" else f"{package}.{name}"
+_PERL_PACKAGED = frozenset({"function", "method", "constant", "variable", "property"})
+
+
+def _perl_qualified(rule: Rule) -> Rule:
+    """Have a rule name symbols with the package above them; those in the braces of a package get it from there."""
+
+    def qualified(node: "Node", source: bytes) -> Found | None:
+        found = rule(node, source)
+        if found is None or found.kind not in _PERL_PACKAGED or not found.name or "." in found.name:
+            return found
+        starts, packages = _perl_packages(source)
+        at = bisect_left(starts, node.start_byte)
+        package = packages[at - 1] if at else "main"
+        return found if package == "main" else found._replace(name=f"{package}.{found.name}")
+
+    return qualified
+
+
+def _perl_name(node: "Node | None", source: bytes) -> str:
+    return text_of(node, source).strip("'\"+").replace("::", ".").replace("'", ".")
 
 
 def _perl_sub(node: "Node", source: bytes) -> Found:
-    return Found("function", _perl_qualified(node, text_of(node.child_by_field_name("name"), source), source))
+    return Found("function", _perl_name(node.child_by_field_name("name"), source))
 
 
 def _perl_package(node: "Node", source: bytes) -> Found:
     name = text_of(child_of_type(node, "package_name"), source).replace("::", ".")
     body = node.child_by_field_name("body")
-    return Found("module", name, (body,) if body else ())
+    return Found("module", name, (body,) if body else (), within=_PERL_NAMED)
 
 
 def _perl_assignment(node: "Node", source: bytes) -> Found | None:
@@ -71,18 +85,16 @@ def _perl_assignment(node: "Node", source: bytes) -> Found | None:
     left = declared.child_by_field_name("variable_name") if declared else None
     if left is None or node.named_children[0] != declared:
         return None
-    name = text_of(left, source).lstrip("$@%")
+    name = _perl_name(left, source).lstrip("$@%")
     value = node.named_children[-1]
     kind = "function" if value.type == "anonymous_function" else variable_kind(name)
-    return Found(kind, _perl_qualified(node, name, source))
+    return Found(kind, name)
 
 
 def _perl_constant(node: "Node", source: bytes) -> Found:
-    name = text_of(node.child_by_field_name("constant"), source)
-    if not name:
-        first = next(_perl_keys(node.child_by_field_name("value")), None)
-        name = text_of(first, source)
-    return Found("constant", _perl_qualified(node, name, source)) if name else Found("statement")
+    named = node.child_by_field_name("constant") or next(_perl_keys(node.child_by_field_name("value")), None)
+    name = _perl_name(named, source)
+    return Found("constant", name) if name else Found("statement")
 
 
 def _perl_keys(node: "Node | None") -> "Iterator[Node]":
@@ -111,21 +123,23 @@ def _perl_call(node: "Node", source: bytes) -> Found | None:
     if function == "has" and first is not None:
         if first.type in ("array_ref", "word_list_qw", "array"):
             first = first.named_children[0] if first.named_children else first
-        return Found("property", _perl_qualified(node, text_of(first, source).strip("'\"+"), source))
+        return Found("property", _perl_name(first, source))
     if first is None or arguments is None or arguments.named_children[-1].type != "anonymous_function":
         return None
     body = arguments.named_children[-1].child_by_field_name("body")
     if function in _PERL_TESTS:
-        return Found("test", text_of(first, source).strip("'\""), (body,) if body else (), local=True)
+        return Found(
+            "test", text_of(first, source).strip("'\""), (body,) if body else (), local=True, within=_PERL_NAMED
+        )
     if function in _PERL_MODIFIERS:
-        return Found("method", _perl_qualified(node, text_of(first, source).strip("'\""), source))
+        return Found("method", _perl_name(first, source))
     return None
 
 
 def _perl_fields(node: "Node", source: bytes) -> Found | None:
     # "has [qw(first last)] => (...)" is read as an element of an array.
     name = next(iter(_perl_field_names(node, source)), None)
-    return Found("property", _perl_qualified(node, text_of(name, source).strip("'\""), source)) if name else None
+    return Found("property", _perl_name(name, source)) if name else None
 
 
 def _perl_field_names(node: "Node", source: bytes) -> "list[Node]":
@@ -149,38 +163,54 @@ def _perl_without_dashes(source: bytes) -> bytes:
     return _PERL_DASH.sub(blanked, source)
 
 
-_PERL_REFERENCE = re.compile(rb"[*$]\{(?!\^?\w+\})[^{}\n]{1,200}\}")
+_PERL_REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
 
 
 def _perl_without_references(source: bytes) -> bytes:
-    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}".
-    return _PERL_REFERENCE.sub(lambda found: b"$_".ljust(len(found[0])), source)
+    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}", "%{shift->{in} // {}}", "@{[f()]}".
+    return _PERL_REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").ljust(len(it[0])), source)
+
+
+_PERL_NAMED: dict[str, Rule] = {
+    **dict.fromkeys(("function_definition", "function_definition_without_sub"), _perl_sub),
+    "binary_expression": _perl_assignment,
+    "use_constant_statement": _perl_constant,
+    "array_access_variable": _perl_fields,
+    **dict.fromkeys(
+        (
+            *("call_expression_with_spaced_args", "call_expression_with_args_with_brackets"),
+            *("call_expression_with_bareword", "call_expression_recursive"),
+        ),
+        _perl_call,
+    ),
+}
+
+_PERL_MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
+_PERL_LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+
+
+def _perl_without_patterns(source: bytes) -> bytes:
+    # The grammar knows neither all flags of a match nor "$#$list", the last index of a list.
+    matches = _PERL_MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
+    return _PERL_LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
 
 
 PERL = Language(
     name="perl",
+    by_lines=PERL_LINES,
+    unread=Unread(PERL_SIGNS),
     grammar=(BUNDLE, "perl"),
-    removed=(_perl_without_dashes, _perl_without_references),
+    removed=(_perl_without_dashes, _perl_without_references, _perl_without_patterns),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),
     rules={
-        **dict.fromkeys(("function_definition", "function_definition_without_sub"), _perl_sub),
+        **{name: _perl_qualified(rule) for name, rule in _PERL_NAMED.items()},
         "package_statement": _perl_package,
-        "binary_expression": _perl_assignment,
-        "use_constant_statement": _perl_constant,
-        "array_access_variable": _perl_fields,
-        **dict.fromkeys(
-            (
-                *("call_expression_with_spaced_args", "call_expression_with_args_with_brackets"),
-                *("call_expression_with_bareword", "call_expression_recursive"),
-            ),
-            _perl_call,
-        ),
         **role(COMMENT, "comments", "comment", "pod_statement"),
         **role(IMPORTS, "use_no_statement", "use_parent_statement", "use_no_version", "use_no_feature_statement"),
         **role(IMPORTS, "use_no_if_statement", "use_no_subs_statement", "require_expression", "bareword_import"),
-        **groups("special_block", "block", "ERROR"),
+        **groups("special_block", "standalone_block", "block", "ERROR"),
     },
     line_comment="#",
     constructors=frozenset({"new", "BUILD"}),

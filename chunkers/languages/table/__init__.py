@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.languages import c_family, data, ecmascript, functional, managed, native, scripting
 from cqm.chunkers.languages.building import ROWS as BUILDING
 from cqm.chunkers.languages.further import ROWS as FURTHER
+from cqm.chunkers.languages.guessed import ROWS as GUESSED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cqm.chunkers.languages.model import Language
 
-__all__ = ["BY_NAME", "LANGUAGES", "dialect_of"]
+__all__ = ["BY_NAME", "GUESSED", "LANGUAGES", "dialect_of"]
 
 LANGUAGES = (
     *scripting.ROWS,
@@ -29,7 +30,7 @@ LANGUAGES = (
     *FURTHER,
 )
 
-BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in LANGUAGES})
+BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in (*GUESSED, *LANGUAGES)})
 
 
 def dialect_of(language: str, text: str) -> str:

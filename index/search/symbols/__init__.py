@@ -1,7 +1,8 @@
-"""Outline files and folders, and read the lines of a symbol or place, by the definitions in the index."""
+"""Outline files and folders, read the lines of a symbol or place, and those that a commit changed."""
 
+from cqm.index.search.symbols.changes import Histories, find_changes
 from cqm.index.search.symbols.fresh import FreshFiles
 from cqm.index.search.symbols.outline import outline
 from cqm.index.search.symbols.read import Reader
 
-__all__ = ["FreshFiles", "Reader", "outline"]
+__all__ = ["FreshFiles", "Histories", "Reader", "find_changes", "outline"]

@@ -39,8 +39,8 @@ def test_groups_overriding_members_namesakes_callees_and_callers_have_titles_of_
     assert "#1 src/client.py:3-9  Client.fetch (method)\n  def fetch(self)\n  | Fetch.\n" in text
     assert "#1 Overridden by:\n  src/sub.py:7-8  Sub.fetch (method)\n" in text
     assert "#1 1 other definition of this last name:\n  src/other.py:5-6  Other.fetch (method)\n" in text
-    assert "#1 Called by:\n  src/caller.py:1  Caller.run_1  value = fetch(1, " in text
-    assert "#1 In tests:\n  src/caller.py:101  Caller.run_101  call  value" in text
+    assert "#1 Called by:\n  src/caller.py\n    1  Caller.run_1  value = fetch(1, " in text
+    assert "#1 In tests:\n  src/caller.py\n    101  Caller.run_101  call  value" in text
     assert "#1 Calls:\n  src/retries.py:1-2  limit_retries (function)\n" in text
     assert "#1 Callers of callers:\n  2  src/a.py:9  main calls run\n" in text
     assert "cursor" not in text

@@ -228,7 +228,7 @@ def test_the_usages_of_a_symbol_are_its_definition_its_calls_and_what_it_calls(c
     assert uses["callers"] == [{"level": 1, "symbol": "go", "path": "src/caller.py", "line": 4, "calls": "greet"}]
     second = cqm.run("usages", "greet", "--limit", "1", "--cursor", "1").stdout
     assert "Called by" not in second
-    assert "src/caller.py:1  (top level)  import  from greeting import greet" in second
+    assert "src/caller.py:1  import  from greeting import greet" in second
 
 
 def test_a_source_keeps_what_comes_from_there(cqm: "Cqm") -> None:

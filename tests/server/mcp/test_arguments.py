@@ -75,6 +75,14 @@ async def test_an_argument_that_can_be_meant_in_one_way_is_understood(
         ),
         ("search", {"query": "x", "verbosity": 3}, "`search` has no argument `verbosity`. It has: query, like, path,"),
         ("search", {"query": "x", "limit": 3, "top_k": 4}, "`search` got `limit` twice, once as `top_k`."),
+        ("search", {"query": "x", "max_resluts": 2}, "`search` has no argument `max_resluts`. Did you mean `limit`?"),
+        ("search", {"query": 404, "limit": 0}, "`search` does not take this. `limit` 0: input should be greater than"),
+        (
+            "search",
+            {"query": "x", "mode": "fuzzy"},
+            "`search` does not take this. `mode` 'fuzzy': input should be 'hyb",
+        ),
+        ("usages", {}, "`usages` does not take this. `name` is missing."),
         ("search", {"query": "x", "page": 2}, "`search` has no argument `page`."),
         ("index_status", {"query": "x"}, "`index_status` has no argument `query`."),
     ],
@@ -86,6 +94,7 @@ async def test_an_argument_of_no_tool_is_refused_with_the_nearest(
         is_error, text = await said(client, tool, arguments)
         assert is_error
         assert text.startswith(complaint)
+        assert "pydantic" not in text
 
 
 async def test_schemas_say_nothing_that_tells_a_model_nothing(tmp_path: Path) -> None:

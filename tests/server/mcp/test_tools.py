@@ -144,7 +144,16 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     async with connect(project) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         instructions = client.instructions
-    assert set(tools) == {"search", "usages", "outline", "read", "index_path", "chunk_preview", "index_status"}
+    assert set(tools) == {
+        "search",
+        "usages",
+        "outline",
+        "read",
+        "changes",
+        "index_path",
+        "chunk_preview",
+        "index_status",
+    }
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == set(tools) - {"index_path"}
     assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in tools.values())
     for tool in tools.values():
@@ -656,6 +665,17 @@ async def test_a_symbol_and_lines_are_read_and_files_and_folders_outlined(connec
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
+async def test_lines_that_a_commit_changed_are_found_by_its_message(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        assert "outside of git" in await refusal(client, "changes", commit="limit retries")
+        for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Limit the retries"]):
+            who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+            await anyio.run_process(["git", *who, *arguments], cwd=project)
+        found = await call(client, "changes", commit="limit retries")
+        assert re.search(r"  Limit the retries\n.*\n#\d+ src/limits.py:1-6  limit_retries \(function\)\n", found)
+
+
+@IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_references_come_in_pages_and_groups_and_the_tool_is_known_by_that_name_too(
     connect: Connect, project: Path
 ) -> None:
@@ -666,10 +686,10 @@ async def test_references_come_in_pages_and_groups_and_the_tool_is_known_by_that
         assert first.count("  go  limit_retries(") == 3
         assert "ask with cursor 3." in first
         second = await call(client, "usages", name="limit_retries", cursor="3")
-        assert "src/caller.py:8  go  limit_retries(3)" in second
-        assert "src/caller.py:5" not in second
+        assert "  src/caller.py\n    8  go  limit_retries(3)" in second
+        assert "    5  go" not in second
         uses = await call(client, "usages", name="limit_retries", kind=["uses"])
-        assert "src/caller.py:1  (top level)  import  from limits import limit_retries" in uses
+        assert "src/caller.py:1  import  from limits import limit_retries" in uses
         assert "Called by" not in uses
         assert "expected the cursor" in await refusal(client, "usages", name="limit_retries", cursor="x")
 

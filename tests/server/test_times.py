@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.server.answers.times import ago, parse_when
 from cqm.server.errors import WhenError
+from cqm.server.times import ago, parse_when
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp()
 

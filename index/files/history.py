@@ -1,0 +1,135 @@
+"""Commits of a repository and the lines that they changed, asked of git about objects alone: see `git`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from cqm.index.files.git import said_of
+from cqm.index.files.git_folder import git_folder_of
+
+MOST_COMMITS = 10_000
+"""Newest commits that are looked at."""
+_MOST_LOG_BYTES = 8 << 20
+_MOST_DIFF_BYTES = 16 << 20
+_DIFF = (
+    "diff-tree",
+    "-r",
+    "-p",
+    "-U0",
+    "--root",
+    "--no-commit-id",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_NEW_FILE = "+++ b/"
+
+
+class Commit(NamedTuple):
+    """A commit: its id, the time of it in seconds since 1970, and the first line of its message."""
+
+    id: str
+    at: float
+    subject: str
+
+
+class Hunk(NamedTuple):
+    """Lines exchanged for others, by their numbers before and after; `added` are those after."""
+
+    before: range
+    after: range
+    added: tuple[str, ...]
+
+
+@lru_cache(maxsize=4)
+def commits_of(folder: Path, head: str, within: str = "") -> tuple[Commit, ...] | None:
+    """Return the newest commits, newest first, without merges.
+
+    Parameters:
+        folder: in a work tree.
+        head: whole id of the last commit.
+        within: path below the top of the work tree, which they changed; empty for all.
+
+    Returns:
+        None if git is not there, or does not answer in time.
+    """
+    form = ["rev-list", f"--max-count={MOST_COMMITS}", "--no-merges", "--format=%ct %s", "--end-of-options", head, "--"]
+    said = _asked(folder, head, [*form, *([f":(top,literal){within}"] if within else [])], _MOST_LOG_BYTES)
+    return None if said is None else tuple(_commits_in(said))
+
+
+def _commits_in(said: str) -> Iterator[Commit]:
+    commit = ""
+    for line in said.split("\n"):
+        if not commit and line.startswith("commit "):
+            commit = line.removeprefix("commit ")
+        elif commit:
+            at, _, subject = line.partition(" ")
+            yield Commit(commit, float(at) if at.isdecimal() else 0.0, subject)
+            commit = ""
+
+
+def commit_of(folder: Path, head: str, prefix: str) -> Commit | None:
+    """Return the commit whose id begins with some digits, or that a tag's id stands for; None for none, or several."""
+    form = ["rev-list", "--max-count=1", "--format=%ct %s", "--end-of-options", prefix, "--"]
+    said = _asked(folder, head, form, _MOST_LOG_BYTES)
+    return next(_commits_in(said or ""), None)
+
+
+def hunks_between(folder: Path, old: str, new: str, paths: Sequence[str] = ()) -> dict[str, list[Hunk]] | None:
+    """Return the hunks between two commits by path from the top of the work tree, in order of lines.
+
+    Parameters:
+        folder: in a work tree.
+        old, new: whole ids; without an old one, the commit's first parent, or nothing before the first commit.
+        paths: from the top, to look at; all if empty.
+
+    Returns:
+        None if git does not answer in time, or there are more than 16 MB. Paths of odd characters are left out.
+    """
+    below = [f":(top,literal){path}" for path in paths]
+    commits = [old, new] if old else [new]
+    said = _asked(folder, new, [*_DIFF, "--end-of-options", *commits, "--", *below], _MOST_DIFF_BYTES)
+    return None if said is None else _hunks_in(said)
+
+
+def _asked(folder: Path, commit: str, arguments: Sequence[str], most_bytes: int) -> str | None:
+    place = git_folder_of(folder)
+    if place is None:
+        return None
+    said = said_of(place, commit, ["-c", "core.quotePath=false", *arguments], most_bytes)
+    return None if said is None else said.decode("utf-8", "replace")
+
+
+def _hunks_in(said: str) -> dict[str, list[Hunk]]:
+    found: dict[str, list[Hunk]] = {}
+    path, lines, place = "", said.split("\n"), 0
+    while place < len(lines):
+        line = lines[place]
+        place += 1
+        if line.startswith("diff --git "):
+            path = ""
+        elif line.startswith(_NEW_FILE):
+            path = line.removeprefix(_NEW_FILE).rstrip("\t")
+        elif path and (begun := _HUNK.match(line)):
+            before, after = _range(begun[1], begun[2]), _range(begun[3], begun[4])
+            # Lines of files may look like any of ours: they are counted.
+            end = place + len(before) + len(after)
+            while end < len(lines) and lines[end].startswith("\\"):
+                end += 1
+            added = [it[1:].rstrip("\r") for it in lines[place:end] if it.startswith("+")]
+            found.setdefault(path, []).append(Hunk(before, after, tuple(added)))
+            place += len(before) + len(after)
+    return found
+
+
+def _range(start: str, count: str | None) -> range:
+    """Return a hunk's lines; of none, the place behind the line that it names."""
+    first, size = int(start), int(count or 1)
+    return range(first, first + size) if size else range(first + 1, first + 1)

@@ -1,0 +1,260 @@
+"""Find the commits that a question means, and the lines of the first one as they are now.
+
+git tells which lines a commit wrote, and where they are in the commit checked out. Their text comes from the files,
+read and redacted as for any other question: nothing of older files is shown.
+"""
+
+import math
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from cqm.chunkers.model import Definition
+from cqm.index.files.checkout import commit_named, head
+from cqm.index.files.git_folder import git_folder_of
+from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
+from cqm.index.files.listed import listed_file
+from cqm.index.generations.generation import Generation
+from cqm.index.model.changes import ChangedBy, ChangedLines, Changes, ChangesQuery
+from cqm.index.model.errors import NotIndexedError, QueryError, UnreadableFileError, VanishedFileError
+from cqm.index.model.query import FileState
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.search.symbols.fresh import FreshFiles
+from cqm.index.secrets.redaction import redact
+from cqm.index.text.terms import content_words, terms_of
+from cqm.index.workers import Workers
+
+_MOST_COMMITS = 100
+_MOST_FILES = 20
+"""Files of a commit that are read; those with the most changed lines."""
+_MOST_PARTS = 100
+"""Of a file."""
+_LEAST_COVERED = 0.5
+"""Share of the question's words, by their rarity, in the message of a commit that is meant."""
+_SUBJECT_WEIGHT = 0.1
+"""A message with no other words comes before a longer one with as many of the question's."""
+_GAP = 2
+"""Most unchanged lines shown between changed ones."""
+_FARTHEST = 200
+"""Lines by which uncommitted edits may have moved a line."""
+_ID = re.compile("[0-9a-f]{7,64}")
+_REVISION = re.compile(r"[\w./@+-]{1,200}")
+_LONGEST = 2_000
+
+
+class Histories(NamedTuple):
+    """What is needed to follow commits to the lines of now.
+
+    Attributes:
+        generation: knows the files of the index.
+        workers: read and parse files.
+        files: of the index.
+    """
+
+    generation: Generation
+    workers: Workers
+    files: FreshFiles
+
+
+def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
+    """Return the commits that a question means, with the lines of the first one.
+
+    Raises:
+        QueryError: the folder is outside of git or has no commit, or a parameter is out of range.
+        StoreError, ManifestError: the index cannot be read.
+        WorkerError: no worker can be started.
+    """
+    if not 1 <= query.limit <= _MOST_COMMITS or len(query.what) > _LONGEST:
+        raise QueryError(
+            f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}, and a question of {_LONGEST} characters."
+        )
+    if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
+        raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
+    root = histories.files.root
+    folder = root if root.is_dir() else root.parent
+    last, place = head(folder), git_folder_of(folder)
+    if place is None or not last:
+        raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
+    base = folder.relative_to(place.top).as_posix().removeprefix(".")
+    asked = query.path or ("" if root.is_dir() else root.name)
+    within = "/".join(filter(None, (base, asked)))
+    what = query.what.strip()
+    if spanned := _span(folder, last, what):
+        old, new = spanned
+        return _changes(histories, query, (new,), base, old=old.id, within=within)
+    if named := _named(folder, last, what):
+        return _changes(histories, query, (named,), base, within=within)
+    known = commits_of(folder, last, within)
+    if known is None:
+        raise QueryError("git does not tell the commits of this folder.", remedy="`cqm doctor` tells of git.")
+    if not what:
+        start = int(query.cursor or 0)
+        page, more = known[start : start + query.limit], start + query.limit < len(known)
+        told = _told(histories, page)
+        return Changes("", told, next_cursor=str(start + query.limit) if more else "")
+    best, is_found = _ranked(what, known)
+    return _changes(histories, query, best[: query.limit], base, within=within, is_found=is_found)
+
+
+def _span(folder: Path, last: str, what: str) -> tuple[Commit, Commit] | None:
+    """Return both commits of `A..B`; B is the one checked out where it is left out."""
+    one, dots, other = what.partition("..")
+    other = other.removeprefix(".")
+    if not dots or not one or " " in what:
+        return None
+    old, new = _named(folder, last, one), _named(folder, last, other or last)
+    if old is None or new is None:
+        raise QueryError(f"`{what}`: git has no commit `{one if old is None else other}`.")
+    return old, new
+
+
+def _named(folder: Path, last: str, what: str) -> Commit | None:
+    """Return the commit that an id, branch or tag names; None if it names none."""
+    if what == "HEAD":
+        return commit_of(folder, last, last)
+    if _ID.fullmatch(what.lower()) and (found := commit_of(folder, last, what.lower())):
+        return found
+    commit = commit_named(folder, what) if _REVISION.fullmatch(what) else ""
+    return commit_of(folder, last, commit) if commit else None
+
+
+def _ranked(what: str, known: Sequence[Commit]) -> tuple[list[Commit], bool]:
+    """Order the commits that have words of a question, likeliest first; tell whether the first is meant."""
+    asked = set(terms_of(" ".join(content_words(what))))
+    terms = [set(terms_of(it.subject)) for it in known]
+    counts = Counter(term for some in terms for term in some)
+    worth = {term: math.log1p(len(known) / (1 + counts[term])) for term in counts.keys() | asked}
+    most = sum(worth[term] for term in asked) or 1.0
+    scored = []
+    for place, some in enumerate(terms):
+        if both := sum(worth[term] for term in asked & some):
+            own = sum(worth[term] for term in some)
+            scored.append((both / most, both / most + _SUBJECT_WEIGHT * both / own, -place))
+    scored.sort(key=itemgetter(1, 2), reverse=True)
+    return [known[-place] for _, _, place in scored], bool(scored) and scored[0][0] >= _LEAST_COVERED
+
+
+def _told(histories: Histories, commits: Sequence[Commit]) -> tuple[ChangedBy, ...]:
+    secrets = histories.files.scan.secrets
+    return tuple(ChangedBy(it.id, it.at, redact(it.subject, "message", secrets).text) for it in commits)
+
+
+def _changes(
+    histories: Histories,
+    query: ChangesQuery,
+    commits: Sequence[Commit],
+    base: str,
+    *,
+    within: str,
+    old: str = "",
+    is_found: bool = True,
+) -> Changes:
+    """Follow the lines of the first commit to where they are now."""
+    told = _told(histories, commits)
+    if not is_found:
+        return Changes(query.what, told)
+    root = histories.files.root
+    folder = root if root.is_dir() else root.parent
+    new, last = commits[0].id, head(folder) or ""
+    hunks = hunks_between(folder, old, new, [within] if within else [])
+    since = hunks_between(folder, new, last, [*hunks]) if hunks and new != last else {}
+    if hunks is None or since is None:
+        raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
+    start = f"{base}/" if base else ""
+    known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
+    sizes = {it: sum(len(hunk.added) for hunk in hunks[it]) for it in hunks}
+    indexed = [
+        it
+        for it in hunks
+        if (row := known.get(it.removeprefix(start))) and row.state is FileState.INDEXED and sizes[it]
+    ]
+    indexed.sort(key=lambda it: (role_of(it) is not None, -sizes[it], it))
+    parts: list[ChangedLines] = []
+    gone = 0
+    for path in indexed[:_MOST_FILES]:
+        written = (line for hunk in hunks[path] for line in zip(hunk.after, hunk.added, strict=False))
+        moved = [*_moved(written, since.get(path, ()))]
+        of_file, left = _parts(histories, path.removeprefix(start), moved)
+        parts += of_file
+        gone += len(moved) - left
+    gone += sum(sizes[it] for it in indexed[_MOST_FILES:])
+    others = sum(1 for it in hunks if it.removeprefix(start) not in known)
+    return Changes(query.what, told, is_found=True, parts=tuple(parts), gone=gone, others=others)
+
+
+def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
+    """Yield the number that each line has after some changes, both in order of lines; None if one took it away."""
+    behind, place = 0, 0
+    for number, text in written:
+        while place < len(hunks) and hunks[place].before.stop <= number:
+            behind += len(hunks[place].after) - len(hunks[place].before)
+            place += 1
+        is_gone = place < len(hunks) and number in hunks[place].before
+        yield (None if is_gone else number + behind), text
+
+
+def _parts(histories: Histories, path: str, moved: Sequence[tuple[int | None, str]]) -> tuple[list[ChangedLines], int]:
+    """Return the lines that are in a file now, and their number; of those that are blank, only the number."""
+    try:
+        found = listed_file(histories.files.root, path, histories.files.scan)
+        fresh = histories.files.read(histories.workers, found, parses=True)
+    except (NotIndexedError, UnreadableFileError, VanishedFileError):
+        return [], 0
+    lines = fresh.text.split("\n")
+    places = _places_of(lines)
+    now, left = set[int](), 0
+    for number, text in moved:
+        if number is None:
+            continue
+        at = number if not text.strip() else _nearest(number, text, lines, places)
+        left += at is not None
+        now |= {at} if at and text.strip() else set()
+    role = role_of(path)
+    parts = []
+    for start, end in islice(_runs(sorted(now)), _MOST_PARTS):
+        symbol = _around(fresh.definitions, start, end)
+        name, kind = (symbol.name, symbol.kind) if symbol else ("", "")
+        text = "\n".join(lines[start - 1 : end])
+        parts.append(ChangedLines(path, name, kind, start, end, text, role.name if role else ""))
+    return parts, left
+
+
+def _places_of(lines: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines, 1):
+        places[line.rstrip("\r")].append(number)
+    return places
+
+
+def _nearest(number: int, text: str, lines: Sequence[str], places: Mapping[str, Sequence[int]]) -> int | None:
+    """Return where a line is in a file that may have edits, or a secret that is shown as "*"."""
+    if found := places.get(text):
+        at = bisect_left(found, number)
+        nearest = min(found[max(0, at - 1) : at + 1], key=lambda it: abs(it - number))
+        return nearest if abs(nearest - number) <= _FARTHEST else None
+    is_redacted = number <= len(lines) and "*" in lines[number - 1] and len(lines[number - 1].rstrip("\r")) == len(text)
+    return number if is_redacted else None
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Join lines with few others between them."""
+    start = end = 0
+    for number in numbers:
+        if start and number > end + 1 + _GAP:
+            yield start, end
+            start = 0
+        start, end = start or number, number
+    if start:
+        yield start, end
+
+
+def _around(definitions: Sequence[Definition], start: int, end: int) -> Definition | None:
+    """Return the innermost definition around some lines, else the first that begins in them."""
+    around = [it for it in definitions if it.first_line <= start and it.end_line >= end]
+    inside = [it for it in definitions if start <= it.first_line <= end]
+    return max(around, key=lambda it: it.first_line, default=min(inside, key=lambda it: it.first_line, default=None))

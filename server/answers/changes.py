@@ -1,0 +1,104 @@
+"""Commits and the lines that they changed, as text within a token budget."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from math import ceil, inf
+
+from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
+from cqm.server.answers.budget import clipped, most_tokens
+from cqm.server.answers.render import place, symbol_name
+from cqm.server.boundary import explain_mark, new_mark
+from cqm.server.console import one_line, visible
+
+_ASIDE = {"test", "documentation"}
+"""Roles of files whose lines are only named where a commit changed others too."""
+_MOST_BESIDE = 4
+"""Further commits told beside the one that is meant."""
+_NAMES_SHARE = 0.2
+"""Share of the budget for what is only named."""
+_ID_DIGITS = 10
+_LONGEST_SUBJECT = 200
+
+
+def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str = "") -> str:
+    """Write commits: the first with its lines, by place and symbol, where it is meant; of the others a line each.
+
+    Parameters:
+        changes: commits and lines.
+        token_budget: tokens of the whole text; None for any number. Lines that do not fit are only named.
+        mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
+    """
+    budget = inf if token_budget is None else float(token_budget)
+    if not changes.commits:
+        return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.\n"
+    if not changes.is_found:
+        return clipped("\n".join(_listed(changes, budget)) + "\n", budget)
+    mark = mark or new_mark(it.text for it in changes.parts)
+    first, *others = changes.commits
+    until = f"{one_line(changes.what)} up to " if ".." in changes.what.strip(".") else ""
+    head = [f"{until}{_commit_line(first)}", explain_mark(mark)]
+    tail = []
+    if changes.gone:
+        tail.append(f"{mark} {_count(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
+    if changes.others:
+        tail.append(f"{mark} It changed {_count(changes.others, 'file')} that the index has not.")
+    if others:
+        tail += [f"{mark} Others like it:", *map(_commit_line, others[:_MOST_BESIDE])]
+    shown, named = _shared_out(changes.parts, budget - _tokens([*head, *tail]), budget, mark)
+    return clipped("\n".join([*head, *shown, *named, *tail]) + "\n", budget)
+
+
+def _listed(changes: Changes, budget: float) -> Iterator[str]:
+    if changes.what:
+        yield f"No commit's message says much of {one_line(changes.what)!r}. Ask with the id of one, or search:"
+    left, following = budget, changes.next_cursor
+    for count, line in enumerate(map(_commit_line, changes.commits)):
+        left -= _tokens([line])
+        if left < _tokens(['More commits: ask with cursor "1000".']) and count:
+            break
+        yield line
+    if following:
+        yield f'More commits: ask with cursor "{following}".'
+
+
+def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark: str) -> tuple[list[str], list[str]]:
+    """Return blocks of the lines that fit, and the names of the other parts."""
+    has_source = any(it.role not in _ASIDE for it in parts)
+    names_room = min(_NAMES_SHARE * budget, _tokens([*map(_head, parts)])) if len(parts) > 1 else 0.0
+    lines_room, shown, named = room - names_room, [], []
+    for part in parts:
+        block = "\n".join([f"{mark} {_head(part)}", *visible(part.text).split("\n")])
+        is_aside = has_source and part.role in _ASIDE
+        if not is_aside and (tokens := _tokens([block])) <= lines_room:
+            lines_room -= tokens
+            room -= tokens
+            shown.append(block)
+        else:
+            named.append(_head(part))
+    kept = []
+    for name in named:
+        room -= _tokens([name])
+        if room < _tokens([f"{mark} Named only: and 100 more."]):
+            break
+        kept.append(name)
+    more = [f"{mark} and {len(named) - len(kept)} more"] if len(kept) < len(named) else []
+    return shown, [f"{mark} Named only:", *kept, *more] if named else []
+
+
+def _head(part: ChangedLines) -> str:
+    symbol = f"  {symbol_name(part.symbol)} ({one_line(part.kind)})" if part.symbol else ""
+    lines = (part.start_line, part.end_line) if part.end_line > part.start_line else (part.start_line,)
+    return f"{place(part.path, *lines)}{symbol}"
+
+
+def _commit_line(commit: ChangedBy) -> str:
+    day = datetime.fromtimestamp(commit.at, UTC).date().isoformat()
+    return f"{commit.id[:_ID_DIGITS]}  {day}  {one_line(commit.subject)[:_LONGEST_SUBJECT]}"
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'s' * (number != 1)}"
+
+
+def _tokens(lines: Sequence[str]) -> int:
+    return ceil(sum(most_tokens(f"{line}\n") for line in lines))

@@ -1,0 +1,65 @@
+"""Have a client's own program try its servers, and find what it says about ours."""
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT_SECONDS = 90.0
+"""For one client: some start every server they know, one after another."""
+
+_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_GOOD = re.compile(r"\b(?:connected|enabled|ready)\b|[✓✔]", re.IGNORECASE)
+_BAD = re.compile(r"\b(?:disconnected|disabled|failed|error|not connected|blocked)\b|[✗✘]", re.IGNORECASE)
+_MOST_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a client says.
+
+    Attributes:
+        client: its name for people.
+        command: what was run.
+        said: its words about CQM, or why there are none.
+        connects: whether they are good; None if they tell nothing of that.
+    """
+
+    client: str
+    command: str
+    said: str
+    connects: bool | None
+
+
+def check(client: str, command: Sequence[str], folder: Path, *, is_project: bool) -> Check:
+    """Run a client's program, for a bounded time.
+
+    Parameters:
+        client: its name for people.
+        command: the program by its path, with arguments.
+        folder: to run it in.
+        is_project: whether the entry is a project's, which some clients only list once its folder is trusted.
+    """
+    shown = " ".join([Path(command[0]).name, *command[1:]])
+    try:
+        done = subprocess.run(
+            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Check(client, shown, f"no answer within {LIMIT_SECONDS:g} s", None)
+    except OSError as error:
+        return Check(client, shown, f"cannot be run: {error.strerror}", None)
+    output = _CODES.sub("", (done.stdout + b"\n" + done.stderr).decode("utf-8", errors="replace"))
+    lines = [" ".join(line.split()) for line in output.splitlines()]
+    about = [line for line in lines if re.search(r"(?:^|[^\w/.-])cqm(?![\w/.-])", line)]
+    if not about:
+        last = next((line for line in reversed(lines) if line), "nothing")[:_MOST_CHARACTERS]
+        said = f"nothing of cqm, but: {last} (exit code {done.returncode})"
+        return Check(client, shown, said, None if is_project else False)
+    # Some start no server before a folder is trusted, and say so elsewhere.
+    trust = [line for line in lines if "trust" in line.lower()]
+    said = " ".join(about[:1] + trust)[:_MOST_CHARACTERS]
+    if _BAD.search(said):
+        return Check(client, shown, said, connects=False)
+    return Check(client, shown, said, connects=True if _GOOD.search(said) else None)

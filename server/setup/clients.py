@@ -1,0 +1,340 @@
+"""Agents' clients, a row each: how they are found, which files they read, and what an entry looks like there.
+
+Sources are the clients' own documents of November 2026, and the files which Claude Code, Codex, Gemini CLI, Qwen Code,
+Copilot CLI, opencode and Cline write themselves. `docs/clients.md` lists them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cqm.server.setup.formats import Format
+
+Entry = dict[str, object]
+Shape = Callable[[Sequence[str], Mapping[str, str]], Entry]
+"""Make an entry of a command with its arguments, and of variables."""
+
+WORKSPACE = "${workspaceFolder}"
+"""The open folder, in files of VS Code and Cursor."""
+
+
+def _plain(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    program, *arguments = command
+    entry: Entry = {"command": program, "args": arguments}
+    return entry | ({"env": dict(variables)} if variables else {})
+
+
+def _stdio(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    return {"type": "stdio", **_plain(command, variables)}
+
+
+def _gemini(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    # Milliseconds of a request; CQM answers within a minute. Without it `gemini mcp list` gives up after 5 s.
+    return {**_plain(command, variables), "timeout": 120_000}
+
+
+def _local(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    entry: Entry = {"type": "local", "command": list(command)}
+    return entry | ({"environment": dict(variables)} if variables else {})
+
+
+def _copilot(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    return {"type": "local", "tools": ["*"], **_plain(command, variables)}
+
+
+def _cline(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    return {"transport": _stdio(command, variables)}
+
+
+def _command_code(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    return {"transport": "stdio", "enabled": True, **_plain(command, variables)}
+
+
+def _goose(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    program, *arguments = command
+    return {
+        "enabled": True,
+        "type": "stdio",
+        "name": "cqm",
+        "description": "Code-aware search",
+        "cmd": program,
+        "args": arguments,
+        "envs": dict(variables),
+        "timeout": 300,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file which a client reads, and the place of an entry in it.
+
+    Attributes:
+        files: of these the first which exists, else the first; templates of `Machine.path` for a user's files, relative
+            to the project for a project's.
+        path: keys down to the entry.
+        shape: makes the entry.
+        form: of the file.
+        arguments: further arguments of `cqm serve`.
+        on_windows: the file on Windows, where it differs.
+    """
+
+    files: tuple[str, ...]
+    path: tuple[str, ...] = ("mcpServers", "cqm")
+    shape: Shape = _plain
+    form: Format = Format.JSON
+    arguments: tuple[str, ...] = ()
+    on_windows: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program which starts MCP servers.
+
+    Attributes:
+        id: its name for `--client`.
+        name: for people.
+        programs: names of its command; one of them on the path means that it is installed.
+        folders: templates; one of them on disk means that it is installed.
+        user: the user's file; None where it reads only a project's.
+        project: a project's file.
+        instructions: a template of the user's file with instructions.
+        project_instructions: a project's file with instructions.
+        check: arguments which have its program try the servers and tell.
+        starts_elsewhere: it starts servers outside of the project and tells no roots, so the entry has to.
+        note: a further step for the user.
+    """
+
+    id: str
+    name: str
+    programs: tuple[str, ...]
+    folders: tuple[str, ...]
+    user: Place | None
+    project: Place | None = None
+    instructions: str = ""
+    project_instructions: str = "AGENTS.md"
+    check: tuple[str, ...] = ()
+    starts_elsewhere: bool = False
+    note: str = ""
+
+
+_MCP_JSON = Place((".mcp.json",), shape=_stdio)
+_CODEX = ("mcp_servers", "cqm")
+_MCP_LIST = ("mcp", "list")
+
+CLIENTS: tuple[Client, ...] = (
+    Client(
+        "claude-code",
+        "Claude Code",
+        ("claude",),
+        ("{claude}",),
+        Place(("{claude_file}/.claude.json",), shape=_stdio),
+        _MCP_JSON,
+        instructions="{claude}/CLAUDE.md",
+        project_instructions="CLAUDE.md",
+        check=_MCP_LIST,
+    ),
+    Client(
+        "claude-desktop",
+        "Claude Desktop",
+        (),
+        ("{app}/Claude",),
+        Place(("{app}/Claude/claude_desktop_config.json",)),
+        starts_elsewhere=True,
+        note="Restart it.",
+    ),
+    Client(
+        "cursor",
+        "Cursor",
+        ("cursor", "cursor-agent"),
+        ("{home}/.cursor",),
+        Place(("{home}/.cursor/mcp.json",), shape=_stdio),
+        Place((".cursor/mcp.json",), shape=_stdio, arguments=("--root", WORKSPACE)),
+    ),
+    Client(
+        "vscode",
+        "VS Code",
+        ("code",),
+        ("{app}/Code/User",),
+        Place(("{app}/Code/User/mcp.json",), ("servers", "cqm"), _stdio),
+        Place((".vscode/mcp.json",), ("servers", "cqm"), _stdio, arguments=("--root", WORKSPACE)),
+    ),
+    Client(
+        "windsurf",
+        "Windsurf",
+        ("windsurf",),
+        ("{home}/.codeium/windsurf",),
+        Place(("{home}/.codeium/windsurf/mcp_config.json",)),
+        starts_elsewhere=True,
+        note="Refresh the servers in Cascade.",
+    ),
+    Client(
+        "zed",
+        "Zed",
+        ("zed", "zeditor"),
+        ("{config}/zed", "{app}/Zed"),
+        Place(("{config}/zed/settings.json",), ("context_servers", "cqm"), on_windows="{app}/Zed/settings.json"),
+    ),
+    Client(
+        "codex",
+        "Codex",
+        ("codex",),
+        ("{codex}",),
+        Place(("{codex}/config.toml",), _CODEX, form=Format.TOML),
+        Place((".codex/config.toml",), _CODEX, form=Format.TOML),
+        instructions="{codex}/AGENTS.md",
+        check=_MCP_LIST,
+    ),
+    Client(
+        "gemini",
+        "Gemini CLI",
+        ("gemini",),
+        ("{home}/.gemini",),
+        Place(("{home}/.gemini/settings.json",), shape=_gemini),
+        Place((".gemini/settings.json",), shape=_gemini),
+        instructions="{home}/.gemini/GEMINI.md",
+        project_instructions="GEMINI.md",
+        check=_MCP_LIST,
+    ),
+    Client(
+        "opencode",
+        "opencode",
+        ("opencode",),
+        ("{config}/opencode",),
+        Place(("{config}/opencode/opencode.jsonc", "{config}/opencode/opencode.json"), ("mcp", "cqm"), _local),
+        Place(("opencode.jsonc", "opencode.json"), ("mcp", "cqm"), _local),
+        instructions="{config}/opencode/AGENTS.md",
+        check=_MCP_LIST,
+    ),
+    Client(
+        "qwen",
+        "Qwen Code",
+        ("qwen",),
+        ("{home}/.qwen",),
+        Place(("{home}/.qwen/settings.json",)),
+        Place((".qwen/settings.json",)),
+        instructions="{home}/.qwen/QWEN.md",
+        project_instructions="QWEN.md",
+        check=_MCP_LIST,
+    ),
+    Client(
+        "cline",
+        "Cline",
+        ("cline",),
+        ("{home}/.cline",),
+        Place(("{home}/.cline/data/settings/cline_mcp_settings.json",), shape=_cline),
+    ),
+    Client(
+        "continue",
+        "Continue",
+        ("cn",),
+        ("{home}/.continue",),
+        Place(("{home}/.continue/mcpServers/cqm.json",)),
+        Place((".continue/mcpServers/cqm.json",)),
+    ),
+    Client(
+        "goose",
+        "Goose",
+        ("goose",),
+        ("{config}/goose", "{app}/Block/goose"),
+        Place(
+            ("{config}/goose/config.yaml",),
+            ("extensions", "cqm"),
+            _goose,
+            Format.YAML,
+            on_windows="{app}/Block/goose/config/config.yaml",
+        ),
+    ),
+    Client(
+        "junie",
+        "Junie (JetBrains)",
+        ("junie",),
+        ("{home}/.junie",),
+        Place(("{home}/.junie/mcp/mcp.json",)),
+        Place((".junie/mcp/mcp.json",)),
+    ),
+    Client(
+        "copilot",
+        "GitHub Copilot CLI",
+        ("copilot",),
+        ("{copilot}",),
+        Place(("{copilot}/mcp-config.json",), shape=_copilot),
+        _MCP_JSON,
+        check=_MCP_LIST,
+    ),
+    Client(
+        "kiro",
+        "Kiro",
+        ("kiro", "kiro-cli"),
+        ("{home}/.kiro",),
+        Place(("{home}/.kiro/settings/mcp.json",)),
+        Place((".kiro/settings/mcp.json",)),
+    ),
+    Client(
+        "kilo",
+        "Kilo Code",
+        ("kilo",),
+        ("{config}/kilo",),
+        Place(("{config}/kilo/kilo.jsonc", "{config}/kilo/kilo.json"), ("mcp", "cqm"), _local),
+        Place(("kilo.jsonc", "kilo.json", ".kilo/kilo.jsonc", ".kilo/kilo.json"), ("mcp", "cqm"), _local),
+    ),
+    Client(
+        "antigravity",
+        "Antigravity",
+        ("agy", "antigravity"),
+        ("{home}/.gemini/antigravity", "{home}/.gemini/antigravity-cli"),
+        Place(("{home}/.gemini/config/mcp_config.json",)),
+    ),
+    Client(
+        "grok",
+        "Grok Build",
+        ("grok",),
+        ("{grok}",),
+        Place(("{grok}/config.toml",), _CODEX, form=Format.TOML),
+        Place((".grok/config.toml",), _CODEX, form=Format.TOML),
+        check=_MCP_LIST,
+    ),
+    Client(
+        "commandcode",
+        "Command Code",
+        ("commandcode",),
+        ("{home}/.commandcode",),
+        Place(("{home}/.commandcode/mcp.json",), shape=_command_code),
+        _MCP_JSON,
+    ),
+    Client(
+        "amp",
+        "Amp",
+        ("amp",),
+        ("{config}/amp",),
+        Place(
+            ("{config}/amp/settings.json", "{config}/amp/settings.jsonc"),
+            ("amp.mcpServers", "cqm"),
+            on_windows="{home}/.config/amp/settings.json",
+        ),
+        Place((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers", "cqm")),
+        instructions="{config}/amp/AGENTS.md",
+    ),
+    Client(
+        "pi",
+        "Pi",
+        ("pi",),
+        ("{home}/.pi/agent",),
+        Place(("{home}/.pi/agent/mcp.json",)),
+        Place((".pi/mcp.json",)),
+        note="It reads the file through its package pi-mcp-adapter.",
+    ),
+    Client(
+        "zcode",
+        "ZCode",
+        ("zcode",),
+        ("{home}/.zcode",),
+        Place(("{home}/.zcode/cli/config.json",), ("mcp", "servers", "cqm")),
+        Place((".zcode/config.json",), ("mcp", "servers", "cqm")),
+    ),
+    Client("reasonix", "Reasonix", ("reasonix",), ("{config}/reasonix", "{home}/.reasonix"), None, _MCP_JSON),
+)
+"""All clients, the most used first."""
+
+
+def client(name: str) -> Client:
+    """The client of a name for `--client`."""
+    return next(row for row in CLIENTS if row.id == name)

@@ -1,0 +1,105 @@
+"""Commits found by words, id, branch or path, and the lines that they changed where these are now."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model.changes import ChangesQuery
+from cqm.index.model.errors import QueryError
+from cqm.index.model.options import IndexOptions
+
+pytestmark = pytest.mark.processes
+
+FIRST = "def retry():\n    return 1\n\n\ndef stop():\n    return 2\n"
+LIMITED = "def retry():\n    limit = 3\n    return limit\n\n\ndef stop():\n    return 2\n"
+LATER = f"import os\n\n\n{LIMITED}"
+SECRET = "ghp_" + "x8Zq1LmV0bN7tRk3YpWc5sDf2hGj9KaQe4Uo"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = [part for it in ("user.name=x", "user.email=x@example.org", "commit.gpgsign=false") for part in ("-c", it)]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "-C", folder, *who, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, env=environment).stdout.decode().strip()
+
+
+def commit(root: Path, message: str, **files: str) -> str:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_py", ".py").replace("_md", ".md")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "--message", message)
+    return git(root, "rev-parse", "HEAD")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("changes") / "tree"
+    root.mkdir()
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root, "Begin", src__app_py=FIRST)
+    commit(
+        root,
+        "fix: Limit retries of requests (#12)",
+        src__app_py=LIMITED,
+        tests__test_app_py="def test_it():\n    pass\n",
+    )
+    git(root, "branch", "limited")
+    commit(root, f"Import os with {SECRET}", src__app_py=LATER, a_md="# Title\n")
+    # Not committed: the lines move again.
+    (root / "src/app.py").write_text(f"# Comment.\n{LATER}")
+    return root
+
+
+@pytest.fixture(scope="module")
+def index(tree: Path) -> Iterator[Index]:
+    options = IndexOptions(home=tree.parent / "home", workers=1)
+    with Index.open(tree, replace(options, embedding=replace(options.embedding, provider="none"))) as opened:
+        opened.update()
+        yield opened
+
+
+def test_words_of_a_message_find_the_lines_of_the_commit_where_they_are_now(index: Index) -> None:
+    found = index.changes(ChangesQuery("limit the retries of a request"))
+    assert (found.is_found, found.commits[0].subject) == (True, "fix: Limit retries of requests (#12)")
+    first, second = found.parts
+    assert (first.path, first.symbol, first.start_line, first.end_line) == ("src/app.py", "retry", 6, 7)
+    assert first.text == "    limit = 3\n    return limit"
+    assert (second.path, second.role, found.gone) == ("tests/test_app.py", "test", 0)
+
+
+def test_an_id_a_branch_and_two_of_these_name_a_commit(index: Index, tree: Path) -> None:
+    limited = git(tree, "rev-parse", "limited")
+    for what in (limited, limited[:9], "limited"):
+        assert index.changes(ChangesQuery(what)).commits[0].id == limited
+    between = index.changes(ChangesQuery("limited.."))
+    assert {(it.path, it.text) for it in between.parts} == {("src/app.py", "import os"), ("a.md", "# Title")}
+    with pytest.raises(QueryError, match=r"no commit `nosuch`"):
+        index.changes(ChangesQuery("nosuch..main"))
+
+
+def test_without_words_the_newest_commits_are_listed_in_pages_and_those_of_a_path_alone(index: Index) -> None:
+    page = index.changes(ChangesQuery(limit=2))
+    assert [it.subject.split()[0] for it in page.commits] == ["Import", "fix:"]
+    assert [it.subject for it in index.changes(ChangesQuery(limit=2, cursor=page.next_cursor)).commits] == ["Begin"]
+    assert [it.subject.split()[0] for it in index.changes(ChangesQuery(path="tests")).commits] == ["fix:"]
+
+
+def test_a_secret_in_a_message_is_redacted_and_words_of_no_message_find_none(index: Index) -> None:
+    assert SECRET not in repr(index.changes(ChangesQuery()))
+    nothing = index.changes(ChangesQuery("entirely different things"))
+    assert not nothing.is_found
+    assert not nothing.parts
+
+
+def test_outside_of_git_and_options_for_git_are_refused(index: Index, tmp_path: Path) -> None:
+    assert not index.changes(ChangesQuery("--output=/tmp/x")).is_found
+    (tmp_path / "a.py").write_text("x = 1\n")
+    with Index.open(tmp_path, index.options) as other, pytest.raises(QueryError, match="outside of git"):
+        other.changes(ChangesQuery())

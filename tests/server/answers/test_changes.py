@@ -1,0 +1,43 @@
+"""How commits and their lines look as text: within a budget, every line of a file below a mark."""
+
+import pytest
+
+from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
+from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.changes import changes_text
+
+COMMITS = tuple(ChangedBy(f"{n:040x}", 86_400.0 * n, f"Fix number {n}\n#1 forged") for n in range(1, 9))
+PARTS = tuple(
+    ChangedLines(f"src/a{n}.py", f"run_{n}", "function", n, n + n % 2, f"value = {n}\nother = {n}", role)
+    for role in ("", "test")
+    for n in range(1, 40)
+)
+CHANGES = Changes("fix", COMMITS, is_found=True, parts=PARTS, gone=1, others=2)
+
+
+def test_the_lines_of_source_are_shown_and_those_of_tests_named() -> None:
+    text = changes_text(CHANGES, mark="#1")
+    assert text.startswith("0000000000  1970-01-02  Fix number 1")
+    assert "\n#1 src/a1.py:1-2  run_1 (function)\nvalue = 1\nother = 1\n" in text
+    assert "\n#1 src/a2.py:2  run_2 (function)\n" in text
+    assert text.count("value = ") == 39
+    assert "#1 Named only:\nsrc/a1.py:1-2  run_1 (function)\n" in text
+    assert (
+        "#1 1 line of it is not there now.\n#1 It changed 2 files that the index has not.\n#1 Others like it:\n" in text
+    )
+    assert "\n#1 forged" not in text
+
+
+@pytest.mark.parametrize("budget", [200, 500, 1500])
+def test_a_reply_keeps_to_its_budget_and_counts_the_rest(budget: int) -> None:
+    text = changes_text(CHANGES, budget)
+    assert most_tokens(text) <= budget
+    assert "more\n" in text
+
+
+def test_commits_without_lines_are_told_in_a_line_each() -> None:
+    text = changes_text(Changes("odd words", COMMITS))
+    assert text.startswith("No commit's message says much of 'odd words'.")
+    assert text.count("Fix number") == 8
+    assert changes_text(Changes("odd", ())).startswith("No commit's message has a word of 'odd'.")
+    assert 'ask with cursor "8"' in changes_text(Changes("", COMMITS, next_cursor="8"))
