@@ -298,13 +298,18 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
     Over HTTP, clients send a bearer token: the value of CQM_HTTP_TOKEN, or the contents of the file
     CQM_HTTP_TOKEN_FILE, else a new one printed at the start. With CQM_HTTP_TOKEN=none, all users of this machine may
-    connect without a token.
+    connect without a token. On a loopback address, people open /?token=TOKEN: the pages of `cqm ui`.
     """
     named = {"server.http": http} if http is not None else {}
     settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
 
-    serve_mcp(settings, settings.server.http or None, roots or settings.server.roots)
+    if not settings.server.http:
+        serve_mcp(settings, None, roots or settings.server.roots)
+        return 0
+    from cqm.server.ui.serve import pages_beside
+
+    serve_mcp(settings, settings.server.http, roots or settings.server.roots, pages_beside)
     return 0
 
 

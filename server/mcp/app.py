@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,13 @@ from pydantic import ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
+from cqm.server.config.project_root import is_too_wide
 from cqm.server.config.settings import Settings
 from cqm.server.console import LineFormatter, one_line
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
 from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
-from cqm.server.mcp.http import serve_http
+from cqm.server.mcp.http import Pages, serve_http
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
 from cqm.server.workspace.workspace import Workspace
@@ -176,13 +177,20 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
     return server
 
 
-def serve(settings: Settings, http: str | None = None, roots: Sequence[Path] = ()) -> None:
+PagesOf = Callable[[Sequence[Path], Settings], AbstractContextManager[Pages | None]]
+"""Opens the pages of some roots."""
+
+
+def serve(
+    settings: Settings, http: str | None = None, roots: Sequence[Path] = (), pages_of: PagesOf | None = None
+) -> None:
     """Serve MCP until the client leaves or the process is told to end.
 
     Parameters:
         settings: those outside of any project.
         http: HOST:PORT for streamable HTTP; stdio when None.
         roots: folders clients may name.
+        pages_of: opens pages for people beside the server over HTTP; None for none.
 
     Raises:
         PathRefusedError: a root doesn't exist.
@@ -192,8 +200,11 @@ def serve(settings: Settings, http: str | None = None, roots: Sequence[Path] = (
     log = logging.StreamHandler(sys.stderr)
     log.setFormatter(LineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
-    server = make_server(settings, make_guard(roots, ask_clients=http is None))
+    guard = make_guard(roots, ask_clients=http is None)
+    server = make_server(settings, guard)
     if http:
-        serve_http(server, http)
+        shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
+        with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:
+            serve_http(server, http, pages)
     else:
         serve_stdio(server)

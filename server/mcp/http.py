@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -31,11 +32,18 @@ _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
 """They warn of each bad request, so anybody could fill a log, or a pipe nobody reads."""
 
 
-def serve_http(server: MCPServer[Any], address: str) -> None:
+ENDING = "cqm.ending"
+"""Key of a request's extensions: a function that tells whether the server ends. An answer without an end stops then."""
+Pages = Callable[[str], "ASGIApp"]
+"""Makes pages for people, which let in who knows a token."""
+
+
+def serve_http(server: MCPServer[Any], address: str, pages: Pages | None = None) -> None:
     """Serve over HTTP until SIGINT or SIGTERM.
 
     Parameters:
         server: any MCP server.
+        pages: stand at every other path, where only this machine can reach them; None for no pages.
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
 
     Raises:
@@ -55,7 +63,12 @@ def serve_http(server: MCPServer[Any], address: str) -> None:
             max_sessions=MOST_SESSIONS,
         )
         say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
-        run_until_told(_guarded(app, access.token) if access.token else app, listener)
+        app = _guarded(app, access.token) if access.token else app
+        if local and pages:
+            if access.notices:
+                say("People open /?token=TOKEN at this address.")
+            app = _beside(app, pages(access.token))
+        run_until_told(app, listener)
 
 
 def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
@@ -69,8 +82,12 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
 
     from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
 
+    async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        known = scope.get("extensions") or {}
+        await app({**scope, "extensions": {**known, ENDING: lambda: server.should_exit}}, receive, send)
+
     config = uvicorn.Config(
-        app,
+        telling,
         http=BoundedConnection,
         ws="none",
         log_config=None,
@@ -82,7 +99,8 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
     # uvicorn raises the signal again after a clean end, for the handler before its own.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    anyio.run(uvicorn.Server(config).serve, [listener])
+    server = uvicorn.Server(config)
+    anyio.run(server.serve, [listener])
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
@@ -111,6 +129,16 @@ def _local_only(host: str) -> TransportSecuritySettings:
     """Refuse requests a web page sends through a browser on this machine (DNS rebinding)."""
     names = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", host)]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
+
+
+def _beside(app: "ASGIApp", pages: "ASGIApp") -> "ASGIApp":
+    """Answer MCP at its path, and people elsewhere."""
+
+    async def choose(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        is_for_people = scope["type"] == "http" and scope["path"].rstrip("/") != PATH
+        await (pages if is_for_people else app)(scope, receive, send)
+
+    return choose
 
 
 def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":

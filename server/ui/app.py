@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, ExceptionHandler
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.http import ENDING
 from cqm.server.page import safe
 from cqm.server.preview.style import STYLE
 from cqm.server.ui.access import SIZED, Gate
@@ -56,7 +57,12 @@ def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS)
         return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))
 
     async def events(request: Request) -> Response:
-        return StreamingResponse(health_events(library, request.is_disconnected), media_type="text/event-stream")
+        is_ending = request.scope.get("extensions", {}).get(ENDING, lambda: False)
+
+        async def is_gone() -> bool:
+            return is_ending() or await request.is_disconnected()
+
+        return StreamingResponse(health_events(library, is_gone), media_type="text/event-stream")
 
     rows: Mapping[str, Callable[[Request], Response]] = {
         "/": page(lambda it, given: search_page(it, asked_of(given))),

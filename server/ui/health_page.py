@@ -26,11 +26,14 @@ from cqm.server.workspace.workspace import OpenIndex
 _MOST_LISTED = 100
 _BAR = 160
 _MOST_BARS = 12
-_PAUSE_SECONDS, _CALM_SECONDS = 0.7, 3.0
+_PAUSE_SECONDS, _CALM_SECONDS = 0.6, 4.2
 """Time between two looks while the index changes, and else."""
+_GLANCE_SECONDS = 0.3
+"""Time between looks whether the browser left."""
 _STREAM_SECONDS = 120.0
 """The browser asks again after this time, so that a page left open holds no connection for ever."""
-_MOST_FILES = 300_000
+_MOST_FILES = 100_000
+"""Files drawn: each takes half a kilobyte meanwhile."""
 _GOOD = {IndexState.COMPLETE, IndexState.RUNNING}
 
 
@@ -55,7 +58,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
     Parameters:
         library: has the indexes.
-        is_gone: tells whether the browser left.
+        is_gone: tells whether the browser left, or the server ends.
     """
     yield "retry: 1000\n\n"
     told, end = "", time.monotonic() + _STREAM_SECONDS
@@ -65,16 +68,20 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
             told = now
             yield f"data: {' '.join(now.split(chr(10)))}\n\n"
         is_busy = any(library.opened(name).running_job() for name in library.roots)
-        await anyio.sleep(_PAUSE_SECONDS if is_busy else _CALM_SECONDS)
+        for _ in range(round((_PAUSE_SECONDS if is_busy else _CALM_SECONDS) / _GLANCE_SECONDS)):
+            if await is_gone():
+                return
+            await anyio.sleep(_GLANCE_SECONDS)
 
 
 def tree(library: Library, given: Mapping[str, str]) -> str:
     """Draw the files of a root that are in scope; nothing is read but their names and sizes."""
     name = given.get("root", "")
     opened = library.opened(name if name in library.roots else next(iter(library.roots)))
-    found = islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES)
+    found = list(islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES))
     drawn = treemap(Sized(it.path, it.size, language_of(it.path)) for it in found if it.skip is None and it.size)
-    return drawn or "<p class='dim'>There is no file to draw.</p>"
+    cut = f"<p class='dim'>Of the first {_MOST_FILES:,} files.</p>" if len(found) == _MOST_FILES else ""
+    return f"{drawn}{cut}" if drawn else "<p class='dim'>There is no file to draw.</p>"
 
 
 def _card(library: Library, name: str) -> str:

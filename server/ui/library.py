@@ -40,8 +40,11 @@ class Library:
     workers: Workers
 
     def opened(self, name: str) -> OpenIndex:
-        """Open the index of a root by its name."""
-        return self.workspace.open(self.roots[name])
+        """Open the index of a root by its name; bring it up to date and follow its files, unless that was done."""
+        opened = self.workspace.open(self.roots[name])
+        if not opened.is_in_step and not opened.running_job():
+            opened.start_or_join()
+        return opened
 
     def ask(self, query: Query, root: str = "") -> Answer:
         """Answer a question from one index, or from all.

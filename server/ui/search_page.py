@@ -147,10 +147,11 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
 def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
     line = hit.asked_line or hit.line or hit.start_line
     folder, _, name = hit.path.rpartition("/")
-    file = url("file", path=hit.path, line=line, at=f"L{line}")
+    symbol = hit.symbol if hit.line else ""
+    file = url("file", path=hit.path, line=line, symbol=symbol, at=f"L{line}")
     where = f"<span class='dim'>{safe(folder)}{'/' if folder else ''}</span>{safe(name)}:{line}"
     head = f"<a class='place' href='{file}'>{where}</a>"
-    symbol = f"<b class='symbol'>{safe(hit.symbol)}</b>" if hit.symbol else ""
+    name = f"<b class='symbol'>{safe(hit.symbol)}</b>" if hit.symbol else ""
     facts = " ".join(f"<span class='tag'>{safe(it)}</span>" for it in (hit.kind, hit.language) if it)
     chance = (
         f"<span class='chance' title='chance to be what was asked for'>{hit.chance:.0%}</span>" if hit.chance else ""
@@ -162,7 +163,7 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
         f"aria-label='Copy result {rank + 1} as agents see it'>Copy</button>"
     )
     return (
-        f"<article class='hit' tabindex='-1'><h2>{head} {symbol}</h2>"
+        f"<article class='hit' tabindex='-1'><h2>{head} {name}</h2>"
         f"<p class='about'>{facts} {chance} {opens} {copies}</p>{_excerpt(asked, hit, file)}{_why(hit)}</article>\n"
     )
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
 from cqm.server.console import say
-from cqm.server.mcp.http import listening, run_until_told
+from cqm.server.mcp.http import Pages, listening, run_until_told
 from cqm.server.page import safe
 from cqm.server.ui.app import make_app
-from cqm.server.ui.library import make_library
+from cqm.server.ui.library import Library, make_library
 from cqm.server.workspace.workspace import Workspace
 
 _HOST = "127.0.0.1"
@@ -35,19 +35,35 @@ def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens:
         ServeError: the port is in use.
         CqmError: an index can't be opened.
     """
+    with listening(_HOST, port) as listener, opened_library(roots, settings) as library:
+        for name in library.roots:
+            library.opened(name)
+        token = secrets.token_urlsafe(_RANDOM_BYTES)
+        link = f"http://{_HOST}:{listener.getsockname()[1]}/?token={token}"
+        say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
+        with _opened(link) if opens else nullcontext():
+            run_until_told(make_app(library, token), listener)
+
+
+@contextmanager
+def opened_library(roots: Sequence[Path], settings: Settings) -> Iterator[Library]:
+    """Open the library of some roots while a block runs; an index is opened when a page first asks for it."""
     workspace, workers = Workspace(settings, remembered=False), Workers(count=2)
     try:
-        with listening(_HOST, port) as listener:
-            for root in roots:
-                workspace.open(root).start_or_join()
-            token = secrets.token_urlsafe(_RANDOM_BYTES)
-            link = f"http://{_HOST}:{listener.getsockname()[1]}/?token={token}"
-            say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
-            with _opened(link) if opens else nullcontext():
-                run_until_told(make_app(make_library(roots, settings, workspace, workers), token), listener)
+        yield make_library(roots, settings, workspace, workers)
     finally:
         workspace.close()
         workers.close()
+
+
+@contextmanager
+def pages_beside(roots: Sequence[Path], settings: Settings) -> Iterator[Pages | None]:
+    """Make the pages that stand beside the MCP server; none where only one part of a process can have an index open."""
+    if not settings.index.shared:
+        yield None
+        return
+    with opened_library(roots, settings) as library:
+        yield lambda token: make_app(library, token)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cqm.server.page import safe
 
 _WIDTH, _HEIGHT = 1_000.0, 420.0
-MOST_CELLS = 70
+MOST_CELLS = 110
 _TINTS = 6
 _LEAST_WIDTH, _LEAST_HEIGHT = 56.0, 18.0
 """Of a rectangle with its name in it."""

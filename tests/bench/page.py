@@ -35,8 +35,9 @@ def paints(page: Any, folder: str, address: str, tries: int) -> list[float]:
     found = []
     for _ in range(tries):
         page.goto(f"{folder}/{address}")
-        page.wait_for_function(f"({_PAINT})() > 0")
-        found.append(page.evaluate(_PAINT))
+        while not (painted := page.evaluate(_PAINT)):
+            page.wait_for_timeout(5)
+        found.append(painted)
     return found
 
 
@@ -48,7 +49,8 @@ def keystrokes(page: Any, folder: str) -> list[float]:
         page.evaluate(_WATCHED)
         for at, letter in enumerate(question.replace(" ", "")):
             page.locator("#q").press_sequentially(letter)
-            page.wait_for_function("count => window.times.length >= count", arg=at + 1)
+            while page.evaluate("window.times.length") <= at:
+                page.wait_for_timeout(2)
         found += page.evaluate("window.times")
     return found
 

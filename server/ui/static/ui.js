@@ -3,24 +3,26 @@
 
 const byId = (id) => document.getElementById(id);
 
-// A later keystroke gives up what an earlier one asked for.
+// A later keystroke gives up what an earlier one asked for; one that comes while nothing is asked does not wait.
 function lateOnly(wait, show) {
   let timer = 0;
   let running = null;
+  const ask = async (address) => {
+    running?.abort();
+    const mine = (running = new AbortController());
+    try {
+      const answer = await fetch(address, { signal: mine.signal, headers: { Accept: "text/html" } });
+      const text = await answer.text();
+      if (mine === running) show(text);
+    } catch (error) {
+      if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>");
+    }
+    if (mine === running) running = null;
+  };
   return (address) => {
     clearTimeout(timer);
-    timer = setTimeout(async () => {
-      running?.abort();
-      running = new AbortController();
-      const mine = running;
-      try {
-        const answer = await fetch(address, { signal: mine.signal, headers: { Accept: "text/html" } });
-        const text = await answer.text();
-        if (mine === running) show(text, answer.ok);
-      } catch (error) {
-        if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>", false);
-      }
-    }, wait);
+    if (running) timer = setTimeout(ask, wait, address);
+    else ask(address);
   };
 }
 
@@ -36,7 +38,7 @@ function tellCount(results) {
 
 function searchAsYouType(form) {
   const results = byId("results");
-  const ask = lateOnly(25, (text) => {
+  const ask = lateOnly(40, (text) => {
     results.innerHTML = text;
     results.removeAttribute("aria-busy");
     tellCount(results);
@@ -47,9 +49,9 @@ function searchAsYouType(form) {
     const now = questionOf(form);
     if (now === asked) return;
     asked = now;
+    ask(`results?${now}`);
     results.setAttribute("aria-busy", "true");
     history.replaceState(null, "", now ? `./?${now}` : "./");
-    ask(`results?${now}`);
   };
   form.addEventListener("input", look);
   form.addEventListener("submit", (event) => {

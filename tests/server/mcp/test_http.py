@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
+import httpx
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -175,6 +176,18 @@ def test_an_address_in_use_is_explained(project: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     assert done.returncode != 0
     assert "Choose another port" in done.stderr
+
+
+def test_people_get_in_by_a_link_beside_the_clients(project: Path) -> None:
+    with (
+        serving(project, "127.0.0.1:0", TOKEN) as (_, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as browser,
+    ):
+        assert browser.get("/", params={"token": "wrong"}).status_code == 403
+        welcome = browser.get("/", params={"token": TOKEN})
+        pages = welcome.headers["refresh"].partition("url=")[2]
+        assert "limit_retries" in browser.get(f"{pages}file", params={"path": "limits.py"}).text
+        assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")

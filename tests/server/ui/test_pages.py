@@ -28,7 +28,7 @@ def shown(browser: TestClient, page: str, **given: object) -> str:
 def test_a_result_has_its_lines_the_matched_words_and_the_parts_of_its_score(browser: TestClient) -> None:
     page = shown(browser, "results", q="limit retries")
     first = page.partition("<article")[2].partition("</article>")[0]
-    assert "path=src%2Fnet%2Flimits.py&amp;line=6#L6" in first
+    assert "path=src%2Fnet%2Flimits.py&amp;line=6&amp;symbol=limit_retries#L6" in first
     assert "<mark><i class='f'>limit_retries</i></mark>" in first
     assert ">6</td>" in first
     assert re.search(r"<th scope='row'>terms</th><td><svg .*?<rect class='for'.*?>\+\d", first)
