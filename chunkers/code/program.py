@@ -61,6 +61,10 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return None
     if row.is_guessed and not _has_grammar(row):
         row = without_grammar(row)
+    return _program_of_row(text, row, options)
+
+
+def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Program | str:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > options.max_parse_bytes:
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
@@ -75,6 +79,8 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     if tree is None:
         return "not parsed: it took too long"
     root = tree.root_node
+    if row.remembers and root.has_error:
+        return _program_of_row(text, without_grammar(row), options)
     if not lost and not (root.has_error and is_spoilt(root, row, data)):
         source = source_of(text, shown if row.names_from_text else data, options)
         marks = outline([root], Place(), row, source)

@@ -227,6 +227,7 @@ class Language:
         unread: divides a program with errors; None if only its lines tell.
         by_lines: finds declarations in what the grammar can't read, or where it is missing; None for none.
         is_guessed: whether rules for any grammar guess its symbols.
+        remembers: whether its grammar reads a text with errors by what it read before; its lines tell then.
     """
 
     name: str
@@ -247,6 +248,7 @@ class Language:
     unread: Unread | None = None
     by_lines: LinePatterns | None = None
     is_guessed: bool = False
+    remembers: bool = False
 
 
 _INK = re.compile(rb"[^\s]")

@@ -266,3 +266,11 @@ def test_a_match_with_flags_or_a_last_index_of_perl_costs_no_sub() -> None:
     text = "sub one {\n  if ($css =~ /\\G\\s*([>+~])/gco) { return @$tree[4 .. $#$tree] }\n}\n\nsub two { 1 }\n"
     found = [it for part in chunk(Document("a.pl", text)).chunks for it in part.definitions]
     assert [(it.name, it.is_guessed) for it in found] == [("one", False), ("two", False)]
+
+
+def test_what_a_broken_text_tells_does_not_depend_on_the_texts_before_it() -> None:
+    # The grammar of Jsonnet begins with an open string where the text before it had one.
+    text = "'\nlocal title(name, suffix='') = name;\n{ extra: 'a', port: title('b') }\n"
+    told = [definitions_of(text, "jsonnet") for _ in range(4)]
+    assert all(it == told[0] for it in told)
+    assert "title" in told[0]

@@ -9,6 +9,7 @@ from cqm.chunkers.languages.model import (
     SPLICED,
     Found,
     Language,
+    LinePatterns,
     NodeTypes,
     child_of_type,
     groups,
@@ -113,6 +114,16 @@ JSONNET = Language(
         **role("", "local", "params"),
         **groups("object", "binary", "parenthesis", "ERROR"),
     },
+    # Its scanner of strings begins with what the text before left in memory: an open string, or none.
+    remembers=True,
+    by_lines=LinePatterns(
+        (
+            ("function", r"\s*(?:local\s+)?(?P<name>\w+)\s*\([^()]*\)\s*(?:=(?!=)|\+?:)"),
+            ("variable", r"\s*local\s+(?P<name>\w+)\s*=(?!=)"),
+            ("property", r"\s*(?P<quote>['\"]?)(?P<name>[\w.-]+)(?P=quote)\s*\+?:"),
+        ),
+        comment=r"\s*(?://|/\*|\*(?!\w)|#)",
+    ),
 )
 
 ROWS = (NIX, JSONNET)
