@@ -1,6 +1,5 @@
 """What a grammar cannot read takes no neighbours with it."""
 
-import re
 
 import pytest
 
@@ -226,11 +225,11 @@ def test_what_may_crash_the_parser_takes_no_neighbours_with_it() -> None:
 def test_lines_alone_tell_the_symbols_of_a_language_without_a_grammar() -> None:
     patterns = LinePatterns(
         (
-            ("module", re.compile(r"\s*Module (?P<name>\w+)")),
-            ("function", re.compile(r"\s*(?:Sub|Function) (?P<name>\w+)")),
+            ("module", r"\s*Module (?P<name>\w+)"),
+            ("function", r"\s*(?:Sub|Function) (?P<name>\w+)"),
         ),
-        comment=re.compile(r"\s*'"),
-        closing=re.compile(r"\s*End\b"),
+        comment=r"\s*'",
+        closing=r"\s*End\b",
         has_braces=False,
     )
     lines = [
