@@ -368,9 +368,10 @@ def completion(shell: str) -> int:
 @click.option("--no-open", is_flag=True, help="Only print the link; don't open the browser.")
 @set_option
 def ui(paths: tuple[Path, ...], *, port: int, no_open: bool, overrides: dict[str, str]) -> int:
-    """Show PATH in the browser: search, files, chunks, and the health of its index.
+    """Show PATH in the browser: search, files and chunks.
 
-    Only this machine can reach the page, by the link that is printed. The index is created or updated meanwhile.
+    It also shows the health of the index, and what agents asked. Only this machine can reach the page, by the link
+    that is printed. The index is created or updated meanwhile.
     """
     roots = list(dict.fromkeys(map(root_of, paths or (None,))))
     settings = settings_of(roots[0], overrides)

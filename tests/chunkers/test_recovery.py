@@ -1,6 +1,5 @@
 """What a grammar cannot read takes no neighbours with it."""
 
-
 import pytest
 
 from cqm.chunkers.chunking import chunk

@@ -37,6 +37,7 @@ OTHERWISE: dict[str, str] = {
     "context.provider": "openai",
     "rerank.provider": "http",
     "rerank.shape": "cohere",
+    "ui.editor": "zed",
     "embedding.long_texts": "cut",
     "embedding.query_prefix": "x",
     "embedding.document_prefix": "x",

@@ -174,7 +174,6 @@ STARLARK = Language(
     name="starlark",
     grammar=(BUNDLE, "starlark"),
     suffixes=(".bzl", ".bazel", ".star", ".sky"),
-    filenames=("build", "workspace", "buck", "tiltfile"),
     rules={
         **symbols("function", "function_definition"),
         "expression_statement": _starlark_statement,

@@ -210,7 +210,7 @@ SCHEME = Language(
     name="scheme",
     grammar=(BUNDLE, "scheme"),
     unsafe=nests_expressions,
-    suffixes=(".scm", ".ss", ".sld", ".sls", ".sps", ".sch"),
+    suffixes=(".scm", ".ss", ".sld", ".sps", ".sch"),
     rules=_rules(
         _Forms(
             kinds=_SCHEME,

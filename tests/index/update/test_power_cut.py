@@ -12,10 +12,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from power_cut import Fresh, cuts, outcome_of, said_in
 from recording import build_shim
 
-pytestmark = pytest.mark.processes
+# A minute alone, on a busy machine several.
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
 
 SEED = 20
-CUTS = 10
+CUTS = 6
 
 
 @pytest.mark.fault("power cut")
