@@ -19,7 +19,7 @@ from cqm.chunkers.model import ChunkOptions, Cut, Piece
 _DEFAULTS = {"script": "javascript", "style": "css"}
 _PROGRAMS = frozenset({"javascript", "typescript", "tsx", "css", "scss", "less", "python"})
 
-_OPENING = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
 
 # In characters: a shorter one, such as a call of an analytics service, says nothing of its own.
 _LEAST = 80
@@ -40,14 +40,16 @@ def scripts_of(text: str) -> Iterator[Part]:
 
 def _may_have_scripts(text: str) -> bool:
     """Tell if some script or style may be long enough, in far less time than reading all tags takes; time is linear."""
-    closings = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in _DEFAULTS}
-    for match in _OPENING.finditer(text):
-        name = match[1].lower()
-        closing = closings[name].search(text, match.end()) if name in closings else None
-        if closing is None:
-            closings.pop(name, None)
-        elif closing.start() - text.find(">", match.end()) > _LEAST:
-            return True
+    opened: dict[str, int] = {}
+    for match in _TAG.finditer(text):
+        name = match[2].lower()
+        if not match[1]:
+            # Of several before one end, the first has the longest content.
+            opened.setdefault(name, match.end())
+        elif (begin := opened.pop(name, None)) is not None:
+            head = text.find(">", begin, match.start())
+            if head >= 0 and match.start() - head > _LEAST:
+                return True
     return False
 
 

@@ -16,6 +16,7 @@ from cqm.chunkers.languages.model import (
     Part,
     Rule,
     Unread,
+    child_of_type,
     containers,
     first_named,
     groups,
@@ -219,14 +220,16 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
 
 def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
     """Yield the name that `exports.reply = response` gives to what is defined elsewhere, unless it is the same name."""
-    for assigned in statement.named_children[:1]:
-        target = assigned.child_by_field_name("left") if assigned.type == "assignment_expression" else None
-        name = target.child_by_field_name("property") if target and target.type == "member_expression" else None
-        if target is None or name is None or text_of(target.child_by_field_name("object"), source) not in _EXPORTS:
-            continue
-        own, value = text_of(name, source), assigned.child_by_field_name("right")
-        if value is not None and _assignment(assigned, source) is None and text_of(value, source) != own:
-            yield Part(variable_kind(own), own, statement, name, is_beside=True)
+    assigned = child_of_type(statement, "assignment_expression")
+    target = assigned.child_by_field_name("left") if assigned else None
+    name = target.child_by_field_name("property") if target and target.type == "member_expression" else None
+    value = assigned.child_by_field_name("right") if assigned else None
+    if assigned is None or target is None or name is None or value is None:
+        return
+    own = text_of(name, source)
+    is_export = text_of(target.child_by_field_name("object"), source) in _EXPORTS
+    if is_export and _assignment(assigned, source) is None and text_of(value, source) != own:
+        yield Part(variable_kind(own), own, statement, name, is_beside=True)
 
 
 def _exported(target: str, value: "Node", source: bytes) -> Found | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class State(Enum):
-    """How a segment reads: without an error, with errors in a function alone, or with such as harm its outline."""
+    """The reading of a segment: without an error, with errors in a function alone, or with such as harm its outline."""
 
     CLEAN = 1
     HARMLESS = 2

@@ -47,7 +47,6 @@ class Hunk(NamedTuple):
     added: tuple[str, ...]
 
 
-@lru_cache(maxsize=4)
 def commits_of(folder: Path, head: str, within: str = "") -> tuple[Commit, ...] | None:
     """Return the newest commits, newest first, without merges.
 
@@ -59,9 +58,24 @@ def commits_of(folder: Path, head: str, within: str = "") -> tuple[Commit, ...] 
     Returns:
         None if git is not there, or does not answer in time.
     """
+    try:
+        return _known_commits(folder, head, within)
+    except TimeoutError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _known_commits(folder: Path, head: str, within: str) -> tuple[Commit, ...]:
+    """Return what `commits_of` does; what is raised is asked for again, as git may answer the next time.
+
+    Raises:
+        TimeoutError: git is not there, or does not answer in time.
+    """
     form = ["rev-list", f"--max-count={MOST_COMMITS}", "--no-merges", "--format=%ct %s", "--end-of-options", head, "--"]
     said = _asked(folder, head, [*form, *([f":(top,literal){within}"] if within else [])], _MOST_LOG_BYTES)
-    return None if said is None else tuple(_commits_in(said))
+    if said is None:
+        raise TimeoutError
+    return tuple(_commits_in(said))
 
 
 def _commits_in(said: str) -> Iterator[Commit]:

@@ -60,7 +60,7 @@ class Changes:
         is_found: whether the first is meant; its lines are `parts`.
         parts: of the first commit: of source before tests and documents, those of the most changed files first.
         gone: number of lines it wrote that no file has now.
-        others: number of files it changed that are not in the index now.
+        others: number of further files it changed: not in the index now, not readable, or beyond the 20 most changed.
         next_cursor: pass it in `ChangesQuery.cursor` for the next commits; empty at the end.
     """
 

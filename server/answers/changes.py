@@ -41,7 +41,7 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
     if changes.gone:
         tail.append(f"{mark} {_count(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
     if changes.others:
-        tail.append(f"{mark} It changed {_count(changes.others, 'file')} that the index has not.")
+        tail.append(f"{mark} It also changed {_count(changes.others, 'file')}, not shown here.")
     if others:
         tail += [f"{mark} Others like it:", *map(_commit_line, others[:_MOST_BESIDE])]
     shown, named = _shared_out(changes.parts, budget - _tokens([*head, *tail]), budget, mark)

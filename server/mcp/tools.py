@@ -23,7 +23,7 @@ from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode
+from cqm.index.model.query import LINES_A_PAGE, Query, ReferenceGroup, SearchMode
 from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.workers import Workers
@@ -175,7 +175,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
         )
-        answers[name] = await run_sync(_answer, opened, shown if len(places) == 1 else of_each_root(shown))
+        answers[name] = await run_sync(opened.search, shown if len(places) == 1 else of_each_root(shown))
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))
@@ -323,13 +323,6 @@ def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
         await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
 
     return tell
-
-
-def _answer(opened: OpenIndex, query: Query) -> Answer:
-    """Search, and judge the answer's freshness by all this process knows."""
-    backlog = opened.backlog()
-    answer = opened.index.search(query)
-    return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
 
 
 async def _in_step(

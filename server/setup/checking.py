@@ -17,7 +17,7 @@ _MOST_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a client says.
+    """The words of a client about its servers.
 
     Attributes:
         client: its name for people.

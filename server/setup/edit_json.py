@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cqm.server.setup.edits import BrokenFileError, line_of, newline_of
 
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'
-"""What nothing closes goes on to the end, for strings of the line; else each of many would be looked for anew."""
+"""A string or comment that nothing closes reaches to the end, or to that of its line: many cost no more than one."""
 _COMMENTS = re.compile(rf"(?P<kept>{_STRING})|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+")
 _TRAILING_COMMAS = re.compile(rf"(?P<kept>{_STRING})|,(?=\s*+[}}\]])")
 _DECODER = json.JSONDecoder(parse_constant=str)

@@ -22,7 +22,7 @@ from cqm.server.setup.formats import (
 
 
 class Action(StrEnum):
-    """What becomes of a file."""
+    """The fate of a file."""
 
     CREATE = "create"
     ADD = "add"

@@ -1,4 +1,4 @@
-"""Who may see the page: whoever came by the link with the token. Everybody else gets a page that says so."""
+"""Let people see the page who came by the link with the token. Everybody else gets a page that says so."""
 
 import hmac
 import secrets

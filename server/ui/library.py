@@ -1,11 +1,10 @@
 """The indexes that a page is about, and their files by the paths a page shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from cqm.index.model.freshness import judged
 from cqm.index.model.query import Answer, Query
 from cqm.index.workers import Workers
 from cqm.server.answers.merged import joined, names_of, of_each_root
@@ -54,10 +53,10 @@ class Library:
             root: name of the only root to search; empty for all.
         """
         if len(self.roots) == 1:
-            return _answer(self.opened(next(iter(self.roots))), query)
+            return self.opened(next(iter(self.roots))).search(query)
         names = [root] if root in self.roots else list(self.roots)
         each = of_each_root(query)
-        return joined(query, {name: _answer(self.opened(name), each) for name in names})
+        return joined(query, {name: self.opened(name).search(each) for name in names})
 
     def locate(self, path: str) -> tuple[OpenIndex, str, str]:
         """Find the index of a shown path; return it with the path in it, and what stands before that on pages.
@@ -88,9 +87,3 @@ class Library:
 def make_library(roots: Sequence[Path], settings: Settings, workspace: Workspace, workers: Workers) -> Library:
     """Make the library of some roots, whose indexes are opened when they are asked for."""
     return Library(dict(zip(names_of(roots), roots, strict=True)), settings, workspace, workers)
-
-
-def _answer(opened: OpenIndex, query: Query) -> Answer:
-    backlog = opened.backlog()
-    answer = opened.index.search(query)
-    return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))

@@ -35,7 +35,7 @@ _BAR = 120
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the form and the facets ask for; empty values ask for anything."""
+    """A question of the form and the facets; empty values ask for anything."""
 
     q: str = ""
     mode: str = SearchMode.HYBRID.value

@@ -129,7 +129,7 @@ UNHURT = {"make", "batch", "ini", "commonlisp", "emacslisp", *(row.name for row 
 def test_gigabytes_for_an_expression_of_thousands_of_operators(expression: str, language: str) -> None:
     report = chunk(Document("fixture", expression, language))
     # A row's masks may leave nothing of it to the parser, and rows without rules have none.
-    assert "not parsed: nested too deep" in report.warnings or language in UNHURT
+    assert "not parsed: nested too deep" in report.warnings or (language in UNHURT and not report.warnings)
     assert "".join(piece.text for piece in report.chunks) == expression
 
 

@@ -427,3 +427,10 @@ PATHS = [
 @given(st.lists(WORDS, max_size=40).map("".join), st.sampled_from(PATHS))
 def test_any_mixture_is_cut_without_gaps_at_true_places(text: str, path: str) -> None:
     chunks_of(path, text, ChunkOptions(max_tokens=64, min_tokens=16))
+
+
+@pytest.mark.timeout(60)  # Linear work takes a second; to look for the end of each anew took minutes.
+def test_scripts_that_nothing_divides_are_looked_at_once() -> None:
+    text = "<script " * 60_000 + "></script>"
+    report = chunk(Document("a.html", text))
+    assert "".join("".join(piece.text for piece in report.chunks).split()) == "".join(text.split())

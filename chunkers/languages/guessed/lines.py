@@ -38,8 +38,7 @@ def patterns_of(
 
 def only(*own: tuple[str, str], comment: str, has_braces: bool = False) -> LinePatterns:
     """Return patterns of a language which shares no keyword with others; see `patterns_of`."""
-    mine = tuple((kind, rf"(?:{pattern})") for kind, pattern in own)
-    return LinePatterns(mine, comment, has_braces=has_braces)
+    return LinePatterns(own, comment, has_braces=has_braces)
 
 
 _WORD = r"(?P<name>[A-Za-z_]\w*)"

@@ -48,7 +48,7 @@ _LONGEST = 2_000
 
 
 class Histories(NamedTuple):
-    """What is needed to follow commits to the lines of now.
+    """All that commits are followed with to the lines of now.
 
     Attributes:
         generation: knows the files of the index.
@@ -175,15 +175,17 @@ def _changes(
     ]
     indexed.sort(key=lambda it: (role_of(it) is not None, -sizes[it], it))
     parts: list[ChangedLines] = []
-    gone = 0
+    gone = unread = 0
     for path in indexed[:_MOST_FILES]:
         written = (line for hunk in hunks[path] for line in zip(hunk.after, hunk.added, strict=False))
         moved = [*_moved(written, since.get(path, ()))]
-        of_file, left = _parts(histories, path.removeprefix(start), moved)
-        parts += of_file
-        gone += len(moved) - left
-    gone += sum(sizes[it] for it in indexed[_MOST_FILES:])
-    others = sum(1 for it in hunks if it.removeprefix(start) not in known)
+        if (read := _parts(histories, path.removeprefix(start), moved)) is None:
+            unread += 1
+            continue
+        parts += read[0]
+        gone += len(moved) - read[1]
+    unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
+    others = unknown + unread + len(indexed[_MOST_FILES:])
     return Changes(query.what, told, is_found=True, parts=tuple(parts), gone=gone, others=others)
 
 
@@ -198,13 +200,20 @@ def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterato
         yield (None if is_gone else number + behind), text
 
 
-def _parts(histories: Histories, path: str, moved: Sequence[tuple[int | None, str]]) -> tuple[list[ChangedLines], int]:
-    """Return the lines that are in a file now, and their number; of those that are blank, only the number."""
+def _parts(
+    histories: Histories, path: str, moved: Sequence[tuple[int | None, str]]
+) -> tuple[list[ChangedLines], int] | None:
+    """Return the lines that are in a file now, and their number; of those that are blank, only the number.
+
+    None if the file cannot be read now: nothing is known of its lines.
+    """
     try:
         found = listed_file(histories.files.root, path, histories.files.scan)
         fresh = histories.files.read(histories.workers, found, parses=True)
-    except (NotIndexedError, UnreadableFileError, VanishedFileError):
+    except VanishedFileError:
         return [], 0
+    except (NotIndexedError, UnreadableFileError):
+        return None
     lines = fresh.text.split("\n")
     places = _places_of(lines)
     now, left = set[int](), 0

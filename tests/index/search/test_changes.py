@@ -74,6 +74,17 @@ def test_words_of_a_message_find_the_lines_of_the_commit_where_they_are_now(inde
     assert (second.path, second.role, found.gone) == ("tests/test_app.py", "test", 0)
 
 
+def test_lines_of_a_file_that_is_not_indexed_are_not_told_as_gone(index: Index, tree: Path) -> None:
+    place = tree / "src/app.py"
+    text = place.read_bytes()
+    place.write_bytes(b"\0" * 100)
+    try:
+        found = index.changes(ChangesQuery("limit the retries of a request"))
+    finally:
+        place.write_bytes(text)
+    assert ([it.path for it in found.parts], found.gone, found.others) == (["tests/test_app.py"], 0, 1)
+
+
 def test_an_id_a_branch_and_two_of_these_name_a_commit(index: Index, tree: Path) -> None:
     limited = git(tree, "rev-parse", "limited")
     for what in (limited, limited[:9], "limited"):

@@ -16,7 +16,7 @@ from recording import build_shim
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
 
 SEED = 20
-CUTS = 6
+CUTS = 10
 
 
 @pytest.mark.fault("power cut")

@@ -23,7 +23,7 @@ def test_the_lines_of_source_are_shown_and_those_of_tests_named() -> None:
     assert text.count("value = ") == 39
     assert "#1 Named only:\nsrc/a1.py:1-2  run_1 (function)\n" in text
     assert (
-        "#1 1 line of it is not there now.\n#1 It changed 2 files that the index has not.\n#1 Others like it:\n" in text
+        "#1 1 line of it is not there now.\n#1 It also changed 2 files, not shown here.\n#1 Others like it:\n" in text
     )
     assert "\n#1 forged" not in text
 
