@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -163,8 +165,9 @@ attempt("closing", index.close)
     assert held(tree, options) == fresh(tree, options, tmp_path)
 
 
-def as_nobody(script: str, tree: Path, home: Path) -> str:
+def as_nobody(script: str, tree: Path) -> str:
     """What a program prints that runs as a user to whom permissions apply, which they don't to root."""
+    home = tree.parent / "home"
     if os.geteuid() == 0:
         for folder in (*tree.parents, *home.parents):
             if folder.stat().st_mode & 0o005 != 0o005:
@@ -184,20 +187,22 @@ if os.geteuid() == 0:
 
 
 @pytest.fixture
-def open_tree(tree: Path, tmp_path: Path) -> Path:
-    """A tree that another user may read, in a folder where that user may have an index."""
+def open_tree() -> Iterator[Path]:
+    """A tree that another user may read, in a folder where that user may have an index.
+
+    Not below pytest's own folder: each pytest that starts, also one that a test starts, closes that to other users.
+    """
     if os.name != "posix":
         pytest.skip("permissions are others here")
-    if os.geteuid() == 0:
-        for folder in (tmp_path, *tmp_path.parents):
-            # pytest's own folders are for their user alone.
-            if folder.name.startswith(("pytest-", "popen-", "test_")) or folder == tmp_path:
-                folder.chmod(0o755)
-        for path in (tree, *tree.iterdir()):
-            os.chown(path, NOBODY, NOBODY)
-        (tmp_path / "home").mkdir()
-        os.chown(tmp_path / "home", NOBODY, NOBODY)
-    return tree
+    with TemporaryDirectory() as made:
+        place = Path(made)
+        place.chmod(0o755)
+        write(place / "tree", range(4))
+        (place / "home").mkdir()
+        if os.geteuid() == 0:
+            for path in (place / "home", place / "tree", *(place / "tree").iterdir()):
+                os.chown(path, NOBODY, NOBODY)
+        yield place / "tree"
 
 
 @pytest.mark.fault("read-only index")
@@ -217,7 +222,7 @@ def test_a_manifest_that_is_full_in_the_middle_of_a_commit_is_told_as_that(tree:
         assert index.status().chunks >= 200
 
 
-def test_an_index_that_may_not_be_written_is_told_with_its_folder(open_tree: Path, options: IndexOptions) -> None:
+def test_an_index_that_may_not_be_written_is_told_with_its_folder(open_tree: Path) -> None:
     script = """
 with Index.open(tree, options, source) as index:
     index.update()
@@ -234,7 +239,7 @@ with Index.open(tree, options, another) as index:
 home.chmod(0o500)
 attempt("another", lambda: Index.open(tree / "module_3.py", options))
 """
-    said = as_nobody(script, open_tree, options.home or Path()).splitlines()
+    said = as_nobody(script, open_tree).splitlines()
     assert said[0].startswith("opening failed: ")
     assert said[1].startswith("second opening failed: ")
     assert said[2] == " 0 module_3.py"

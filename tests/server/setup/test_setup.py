@@ -206,7 +206,7 @@ def test_a_file_which_cannot_be_read_is_never_written_and_the_entry_is_shown(
     assert home.files() == {path: data}
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="permissions do not hold this user")
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="this user can read every file")
 def test_an_unreadable_file_is_told(home: "Home") -> None:
     home.write({".cursor/mcp.json": b"{}"})
     (home.home / ".cursor/mcp.json").chmod(0)
