@@ -14,8 +14,9 @@ from cqm.chunkers.documents.rst import pieces_of_rst
 from cqm.chunkers.documents.tabular import pieces_of_table
 from cqm.chunkers.embedded.cells import with_cells
 from cqm.chunkers.embedded.components import ASTRO, SVELTE, VUE, pieces_of_component
-from cqm.chunkers.embedded.configuration import with_programs
-from cqm.chunkers.embedded.page_scripts import with_scripts
+from cqm.chunkers.embedded.configuration import with_functions, with_programs
+from cqm.chunkers.embedded.mixed import CPP, OBJC, is_mixed, pieces_of_mixed
+from cqm.chunkers.embedded.page_scripts import with_exports, with_scripts
 from cqm.chunkers.embedded.strings import with_strings
 from cqm.chunkers.embedded.templates import LANGUAGES as TEMPLATES
 from cqm.chunkers.embedded.templates import is_templated, pieces_of_template
@@ -62,11 +63,19 @@ def _cut_code(text: str, language: str, options: ChunkOptions) -> Cut | None:
         from cqm.chunkers.facts.collecting import facts_of
 
         found = pieces_of_code(text, language, options, facts_of)
-    return (with_strings(text, found[0]), found[1]) if found else None
+    if found is None:
+        return None
+    pieces, warnings = found
+    return with_functions(text, pieces) if language == "dockerfile" else with_strings(text, pieces), warnings
 
 
 def _cut_markdown(text: str, _language: str, options: ChunkOptions) -> Cut:
     return pieces_of_markdown(text, options), []
+
+
+def _cut_markdown_file(text: str, _language: str, path: str, options: ChunkOptions) -> Cut:
+    pieces = pieces_of_markdown(text, options)
+    return with_exports(text, pieces, options, _cut_part) if path.endswith(".mdx") else pieces, []
 
 
 def _cut_prose(text: str, _language: str, options: ChunkOptions) -> Cut:
@@ -83,6 +92,10 @@ def _cut_part(text: str, language: str, options: ChunkOptions) -> Cut:
     cut = chunker.cut(text, language, options) if len(text) <= options.max_parse_bytes or not chunker.parses else None
     pieces, warnings = cut or ([], [f"not parsed: a part in {language}"])
     return (pieces, warnings) if pieces or not text.strip() else (pieces_of_lines(text, options), warnings)
+
+
+def _cut_mixed(text: str, _language: str, options: ChunkOptions) -> Cut:
+    return pieces_of_mixed(text, options, _cut_part)
 
 
 def _cut_component(text: str, language: str, options: ChunkOptions) -> Cut:
@@ -132,13 +145,14 @@ CHUNKERS = (
     Chunker("notebook", frozenset({"jupyter"}), _cut_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),
     Chunker("log", frozenset({"log", TEXT}), pieces_of_log, parses=False, reads=is_log),
+    Chunker("code", frozenset({OBJC, CPP}), _cut_mixed, parses=False, reads=is_mixed),
     Chunker("code", frozenset(BY_NAME), _cut_code, parses=False),
     Chunker("component", frozenset({VUE, SVELTE, ASTRO}), _cut_component, cut_file=_cut_component_file),
     Chunker("template", TEMPLATES, _cut_template, cut_file=_cut_template_file),
     Chunker("template", frozenset({"html"}), _cut_template, reads=is_templated, cut_file=_cut_template_file),
     Chunker("html", frozenset({"html"}), _cut_page, parses=False),
     Chunker("xml", frozenset({"xml"}), pieces_of_xml, parses=False),
-    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False),
+    Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False, cut_file=_cut_markdown_file),
     Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
     Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
     Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),

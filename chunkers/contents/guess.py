@@ -19,7 +19,9 @@ _OBJC = _lines(
     r"@(?:interface|implementation|protocol|import|class|end|property)\b|#[ \t]*(?:import|include|define)\b|//|/\*"
 )
 _OBJC_TYPE = _lines(r"@(?:interface|implementation|protocol)\b")
-_CPP = _lines(r"(?:class|struct|namespace|template|enum class)\b[^;\n]*$")
+_CPP = re.compile(
+    r"^[ \t]*(?:class|namespace|template|enum class)\b[^;\n]*$|\w[ \t]*&(?:[ \t]*\w+)?[ \t]*[,)]", re.MULTILINE
+)
 _XML = re.compile(r"\A\s{0,100}<(?:\?xml|!DOCTYPE TS)\b")
 _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
@@ -199,8 +201,8 @@ def by_suffix(suffix: str, language: str, head: str) -> str:
         head: of the text.
     """
     if suffix == ".mm" and language == "objc":
-        # The grammar of Objective-C knows no classes of C++.
-        return "cpp" if len(_CPP.findall(head)) > len(_OBJC_TYPE.findall(head)) else language
+        # The grammar of Objective-C knows no classes of C++; of a text with both, each part has its own.
+        return "cpp" if _CPP.search(head) and not _OBJC_TYPE.search(head) else language
     rows = SUFFIXES.get(suffix, ()) if head else ()
     return next((name for name, pattern in rows if pattern.search(head[:_HEAD])), language)
 

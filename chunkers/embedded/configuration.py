@@ -1,4 +1,4 @@
-"""Name the programs in YAML: jobs and steps of CI, services, resources, tasks, and functions of their shell scripts."""
+"""Name the programs in YAML, such as jobs and steps of CI, services and tasks, and functions of shell scripts there."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,6 +53,12 @@ def with_programs(text: str, pieces: Sequence[Piece], root: Node) -> list[Piece]
     named = with_names(text, pieces, names)
     # The path of keys stays what a piece is called.
     return [piece._replace(symbol=old.symbol, kind=old.kind) for piece, old in zip(named, pieces, strict=True)]
+
+
+def with_functions(text: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """Add the shell functions of a Dockerfile, in `RUN` and documents in place, to its pieces."""
+    found = _FUNCTION.finditer(text)
+    return with_names(text, pieces, [Name(it["name"], "function", it.start("name"), it.end()) for it in found])
 
 
 def _found(text: str, root: Node) -> Iterator[_Found]:

@@ -1,4 +1,4 @@
-"""Cut the scripts and styles of a page by their languages."""
+"""Cut the scripts and styles of a page by their languages, and name what a page of MDX exports."""
 
 import re
 from bisect import bisect_right
@@ -14,6 +14,7 @@ from cqm.chunkers.embedded.parts import (
     spread,
     with_definitions_of,
 )
+from cqm.chunkers.embedded.tags import blank
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 
 _DEFAULTS = {"script": "javascript", "style": "css"}
@@ -90,6 +91,35 @@ def with_scripts(text: str, page: Cut, options: ChunkOptions, cut: Cutter) -> Cu
         pieces = sorted([*_outside(text, pieces, apart), *inside], key=lambda it: it.start)
         pieces = joined(text, spread(text, pieces, (0, len(text)), options), options)
     return with_definitions_of(text, pieces, within), list(dict.fromkeys(warnings))
+
+
+# Statements of a module stand at the beginning of a line, outside of fences, up to a blank line or the end of what they
+# open.
+_MODULE = re.compile(
+    r"^(?P<fence> {0,3}(?:`{3,}|~{3,}))[^\n]*\n(?:.*\n)*?(?:(?P=fence)[^\n]*|\Z)"
+    r"|^export[ \t][^\n]*(?:\n(?![ \t]*\r?\n)[^\n]*|\n(?:[ \t]*\r?\n)+(?=[ \t]+\S|[})\]])[^\n]*)*",
+    re.MULTILINE,
+)
+
+
+def with_exports(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut: Cutter) -> list[Piece]:
+    """Add the components and values that a page of MDX exports to its pieces.
+
+    Parameters:
+        text: the page.
+        pieces: by its headings.
+        options: the limits.
+        cut: cuts a part by its language.
+    """
+    exports = [it.span() for it in _MODULE.finditer(text) if it["fence"] is None] if "export" in text else []
+    if not exports:
+        return [*pieces]
+    # Read at once, at their places: each by itself would take the square of many.
+    shown, done = [], 0
+    for start, end in exports:
+        shown += [blank(text[done:start]), text[start:end]]
+        done = end
+    return with_definitions_of(text, pieces, cut("".join(shown), "javascript", options)[0])
 
 
 def _outside(text: str, pieces: Iterable[Piece], parts: Sequence[Part]) -> Iterator[Piece]:

@@ -319,6 +319,25 @@ def _without_conditions(source: bytes) -> bytes:
     return _CONDITION.sub(blanked, source)
 
 
+# Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest
+# of the class from the grammar; so does a macro after the head of a method.
+_SCOPE = re.compile(
+    rb"(?P<scope>(?<!\w)(?<!::)(?:[A-Za-z_]\w{0,100}::)+)(?=[A-Za-z_~])"
+    rb"(?:[A-Za-z_]\w*+(?P<arguments><(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*+>)*+>)*+>))?"
+)
+_AUTO = re.compile(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
+_RANGE = re.compile(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
+_MACRO_OF_METHOD = re.compile(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
+
+
+def _without_cpp(source: bytes) -> bytes:
+    plain = _SCOPE.sub(blanked, source) if b"::" in source else source
+    plain = _RANGE.sub(
+        lambda it: it["before"] + b" " * len(it["mark"]) + it["name"] + b" ;;", _AUTO.sub(b"id  ", plain)
+    )
+    return _MACRO_OF_METHOD.sub(blanked, plain)
+
+
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
     """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
     declarators = [_innermost(it) for it in symbol.children_by_field_name("declarator")]
@@ -451,7 +470,10 @@ OBJC = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        OBJC_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False, b"__OBJC__": True}
+        OBJC_SIGNS,
+        has_conditionals=True,
+        masks=(_without_exports, _without_cpp),
+        defined={b"__cplusplus": False, b"__OBJC__": True},
     ),
     by_lines=OBJC_LINES,
 )

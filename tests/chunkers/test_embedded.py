@@ -288,6 +288,66 @@ def test_a_page_of_documentation_with_a_small_script_stays_documentation() -> No
     assert {it.metadata.source_type for it in chunks_of("guide.html", text)} == {"documentation"}
 
 
+def test_pages_of_mdx_define_what_they_export_outside_of_fences() -> None:
+    fence = "```js\nexport function shown() {}\n```\n"
+    code = "export function Badge({ text }) {\n  return <b>{text}</b>;\n}\n\nexport const limit = 3;\n"
+    text = f"import X from 'x';\n\n# Guide\n\n{fence}\n{code}\nMore about it.\n"
+    assert definitions_of("guide.mdx", text) == {"Badge": ("component", 9), "limit": ("variable", 13)}
+    assert definitions_of("guide.md", text) == {}
+
+
+def test_shell_functions_of_a_dockerfile_are_symbols() -> None:
+    text = "FROM a AS b\nRUN set -e; \\\n  greet() { echo; }; greet\nRUN <<EOF\nbuild_all() {\n  make\n}\nEOF\n"
+    assert definitions_of("Dockerfile", text) == {
+        "b": ("stage", 1),
+        "greet": ("function", 3),
+        "build_all": ("function", 5),
+    }
+
+
+OBJECTIVE_CPP = """#import "A.h"
+namespace app {
+template <typename T> class Box {
+ public:
+  T value() const { return value_; }
+};
+}
+@protocol Later;
+@interface Row : NSObject
+- (void)show;
+@end
+@implementation Row {
+  std::vector<NSNumber *> _items;
+}
+- (void)show {
+  const auto first = [_items.front() description];
+  for (const auto &it : _items) { NSLog(@"%@", it); }
+}
+- (Row *)copy NS_RETURNS_RETAINED
+{
+  return [[Row alloc] initWith:std::vector<NSNumber *>()];
+}
+@end
+"""
+
+
+@pytest.mark.parametrize("path", ["row.mm", "row.h"])
+def test_objective_cpp_is_read_by_the_grammars_of_both_languages(path: str) -> None:
+    chunks = chunks_of(path, OBJECTIVE_CPP)
+    assert {it.language for it in chunks} == {"objc"}
+    found = [(it.name, it.kind, it.line) for part in chunks for it in part.definitions]
+    assert found == [
+        ("app", "namespace", 2),
+        ("app.Box", "class", 3),
+        ("app.Box.value", "method", 5),
+        ("Row", "class", 9),
+        ("Row.show", "method", 10),
+        ("Row", "class", 12),
+        ("Row.show", "method", 15),
+        ("Row.copy", "method", 19),
+    ]
+
+
 def test_services_and_resources_are_symbols() -> None:
     compose = "services:\n  web:\n    image: a\n  db:\n    image: b\n"
     assert definitions_of("compose.yml", compose) == {"web": ("service", 2), "db": ("service", 4)}

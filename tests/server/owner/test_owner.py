@@ -89,9 +89,13 @@ def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
     place.kill()
     left = Path(place.address["path"])
     assert left.exists()
+    # The folder may be one that others of this user's programs use too.
+    (left.parent / "some-file").touch()
+    (left.parent / "some-folder").mkdir()
     with place.open() as index:
         assert index.search(Query("compute_1")).hits
         assert not left.exists()
+    assert {"some-file", "some-folder"} <= {it.name for it in left.parent.iterdir()}
 
 
 def test_sockets_of_indexes_that_are_gone_do_not_pile_up(place: "Place", tmp_path: Path) -> None:
