@@ -56,7 +56,7 @@ def pieces_of_mixed(text: str, options: ChunkOptions, cut: Cutter) -> Cut:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what is Objective-C alone: types from `@interface` to the line of `@end`, and names of types of elsewhere."""
+    """Yield what is Objective-C alone: types from `@interface` to the line of `@end`, names of types of elsewhere."""
     start = -1
     for mark in _MARK.finditer(text):
         if mark["begin"]:
