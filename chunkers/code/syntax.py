@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 2.0
 
+_UNNOTED_SECONDS = 0.05
+"""After these a parse's work begins to count."""
+
 _READ_BYTES = 1 << 13
 _FIRST_BITS, _CONTINUES = 0xC0, 0x80
 """A byte with the first two bits 10 continues a character of UTF-8."""
@@ -41,11 +44,18 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
 
     source = _well_formed(source)
     allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
-    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long.
-    earliest, deadline = monotonic() + allowed, thread_time() + allowed
+    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long: most parses end before
+    # they ask for the thread's.
+    noted = monotonic() + _UNNOTED_SECONDS
+    earliest, deadline = noted + allowed, 0.0
 
     def is_late(_offset: int, _has_error: object) -> bool:
-        return monotonic() > earliest and thread_time() > deadline
+        nonlocal deadline
+        now = monotonic()
+        if now <= noted:
+            return False
+        deadline = deadline or thread_time() + allowed
+        return now > earliest and thread_time() > deadline
 
     def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner looking ahead to the end again and again must find an end, since only `is_late` can stop a parse.

@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
@@ -390,9 +391,10 @@ def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
 
 _MOST_FIELDS = 20_000
 
-_LOCAL = re.compile(
-    b"|".join(rb"%s\b[^;{}()=]{0,200}\{" % word for word in (b"struct", b"class", b"enum", b"union"))
-    + rb"|#[ \t]*define[ \t]|using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*="
+_LOCAL = (
+    *words("struct class enum union", rb"\b[^;{}()=]{0,200}\{"),
+    rb"#[ \t]*define[ \t]",
+    rb"using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*=",
 )
 
 _PARTS = {

@@ -108,7 +108,7 @@ class NodeTypes:
         outer_docs: begin comments about what is around them, not about what follows.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
-        local: found where a function or type inside a function may begin; None to look for none.
+        local: patterns of where a function or type inside a function may begin, see `words`; none to look for none.
     """
 
     packages: frozenset[str] = frozenset()
@@ -125,7 +125,15 @@ class NodeTypes:
     outer_docs: tuple[str, ...] = ()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
-    local: re.Pattern[bytes] | None = None
+    local: tuple[bytes, ...] = ()
+
+
+def words(listed: str, after: bytes) -> tuple[bytes, ...]:
+    """Make a pattern for each word with what follows it.
+
+    A pattern that begins with a word is found eight times as fast as one that begins with a choice of words.
+    """
+    return tuple(word.encode() + after for word in listed.split())
 
 
 @dataclass(frozen=True, slots=True)
