@@ -210,8 +210,11 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
     """Read a segment, by the tree of the program if that tells enough."""
     segment = part.segment
     state = state_of(part.shown, reads.language, source) if part.shown else None
-    # The tree may take one construct for another, a class for a property; of statements it tells enough.
-    if part.is_local and state is State.CLEAN:
+    # The tree may take one construct for another, a class for a property; of statements it tells enough. So it does of
+    # declarations where a word means the same in every place: in Perl a string may begin in another one's middle.
+    is_plain = reads.language.unread is not None and reads.language.unread.has_conditionals
+    is_direct = is_plain and part.shown is not None and part.shown.is_direct
+    if state is State.CLEAN and (part.is_local or is_direct):
         return _Reading([], is_clean=True, has_members=False)
     if part.is_local and state is State.HARMLESS:
         return _Reading([], is_clean=False, has_members=False)
