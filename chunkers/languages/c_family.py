@@ -416,7 +416,9 @@ C = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(C_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False}),
+    unread=Unread(
+        C_SIGNS, has_conditionals=True, is_plain=True, masks=(_without_exports,), defined={b"__cplusplus": False}
+    ),
     by_lines=C_LINES,
 )
 CPP = Language(
@@ -434,7 +436,11 @@ CPP = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        CPP_SIGNS, has_conditionals=True, masks=(_without_exports, _without_conditions), defined={b"__cplusplus": True}
+        CPP_SIGNS,
+        has_conditionals=True,
+        is_plain=True,
+        masks=(_without_exports, _without_conditions),
+        defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
 )
@@ -453,7 +459,11 @@ OBJC = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        OBJC_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False, b"__OBJC__": True}
+        OBJC_SIGNS,
+        has_conditionals=True,
+        is_plain=True,
+        masks=(_without_exports,),
+        defined={b"__cplusplus": False, b"__OBJC__": True},
     ),
     by_lines=OBJC_LINES,
 )

@@ -337,7 +337,7 @@ CSHARP = Language(
     grammar=("tree_sitter_c_sharp", "language"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
-    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True),
+    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
@@ -415,7 +415,7 @@ SWIFT = Language(
     grammar=("tree_sitter_swift", "language"),
     unsafe=nests_expressions,
     suffixes=(".swift",),
-    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True),
+    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=SWIFT_LINES,
     rules={
         "class_declaration": _swift_type,
