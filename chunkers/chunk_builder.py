@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from cqm.chunkers.contents.links import may_refer
 from cqm.chunkers.metadata import metadata_of
 from cqm.chunkers.model import Chunk, Document, Piece
 
@@ -81,6 +82,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     for index, parent in enumerate(parents):
         if parent >= 0:
             children.setdefault(parent, []).append(ids[index])
+    refers = may_refer(text)
     position, byte, line = 0, 0, 1
     for index, cut in enumerate(pieces):
         piece = _bounded(cut)
@@ -116,7 +118,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             tuple(children.get(index, ())),
             piece.level,
             piece.content,
-            metadata_of(document, outline.language, piece),
+            metadata_of(document, outline.language, piece, may_refer=refers),
             piece.symbols,
             piece.definitions,
         )
@@ -126,14 +128,14 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
 
 def _bounded(piece: Piece) -> Piece:
     """Return a piece without the outer parts of names, and the end of a context, that are far too long."""
-    names = (piece.symbol, *piece.defines, *(it.name for it in piece.definitions))
+    names = (piece.symbol, *piece.defines, *[it.name for it in piece.definitions])
     if max(map(len, names)) <= _LONGEST_NAME and len(piece.context) <= _LONGEST_CONTEXT:
         return piece
     return piece._replace(
         context=piece.context[:_LONGEST_CONTEXT],
         symbol=piece.symbol[-_LONGEST_NAME:],
         defines=tuple(name[-_LONGEST_NAME:] for name in piece.defines),
-        definitions=tuple(replace(it, name=it.name[-_LONGEST_NAME:]) for it in piece.definitions),
+        definitions=tuple(it._replace(name=it.name[-_LONGEST_NAME:]) for it in piece.definitions),
     )
 
 

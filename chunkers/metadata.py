@@ -72,7 +72,7 @@ class _Names(NamedTuple):
 _NO_NAMES = _Names()
 
 
-def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
+def metadata_of(document: Document, language: str, piece: Piece, *, may_refer: bool = True) -> Metadata:
     """Build the metadata of a piece.
 
     A fact with a field of its own in the schema moves there, and wins over the document's value.
@@ -81,6 +81,7 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
         document: the piece's document.
         language: of the document.
         piece: from the chunker.
+        may_refer: whether the document's text may refer to issues, see `links.may_refer`.
     """
     own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)
     declared = own.pop("natural_language", "")
@@ -88,22 +89,28 @@ def metadata_of(document: Document, language: str, piece: Piece) -> Metadata:
     source_type = own.get("source_type") or _SOURCE_TYPES_OF_KINDS.get(piece.kind) or source_type_of(content_type)
     # The text is a surer sign than a page's declaration, which may be its template's.
     natural = _natural_language_of(document.text, piece, source_type) or _declared(declared)
-    facts = _with_issues(facts, document.text, piece, source_type, language)
-    names = names_of(piece.kind, piece.symbol, own.get("package", "")) if source_type == CODE else _NO_NAMES
-    known: dict[str, Any] = {
-        "source": document.source,
-        "url": document.url,
-        "created_at": document.created_at,
-        "source_type": source_type,
-        "content_type": content_type,
-        "natural_language": natural,
-        "headings": piece.headings,
-        "class_name": names.class_name,
-        "fqcn": names.fqcn,
-        "member": names.member,
-        "facts": facts,
-    }
-    return Metadata(**known | {name: value for name, value in own.items() if value})
+    if may_refer or piece.content or source_type == ISSUE:
+        facts = _with_issues(facts, document.text, piece, source_type, language)
+    package = own.get("package") or ""
+    names = names_of(piece.kind, piece.symbol, package) if source_type == CODE else _NO_NAMES
+    # In the order of the fields, see `completed`.
+    return Metadata(
+        own.get("source") or document.source,
+        own.get("url") or document.url,
+        own.get("created_at") or document.created_at,
+        source_type,
+        content_type,
+        natural,
+        own.get("title") or "",
+        piece.headings,
+        own.get("has_code") or False,
+        package,
+        own.get("module") or "",
+        own.get("class_name") or names.class_name,
+        own.get("fqcn") or names.fqcn,
+        own.get("member") or names.member,
+        facts,
+    )
 
 
 def _with_issues(

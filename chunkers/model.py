@@ -172,8 +172,7 @@ class SymbolFacts:
 _NO_FACTS: Mapping[str, Fact] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A symbol of a program, and where it is defined.
 
     Attributes:

@@ -1,5 +1,8 @@
 """Tell where each symbol of an outline is defined."""
 
+import functools
+import re
+import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,7 +11,6 @@ from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEA
 from cqm.chunkers.model import Definition
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node
@@ -52,14 +54,16 @@ def definitions_of(
         mark, around, depth, is_local = waiting.pop()
         if mark.kind == COMMENT:
             continue
+        nodes, node_type = mark.nodes, mark.node.type
         is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
-        has_equations = bool(mark.nodes.equations) and mark.node.type in mark.nodes.clauses
-        is_told = bool(told) and mark.name in told and mark.node.type in mark.nodes.equations
-        if is_symbol and not is_told and not _is_addition(mark) and mark.name.rpartition(".")[2] != "_":
+        has_equations = bool(nodes.equations) and node_type in nodes.clauses
+        is_told = bool(told) and mark.name in told and node_type in nodes.equations
+        is_addition = bool(nodes.additions) and _is_addition(mark)
+        if is_symbol and not (is_told or is_addition or mark.name.rpartition(".")[2] == "_"):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         inside = mark.name if is_symbol else around
-        rule = mark.nodes.parts.get(mark.node.type)
+        rule = nodes.parts.get(node_type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
             parts = [*_parts_of(mark, inside, rule(mark.node, source.data), source)]
@@ -70,13 +74,14 @@ def definitions_of(
         if mark.members:
             is_local = mark.kind in _CALLABLE or (is_local and mark.kind not in TYPES)
             waiting += [(member, inside, depth, is_local) for member in mark.members[::-1]]
-        elif hits.starts and not _is_closed(mark) and depth < _MAX_DEPTH and _may_hold(mark.node, hits):
-            found = _local(mark, inside, language, source)[::-1]
+        elif (
+            hits.starts
+            and not (mark.kind in _CLOSED or node_type in nodes.loose)
+            and depth < _MAX_DEPTH
+            and _may_hold(mark.node, hits)
+        ):
+            found = _local(mark, inside, language, source, hits)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
-
-
-def _is_closed(mark: Mark) -> bool:
-    return mark.kind in _CLOSED or mark.node.type in mark.nodes.loose
 
 
 class _Hits(NamedTuple):
@@ -86,9 +91,21 @@ class _Hits(NamedTuple):
     ends: list[int]
 
 
-def _hits_of(pattern: "re.Pattern[bytes] | None", data: bytes) -> _Hits:
-    spans = [it.span() for it in pattern.finditer(data)] if pattern else []
-    return _Hits([it[0] for it in spans], [it[1] for it in spans])
+def _hits_of(patterns: tuple[bytes, ...], data: bytes, first: int = 0, end: int = sys.maxsize) -> _Hits:
+    """Find the places of some patterns between two bytes; none begins in another."""
+    hits = _Hits([], [])
+    last = 0
+    for start, ending in sorted([it.span() for one in _compiled(patterns) for it in one.finditer(data, first, end)]):
+        if start >= last:
+            hits.starts.append(start)
+            hits.ends.append(ending)
+            last = ending
+    return hits
+
+
+@functools.cache
+def _compiled(patterns: tuple[bytes, ...]) -> list[re.Pattern[bytes]]:
+    return [re.compile(one) for one in patterns]
 
 
 def _may_hold(node: "Node", hits: _Hits) -> bool:
@@ -106,13 +123,12 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
     return child is not None and hits.starts[place] >= child.start_byte
 
 
-def _local(mark: Mark, around: str, language: "Language", source: "Source") -> list[Mark]:
+def _local(mark: Mark, around: str, language: "Language", source: "Source", hits: _Hits) -> list[Mark]:
     """Return the functions and types inside a symbol or statement without members, the outer ones of them."""
-    pattern, data = language.nodes.local, source.data
     own, own_name = mark.node, mark.name.rpartition(".")[2]
-    hits = [it.start() for it in pattern.finditer(data, own.start_byte, own.end_byte)] if pattern else []
+    starts = _starts_in(own, language.nodes.local, source.data, hits)
     found: list[Mark] = []
-    waiting = [own] if hits else []
+    waiting = [own] if starts else []
     while waiting:
         node = waiting.pop()
         inner = _symbol_at(node, around, language, source) if node != own else None
@@ -120,8 +136,18 @@ def _local(mark: Mark, around: str, language: "Language", source: "Source") -> l
         if inner is not None and not (inner.name == f"{around}.{own_name}" and node.end_byte + 1 >= own.end_byte):
             found.append(inner)
         else:
-            waiting += [child for child in node.named_children if _has_any(hits, child)][::-1]
+            waiting += [child for child in node.named_children if _has_any(starts, child)][::-1]
     return found
+
+
+def _starts_in(node: "Node", patterns: tuple[bytes, ...], data: bytes, hits: _Hits) -> list[int]:
+    """Return the places in a node as if nothing but it were searched."""
+    start, end = node.start_byte, node.end_byte
+    first, last = bisect_left(hits.starts, start), bisect_left(hits.starts, end)
+    reaches_in = first > 0 and hits.ends[first - 1] > start
+    if reaches_in or (first < last and hits.ends[last - 1] > end):
+        return _hits_of(patterns, data, start, end).starts
+    return hits.starts[first:last]
 
 
 def _has_any(hits: list[int], node: "Node") -> bool:
@@ -153,6 +179,10 @@ def _last_equation(mark: Mark, following: "Iterable[Mark]") -> int:
 
 
 def _definition(mark: Mark, last: int, source: "Source") -> Definition:
+    first = mark.first
+    if source.offsets[first] <= mark.node.start_byte and mark.node.end_byte <= source.offsets[first + 1]:
+        # In one row, as most fields and constants are.
+        return Definition(mark.name, mark.kind, first + 1, first + 1, last + 1, mark.is_guessed)
     first = declared_row(mark)
     named = mark.node.child_by_field_name("name")
     own = mark.name.rpartition(".")[2] or mark.name
@@ -169,8 +199,6 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
 
 def _is_addition(mark: Mark) -> bool:
     additions = mark.nodes.additions
-    if not additions:
-        return False
     keyword = mark.node.child_by_field_name("declaration_kind")
     return mark.node.type in additions or (keyword is not None and keyword.type in additions)
 

@@ -153,7 +153,7 @@ def _is_unsafe(data: bytes, row: Language) -> bool:
 def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
     """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
     text, data, unsafe = program
-    best = mended(data, tree, row, lambda part: parse(part, grammar(*row.grammar)))
+    best = mended(data, tree, row, lambda part, before=None: parse(part, grammar(*row.grammar), before))
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node

@@ -3,7 +3,7 @@
 import re
 import threading
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 # busy machine gives the same chunks.
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 2.0
+
+_UNNOTED_SECONDS = 0.05
+"""After these a parse's work begins to count."""
+
+_MOST_EDITS = 1_000
 
 _READ_BYTES = 1 << 13
 _FIRST_BITS, _CONTINUES = 0xC0, 0x80
@@ -35,17 +40,37 @@ class _Lent(threading.local):
 _lent = _Lent()
 
 
-def parse(source: bytes, language: "Grammar") -> "Tree | None":
-    """Parse UTF-8 text; return None if it takes far more work than real files of its size."""
+class Read(NamedTuple):
+    """A text and its tree."""
+
+    data: bytes
+    tree: "Tree"
+
+
+def parse(source: bytes, language: "Grammar", before: Read | None = None) -> "Tree | None":
+    """Parse UTF-8 text; return None if it takes far more work than real files of its size.
+
+    Parameters:
+        source: the text.
+        language: its grammar.
+        before: a text of the same length with mostly the same rows: the parser takes over what it can of its tree.
+    """
     from tree_sitter import Parser
 
     source = _well_formed(source)
     allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
-    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long.
-    earliest, deadline = monotonic() + allowed, thread_time() + allowed
+    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long: most parses end before
+    # they ask for the thread's.
+    noted = monotonic() + _UNNOTED_SECONDS
+    earliest, deadline = noted + allowed, 0.0
 
     def is_late(_offset: int, _has_error: object) -> bool:
-        return monotonic() > earliest and thread_time() > deadline
+        nonlocal deadline
+        now = monotonic()
+        if now <= noted:
+            return False
+        deadline = deadline or thread_time() + allowed
+        return now > earliest and thread_time() > deadline
 
     def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner looking ahead to the end again and again must find an end, since only `is_late` can stop a parse.
@@ -58,11 +83,35 @@ def parse(source: bytes, language: "Grammar") -> "Tree | None":
 
     # Only parsing through a read function honours `progress_callback`. Never use `Node.text` with such a tree.
     try:
-        tree = Parser(language).parse(read, progress_callback=is_late)
+        known = _edited(before, source) if before else None
+        parser = Parser(language)
+        if known is None:
+            tree = parser.parse(read, progress_callback=is_late)
+        else:
+            tree = parser.parse(read, known, progress_callback=is_late)
     except ValueError:
         return None
     # A late parse has not read the whole source.
     return None if is_late(0, None) else tree
+
+
+def _edited(before: Read, source: bytes) -> "Tree | None":
+    """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
+    runs: list[tuple[int, int, int, int]] = []
+    offset = 0
+    for row, (old, new) in enumerate(zip(_well_formed(before.data).split(b"\n"), source.split(b"\n"), strict=True)):
+        if old != new:
+            end = offset + len(new)
+            first, start = runs.pop()[:2] if runs and runs[-1][2] == row - 1 else (row, offset)
+            runs.append((first, start, row, end))
+        offset += len(new) + 1
+    if len(runs) > _MOST_EDITS:
+        return None
+    tree = before.tree.copy()
+    for first, start, last, end in runs:
+        column = end - source.rfind(b"\n", 0, end) - 1
+        tree.edit(start, end, end, (first, 0), (last, column), (last, column))
+    return tree
 
 
 def _well_formed(source: bytes) -> bytes:

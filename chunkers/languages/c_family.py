@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
@@ -409,9 +410,10 @@ def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
 
 _MOST_FIELDS = 20_000
 
-_LOCAL = re.compile(
-    b"|".join(rb"%s\b[^;{}()=]{0,200}\{" % word for word in (b"struct", b"class", b"enum", b"union"))
-    + rb"|#[ \t]*define[ \t]|using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*="
+_LOCAL = (
+    *words("struct class enum union", rb"\b[^;{}()=]{0,200}\{"),
+    rb"#[ \t]*define[ \t]",
+    rb"using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*=",
 )
 
 _PARTS = {
@@ -433,7 +435,9 @@ C = Language(
         local=_LOCAL,
         named_at_end=frozenset({"type_definition"}),
     ),
-    unread=Unread(C_SIGNS, has_conditionals=True, masks=(_without_exports,), defined={b"__cplusplus": False}),
+    unread=Unread(
+        C_SIGNS, has_conditionals=True, is_plain=True, masks=(_without_exports,), defined={b"__cplusplus": False}
+    ),
     by_lines=C_LINES,
 )
 CPP = Language(
@@ -451,7 +455,11 @@ CPP = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        CPP_SIGNS, has_conditionals=True, masks=(_without_exports, _without_conditions), defined={b"__cplusplus": True}
+        CPP_SIGNS,
+        has_conditionals=True,
+        is_plain=True,
+        masks=(_without_exports, _without_conditions),
+        defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
 )
@@ -472,6 +480,7 @@ OBJC = Language(
     unread=Unread(
         OBJC_SIGNS,
         has_conditionals=True,
+        is_plain=True,
         masks=(_without_exports, _without_cpp),
         defined={b"__cplusplus": False, b"__OBJC__": True},
     ),

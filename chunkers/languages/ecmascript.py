@@ -1,6 +1,5 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.parts import inside, names_in_patterns, promoted
 from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
@@ -48,10 +48,10 @@ _VALUE = (
     rb"[ \t]+[\w$]+[ \t]*(?::[^=;\n]{0,99})?=\s*(?:async\b\s*)?"
     rb"(?:function\b|class\b|[\w$]+[ \t]*=>|\([^;\n]{0,200}=>|\((?:\{|[^()\n]{0,99})\r?\n|<|use[A-Z])"
 )
-# Patterns whose branches all begin with a letter match three times as fast as those with a group of words.
-_LOCAL = re.compile(
-    rb"function\b[\s*]+[\w$]|class[ \t]+[\w$]|interface[ \t]+[\w$]|type[ \t]+[\w$]|enum[ \t]+[\w$]"
-    rb"|const%s|let%s|var%s" % (_VALUE, _VALUE, _VALUE)
+_LOCAL = (
+    rb"function\b[\s*]+[\w$]",
+    *words("class interface type enum", rb"[ \t]+[\w$]"),
+    *words("const let var", _VALUE),
 )
 
 # Functions which return one of their arguments, a function, not always the last one.

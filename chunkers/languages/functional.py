@@ -1,6 +1,5 @@
 """Define the rows of Elixir and Haskell."""
 
-import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
@@ -162,7 +161,7 @@ ELIXIR = Language(
         bodies=frozenset({"block", "do_block"}),
         clauses=frozenset({"call"}),
         parts={"call": _elixir_fields},
-        local=re.compile(rb"def(?:module|protocol|impl)[ \t]"),
+        local=(rb"def(?:module|protocol|impl)[ \t]",),
     ),
 )
 

@@ -23,6 +23,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.parts import (
     cases_of_scala,
@@ -98,7 +99,7 @@ JAVA = Language(
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_constant"}),
         parts={"record_declaration": inside({"formal_parameter": "property"}, "formal_parameters")},
-        local=re.compile(rb"(?:class|record|enum|interface) +\w"),
+        local=words("class record enum interface", rb" +\w"),
     ),
 )
 
@@ -236,7 +237,7 @@ KOTLIN = Language(
                 marked_by=frozenset({"val", "var"}),
             )
         },
-        local=re.compile(rb"(?:fun|class|interface|object)\b[ \t]*[\w<`]"),
+        local=words("fun class interface object", rb"\b[ \t]*[\w<`]"),
     ),
 )
 
@@ -312,7 +313,7 @@ SCALA = Language(
             **dict.fromkeys(("val_definition", "var_definition", "val_declaration", "var_declaration"), names_of_scala),
         },
         additions=frozenset({"extension_definition"}),
-        local=re.compile(rb"(?:def|class|object|trait|enum|type)[ \t]+\S"),
+        local=words("def class object trait enum type", rb"[ \t]+\S"),
     ),
 )
 
@@ -336,7 +337,7 @@ CSHARP = Language(
     grammar=("tree_sitter_c_sharp", "language"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
-    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True),
+    unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
@@ -372,7 +373,7 @@ CSHARP = Language(
             "record_declaration": inside({"parameter": "property"}, "parameter_list"),
             **dict.fromkeys(("field_declaration", "event_field_declaration"), names_of_csharp),
         },
-        local=re.compile(rb"[\w>\])?] +\w+(?:<[\w, ]{1,99}>)?\([^;{}=]{0,200}\)\s*(?:\{|=>|where\b)"),
+        local=(rb"[\w>\])?] +\w+(?:<[\w, ]{1,99}>)?\([^;{}=]{0,200}\)\s*(?:\{|=>|where\b)",),
     ),
 )
 
@@ -414,7 +415,7 @@ SWIFT = Language(
     grammar=("tree_sitter_swift", "language"),
     unsafe=nests_expressions,
     suffixes=(".swift",),
-    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True),
+    unread=Unread(SWIFT_SIGNS, ends_at_rows=True, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=SWIFT_LINES,
     rules={
         "class_declaration": _swift_type,
@@ -443,7 +444,7 @@ SWIFT = Language(
         enum_values=frozenset({"enum_entry"}),
         additions=frozenset({"extension"}),
         parts={"enum_entry": further_names(), "property_declaration": names_of_swift},
-        local=re.compile(rb"(?:func|class|struct|enum|actor)[ \t]+\w"),
+        local=words("func class struct enum actor", rb"[ \t]+\w"),
     ),
 )
 

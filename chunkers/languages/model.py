@@ -108,7 +108,7 @@ class NodeTypes:
         outer_docs: begin comments about what is around them, not about what follows.
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
-        local: found where a function or type inside a function may begin; None to look for none.
+        local: patterns of where a function or type inside a function may begin, see `words`; none to look for none.
     """
 
     packages: frozenset[str] = frozenset()
@@ -125,7 +125,15 @@ class NodeTypes:
     outer_docs: tuple[str, ...] = ()
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
-    local: re.Pattern[bytes] | None = None
+    local: tuple[bytes, ...] = ()
+
+
+def words(listed: str, after: bytes) -> tuple[bytes, ...]:
+    """Make a pattern for each word with what follows it.
+
+    A pattern that begins with a word is found eight times as fast as one that begins with a choice of words.
+    """
+    return tuple(word.encode() + after for word in listed.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +192,8 @@ class Unread:
         interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
+        is_plain: whether its words mean the same in every place, so a tree with errors tells how its declarations read
+            alone. Of Perl's it does not: an error may have a string begin in the middle of another.
         defined: names that those conditionals test, and whether they are defined.
     """
 
@@ -200,6 +210,7 @@ class Unread:
     interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()
     has_conditionals: bool = False
+    is_plain: bool = False
     defined: Mapping[bytes, bool] = field(default_factory=dict)
 
 

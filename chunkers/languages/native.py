@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
@@ -171,7 +172,7 @@ RUST = Language(
                 *("enum_variant_list", "enum_variant", "field_declaration_list"),
             ),
         ),
-        local=re.compile(rb"(?:fn|struct|enum|trait|mod|union|impl\b|macro_rules!)[ <]"),
+        local=words("fn struct enum trait mod union impl macro_rules!", rb"[ <]"),
     ),
 )
 
@@ -231,7 +232,7 @@ ZIG = Language(
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"function_signature"}),
         parts={"variable_declaration": _zig_fields},
-        local=re.compile(rb"fn[ \t]+\w|const[ \t]+\w+ = (?:packed |extern )?(?:struct|enum|union)\b"),
+        local=(rb"fn[ \t]+\w", rb"const[ \t]+\w+ = (?:packed |extern )?(?:struct|enum|union)\b"),
     ),
 )
 

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.parts import (
     PYTHON_TARGETS,
@@ -96,7 +97,7 @@ PYTHON = Language(
         bodies=frozenset({"block"}),
         clauses=frozenset({"call"}),
         parts={"function_definition": attributes_of_self, "expression_statement": names_of_python},
-        local=re.compile(rb"(?:def|class)[ \t]+\w"),
+        local=words("def class", rb"[ \t]+\w"),
     ),
 )
 
@@ -169,7 +170,7 @@ RUBY = Language(
             **dict.fromkeys(("class", "module", "singleton_class"), declared_at_first),
             "assignment": names_of_ruby,
         },
-        local=re.compile(rb"(?:def|class|module) +\w"),
+        local=words("def class module", rb" +\w"),
     ),
 )
 
@@ -244,7 +245,7 @@ PHP = Language(
             "property_declaration": further_names("", "property_element"),
             "method_declaration": promoted("property_promotion_parameter"),
         },
-        local=re.compile(rb"(?:function +&?|class +|interface +|trait +|enum +)\w"),
+        local=(rb"function +&?\w", *words("class interface trait enum", rb" +\w")),
     ),
 )
 
@@ -310,7 +311,7 @@ LUA = Language(
     nodes=NodeTypes(
         bodies=frozenset({"block"}),
         clauses=frozenset({"function_declaration"}),
-        local=re.compile(rb"function[ \t]+\w|=[ \t]*function\b"),
+        local=(rb"function[ \t]+\w", rb"=[ \t]*function\b"),
         parts=dict.fromkeys(("assignment_statement", "variable_declaration"), names_of_lua),
     ),
 )
@@ -345,7 +346,7 @@ BASH = Language(
         **groups("if_statement", "else_clause", "elif_clause", "case_statement", "case_item", "compound_statement"),
         **groups("list", "ERROR"),
     },
-    nodes=NodeTypes(parts={"declaration_command": names_of_bash}, local=re.compile(rb"function[ \t]+[\w:-]|\(\)\s*\{")),
+    nodes=NodeTypes(parts={"declaration_command": names_of_bash}, local=(rb"function[ \t]+[\w:-]", rb"\(\)\s*\{")),
 )
 
 
@@ -377,7 +378,7 @@ POWERSHELL = Language(
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"script_block"}), local=re.compile(rb"(?i:function|filter|class|enum)[ \t]+\w")),
+    nodes=NodeTypes(bodies=frozenset({"script_block"}), local=(rb"(?i:function|filter|class|enum)[ \t]+\w",)),
 )
 
 ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)

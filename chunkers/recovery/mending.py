@@ -1,8 +1,9 @@
 """Blank what a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
 
 from time import thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from cqm.chunkers.code.syntax import Read
 from cqm.chunkers.recovery.branches import blank, one_branch
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.languages.model import Language, Unread
 
-    Parse = Callable[[bytes], Tree | None]
+    class Parse(Protocol):
+        """Parses a text with a language's grammar, with the help of one nearly the same."""
+
+        def __call__(self, part: bytes, before: Read | None = None, /) -> Tree | None:
+            """Return None if it takes too long."""
+
 
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 6.0
@@ -73,7 +79,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     further = sorted([*parts.bodies, *parts.doubtful])
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
         data = _without(best.data, [*parts.heads, *bodies])
-        found = parse(data)
+        found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
         if found is not None:
             pieced = Mended(data, found, parts.lost, bodies, best.other)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
@@ -89,14 +95,15 @@ def _loss(program: Mended, language: "Language") -> int:
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     """Blank what the language's masks tell, and all branches of conditionals but one."""
     data, other = program.data, None
+    read = Read(program.data, program.tree) if unread.is_plain else None
     for mask in unread.masks:
         data = mask(data)
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
         last = one_branch(masked, unread.defined, last=True) if data != masked else data
         if last != data:
-            other = parse(last)
-    tree = parse(data) if data != program.data else None
+            other = parse(last, read)
+    tree = parse(data, read) if data != program.data else None
     return program if tree is None else Mended(data, tree, [], [], other)
 
 
@@ -211,7 +218,9 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
     segment = part.segment
     state = state_of(part.shown, reads.language, source) if part.shown else None
     # The tree may take one construct for another, a class for a property; of statements it tells enough.
-    if part.is_local and state is State.CLEAN:
+    is_plain = reads.language.unread is not None and reads.language.unread.is_plain
+    is_direct = is_plain and part.shown is not None and part.shown.is_direct
+    if state is State.CLEAN and (part.is_local or is_direct):
         return _Reading([], is_clean=True, has_members=False)
     if part.is_local and state is State.HARMLESS:
         return _Reading([], is_clean=False, has_members=False)

@@ -28,10 +28,16 @@ class Shown(NamedTuple):
     Attributes:
         node: which has the segment's bytes; a semicolon after it may belong to the segment.
         is_inside: whether it is in a body or a list of parameters.
+        is_direct: whether it stands by itself in the program, or in a body of declarations. What is part of a statement
+            there may be none when it is read alone.
     """
 
     node: "Node"
     is_inside: bool = False
+    is_direct: bool = False
+
+
+_BODIES = ("declaration_list", "_body", "block")
 
 
 def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", source: bytes) -> "list[Shown | None]":
@@ -53,6 +59,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
         if outer.node.is_error:
             continue
         children = outer.node.children
+        is_direct = outer.node == around.node or outer.node.type.endswith(_BODIES)
         flags = [*insides(outer.node, children, language, source, is_inside=outer.is_inside)]
         place = 0
         while first < end:
@@ -61,7 +68,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
                 place += 1
             if place == len(children):
                 break
-            inner = Shown(children[place], flags[place])
+            inner = Shown(children[place], flags[place], is_direct)
             last = first + 1
             if inner.node.start_byte == start and _ends(children, place, stop):
                 found[first] = inner
