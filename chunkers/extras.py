@@ -19,6 +19,19 @@ DISTRIBUTION = "cqm-mcp"
 
 COMMAND = "cqm"
 
+ADDS = {
+    "languages": "grammars of Ada, F#, GDScript, GLSL, Less, MATLAB, Pascal and SystemVerilog",
+    "late": "models run in CQM itself: late chunking, cross-encoders",
+    "more-languages": "grammars of rare languages, 192 MB",
+    "ollama": "models of an Ollama server",
+    "openai": "models of OpenAI, and of services that speak its protocol",
+    "pdf": "the text of PDFs",
+    "redis": "a Redis as cache",
+    "server": "chunks on a Qdrant server",
+    "tokens": "exact numbers of tokens of OpenAI's models",
+}
+"""Tells for each extra what it adds."""
+
 
 class _Commands(NamedTuple):
     """The commands of one installer.
@@ -74,6 +87,17 @@ def how_to_run() -> list[str]:
     return [str(Path(sysconfig.get_path("scripts")) / (f"{COMMAND}.exe" if os.name == "nt" else COMMAND))]
 
 
+def extras_in_use() -> Iterator[str]:
+    """List the extras whose packages are installed: a command without one of them would remove it."""
+    from importlib.metadata import distributions
+
+    installed = {_normal(found.name) for found in distributions()}
+    needed: dict[str, list[str]] = {}
+    for extra, requirement in _requirements():
+        needed.setdefault(extra, []).append(_normal(re.split(r"[^\w.-]", requirement, maxsplit=1)[0]))
+    return (extra for extra, names in needed.items() if extra != "dev" and installed.issuperset(names))
+
+
 def _installer(prefix: Path) -> _Installer:
     """Detect the installer of an environment by the files it leaves there."""
     if (prefix / "uv-receipt.toml").is_file():
@@ -95,7 +119,7 @@ def _made_by_uv(prefix: Path) -> bool:
 
 
 def _filled(command: str, extra: str) -> str:
-    extras = ",".join(sorted({*_extras_in_use(), extra} - {""}))
+    extras = ",".join(sorted({*extras_in_use(), extra} - {""}))
     name = f"{DISTRIBUTION}[{extra}]"
     return command.format(
         package=_package(f"[{extras}]" if extras else ""),
@@ -122,17 +146,6 @@ def _package(extras: str) -> str:
     if folder := source.get("subdirectory"):
         url += f"#subdirectory={folder}"
     return _quoted([f"{DISTRIBUTION}{extras} @ {url}" if url else f"{DISTRIBUTION}{extras}"])
-
-
-def _extras_in_use() -> Iterator[str]:
-    """List the extras whose packages are installed: a command without one of them would remove it."""
-    from importlib.metadata import distributions
-
-    installed = {_normal(found.name) for found in distributions()}
-    needed: dict[str, list[str]] = {}
-    for extra, requirement in _requirements():
-        needed.setdefault(extra, []).append(_normal(re.split(r"[^\w.-]", requirement, maxsplit=1)[0]))
-    return (extra for extra, names in needed.items() if extra != "dev" and installed.issuperset(names))
 
 
 def _requirements() -> list[tuple[str, str]]:

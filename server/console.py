@@ -1,7 +1,6 @@
 """Standard streams: UTF-8 on every system; text of files can neither drive a terminal nor forge CQM's lines."""
 
 import gc
-import io
 import json
 import logging
 import re
@@ -47,14 +46,10 @@ def collect_seldom() -> None:
     gc.set_threshold(50_000)
 
 
-def prepare_streams() -> None:
-    """Write UTF-8 whatever the locale; escape what UTF-8 can't hold, such as file names which are no text.
-
-    Logged warnings are formatted alike, a line each.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+def prepare_logging() -> None:
+    """Format logged warnings as other lines for people."""
+    # It warns of every repeated request, without naming it.
+    logging.getLogger("stamina").setLevel(logging.ERROR)
     if logging.lastResort:
         logging.lastResort.setFormatter(LineFormatter())
 

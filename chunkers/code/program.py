@@ -59,7 +59,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     row = BY_NAME.get(dialect_of(language, text))
     if row is None:
         return None
-    if row.is_guessed and not _has_grammar(row):
+    if row.extra and not _has_grammar(row):
         row = without_grammar(row)
     return _program_of_row(text, row, options)
 
@@ -103,7 +103,7 @@ def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]]
     try:
         grammar(*row.grammar)
     except MissingGrammarError as error:
-        return f"its grammar is in the extra `{row.extra}`" if row.extra else str(error)
+        return str(error)
     if not _is_unsafe(data, row):
         return data, []
     return without_hazards(data, row, lambda part: _is_unsafe(part, row)) or "nested too deep"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -442,7 +443,7 @@ C = Language(
 )
 CPP = Language(
     name="cpp",
-    grammar=("tree_sitter_cpp", "language"),
+    grammar=(BUNDLE, "cpp"),
     unsafe=nests_expressions,
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
@@ -465,7 +466,7 @@ CPP = Language(
 )
 OBJC = Language(
     name="objc",
-    grammar=("tree_sitter_objc", "language"),
+    grammar=(BUNDLE, "objc"),
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,

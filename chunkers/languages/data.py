@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     IMPORTS,
@@ -78,7 +79,7 @@ def _sql_name(node: "Node | None", source: bytes) -> str:
 
 SQL = Language(
     name="sql",
-    grammar=("tree_sitter_sql", "language"),
+    grammar=(BUNDLE, "sql"),
     suffixes=(".sql", ".ddl", ".dml", ".psql", ".pgsql", ".mysql"),
     rules={
         "statement": _sql_statement,
@@ -116,7 +117,7 @@ def _css_variables(node: "Node", source: bytes) -> "Iterator[Part]":
 
 CSS = Language(
     name="css",
-    grammar=("tree_sitter_css", "language"),
+    grammar=(BUNDLE, "css"),
     suffixes=(".css",),
     unread=Unread(CSS_SIGNS, mends=False),
     rules={

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,
@@ -148,7 +149,7 @@ def _elixir_attribute(node: "Node", source: bytes) -> Found | None:
 ELIXIR = Language(
     name="elixir",
     by_lines=ELIXIR_LINES,
-    grammar=("tree_sitter_elixir", "language"),
+    grammar=(BUNDLE, "elixir"),
     suffixes=(".ex", ".exs"),
     filenames=("mix.lock",),
     rules={
@@ -223,7 +224,7 @@ def _haskell_instance(node: "Node", source: bytes) -> Found:
 
 HASKELL = Language(
     name="haskell",
-    grammar=("tree_sitter_haskell", "language"),
+    grammar=(BUNDLE, "haskell"),
     suffixes=(".hs", ".hsc", ".hs-boot"),
     rules={
         **symbols("function", "function", "signature", "bind", "pattern_synonym", name=_haskell_name),

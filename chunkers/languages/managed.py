@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -71,7 +72,7 @@ def _java_variable(node: "Node", source: bytes) -> Found:
 
 JAVA = Language(
     name="java",
-    grammar=("tree_sitter_java", "language"),
+    grammar=(BUNDLE, "java"),
     unsafe=nests_expressions,
     full_names=True,
     suffixes=(".java",),
@@ -201,7 +202,7 @@ def _without(found: re.Match[bytes]) -> bytes:
 
 KOTLIN = Language(
     name="kotlin",
-    grammar=("tree_sitter_kotlin", "language"),
+    grammar=(BUNDLE, "kotlin"),
     unsafe=nests_expressions,
     removed=(_without_last_annotations, _with_one_annotation),
     suffixes=(".kt", ".kts", ".ktm"),
@@ -334,7 +335,7 @@ def _csharp_operator(node: "Node", source: bytes) -> Found:
 
 CSHARP = Language(
     name="csharp",
-    grammar=("tree_sitter_c_sharp", "language"),
+    grammar=(BUNDLE, "csharp"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
     unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True, is_plain=True),

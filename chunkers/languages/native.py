@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -55,7 +56,7 @@ def _go_values(node: "Node", _source: bytes) -> Found:
 
 GO = Language(
     name="go",
-    grammar=("tree_sitter_go", "language"),
+    grammar=(BUNDLE, "go"),
     unsafe=nests_expressions,
     suffixes=(".go",),
     unread=Unread(GO_SIGNS, ends_at_rows=True),
@@ -214,7 +215,7 @@ def _zig_test(node: "Node", source: bytes) -> Found:
 
 ZIG = Language(
     name="zig",
-    grammar=("tree_sitter_zig", "language"),
+    grammar=(BUNDLE, "zig"),
     unsafe=nests_expressions,
     suffixes=(".zig", ".zon"),
     unread=Unread(ZIG_SIGNS),

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,
@@ -146,7 +147,7 @@ def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
 RUBY = Language(
     name="ruby",
     by_lines=RUBY_LINES,
-    grammar=("tree_sitter_ruby", "language"),
+    grammar=(BUNDLE, "ruby"),
     suffixes=(".rb", ".rake", ".gemspec", ".ru", ".rbi", ".podspec"),
     filenames=("rakefile", "gemfile", "guardfile", "vagrantfile", "podfile", "fastfile", "brewfile", "capfile"),
     rules={
@@ -293,7 +294,7 @@ def _lua_call(node: "Node", source: bytes) -> Found | None:
 LUA = Language(
     name="lua",
     by_lines=LUA_LINES,
-    grammar=("tree_sitter_lua", "language"),
+    grammar=(BUNDLE, "lua"),
     suffixes=(".lua", ".rockspec"),
     rules={
         **symbols(
@@ -334,7 +335,7 @@ def _in_latin_1(source: bytes) -> bytes:
 BASH = Language(
     name="bash",
     by_lines=BASH_LINES,
-    grammar=("tree_sitter_bash", "language"),
+    grammar=(BUNDLE, "bash"),
     suffixes=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild", ".command"),
     filenames=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", "pkgbuild"),
     removed=(_in_latin_1,),
@@ -361,7 +362,7 @@ def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
 POWERSHELL = Language(
     name="powershell",
     by_lines=POWERSHELL_LINES,
-    grammar=("tree_sitter_powershell", "language"),
+    grammar=(BUNDLE, "powershell"),
     suffixes=(".ps1", ".psm1", ".psd1"),
     rules={
         **symbols("function", "function_statement", name=by_child("function_name")),

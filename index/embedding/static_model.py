@@ -8,6 +8,7 @@ the rest; the lengths of the trained vectors are the only other weights.
 """
 
 import hashlib
+import json
 import re
 import time
 from collections import Counter
@@ -17,7 +18,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.model_facts import known_facts
@@ -25,6 +26,7 @@ from cqm.index.embedding.service.base import stacked, validated
 from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Role
+from cqm.index.embedding.word_pieces import word_pieces
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
@@ -46,6 +48,8 @@ _NO_WORD = "it has no word"
 _REINSTALL = "Reinstall cqm, or set embedding.provider to another."
 _RECIPE = "1"
 """Change it with everything changing a text's vector: it is the space's version."""
+_KINDS = {"I8": "<i1", "F32": "<f4"}
+"""NumPy's names of a safetensors file's types."""
 _KNOWN_WORDS = 65_536
 """Identifiers with remembered words, and words with remembered tokens; about 20 MB each at most."""
 # Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All have a limited
@@ -224,18 +228,24 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
 
 
 def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
-    from safetensors.numpy import load
-    from tokenizers import Tokenizer
-
-    weights = load(_checked(folder / model.weights, model.weights_sha256))
-    tokenizer = Tokenizer.from_str(_checked(folder / model.tokenizer, model.tokenizer_sha256).decode())
+    weights = _arrays(_checked(folder / model.weights, model.weights_sha256))
+    tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256))
     table = weights["codes"][:, :dimensions] * weights["scales"][:, None]
+    return _LoadedModel(table, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
 
-    @lru_cache(maxsize=_KNOWN_WORDS)
-    def tokens_of(word: str) -> tuple[int, ...]:
-        return tuple(tokenizer.encode(word, add_special_tokens=False).ids)
 
-    return _LoadedModel(table, tokens_of)
+def _arrays(content: bytes) -> "dict[str, NDArray[Any]]":
+    """Return the arrays of a safetensors file, which was checked: the length of a JSON header, the header, the data."""
+    import numpy as np
+
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    arrays = {}
+    for name in ("codes", "scales"):
+        begin, end = header[name]["data_offsets"]
+        kind, shape = _KINDS[header[name]["dtype"]], header[name]["shape"]
+        arrays[name] = np.frombuffer(content[start + begin : start + end], kind).reshape(shape)
+    return arrays
 
 
 def _checked(file: Path, sha256: str) -> bytes:

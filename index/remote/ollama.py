@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
+from cqm.chunkers.extras import how_to_add
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
 from cqm.index.remote.addresses import OLLAMA_VARIABLE, ollama_url
@@ -111,8 +113,11 @@ def connect_ollama(
 
     Raises:
         EmbeddingError: the key file cannot be used.
-        CqmError: the address is not valid.
+        CqmError: the address is not valid, or the extra `ollama` is not installed.
     """
+    if find_spec("ollama") is None:
+        message = "The client of Ollama is not installed."
+        raise purpose.error(message, remedy=f"Run `{how_to_add('ollama')}`.")
     variable = variable_for(OLLAMA_KEY_VARIABLE, OLLAMA_CLOUD, named=options.api_key_env, base_url=options.base_url)
     key = read_key(variable, options.api_key_file, variables)
     try:

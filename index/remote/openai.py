@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
+from cqm.chunkers.extras import how_to_add
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import ContextOptions, EmbeddingOptions
 from cqm.index.remote.endpoint import Endpoint, Purpose
@@ -153,8 +155,11 @@ def connect_openai(
 
     Raises:
         EmbeddingError: the key file cannot be used.
-        CqmError: the address is not valid, or there is no key.
+        CqmError: the address is not valid, there is no key, or the extra `openai` is not installed.
     """
+    if find_spec("openai") is None:
+        message = "The client of OpenAI's protocol is not installed."
+        raise purpose.error(message, remedy=f"Run `{how_to_add('openai')}`.")
     section = purpose.section
     variable = variable_for(preset.key_variable, preset.url, named=options.api_key_env, base_url=options.base_url)
     key = read_key(variable, options.api_key_file, variables)

@@ -20,7 +20,7 @@ from cqm.index.rerank.base import MAX_CHARACTERS, Deadline, Reranker, in_time, r
 from cqm.index.rerank.shapes import SHAPES, RerankShape, request_body, scores_in, shape_at, shape_by_url
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 RETRY_SECONDS = 60.0
 """Seconds to leave a failed endpoint alone: otherwise each search would wait until its deadline."""
@@ -103,7 +103,7 @@ class _TooLongError(RerankError):
 
 @dataclass(slots=True)
 class _Service:
-    client: "httpx.Client"
+    client: "httpx2.Client"
     endpoint: Endpoint
     shape: RerankShape
     model: str
@@ -147,15 +147,15 @@ class _Service:
 
     def _answer_to(self, body: dict[str, object], deadline: Deadline) -> tuple[int, bytes]:
         """Return status and content of the answer."""
-        import httpx
+        import httpx2
 
         left = deadline.left()
         try:
             with self.client.stream("POST", self.endpoint.url, json=body, timeout=left) as response:
                 return response.status_code, self._content(response.iter_bytes(), deadline)
-        except httpx.TimeoutException as error:
+        except httpx2.TimeoutException as error:
             raise deadline.missed() from error
-        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as error:
             # The client raises RuntimeError if another thread has closed it.
             message = f"The connection to {self.endpoint} failed: {self._quoted(error)}."
             remedy = "Start the reranker, or correct rerank.url."
@@ -195,12 +195,12 @@ def _source(endpoint: Endpoint) -> str:
 
 
 def _connect(options: RerankOptions, shape: RerankShape, variables: Variables) -> _Service:
-    import httpx
+    import httpx2
 
     endpoint = Endpoint(options.url, _key(options, shape, variables))
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     with making(endpoint, RerankError):
-        client = httpx.Client(headers=headers, **client_options(endpoint, variables))
+        client = httpx2.Client(headers=headers, **client_options(endpoint, variables))
     return _Service(client, endpoint, shape, options.model, _key_place(options, shape))
 
 

@@ -137,8 +137,11 @@ def _load(folder: Path) -> _CrossEncoder:
 
 
 def _tokenizer(file: Path) -> "tokenizers.Tokenizer":
-    from tokenizers import Tokenizer
-
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        message = "A cross-encoder on this machine needs tokenizers, which is not installed."
+        raise RerankError(message, remedy=f"Run `{how_to_add('late')}`.") from error
     try:
         tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
     except OSError as error:

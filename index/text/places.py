@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from cqm.chunkers.detect import TEXT, language_of
 from cqm.index.text.addresses import place_of_address, plain_path
 from cqm.index.text.pasted import plain_text
 from cqm.index.text.traces import AS_WRITTEN, CALLERS_LAST, INNERMOST_LAST, Frame, NamedPlace, in_order
@@ -220,5 +219,12 @@ def path_in(text: str) -> str:
     if plain.startswith(("http://", "https://", "file://", "vscode://")):
         place = place_of_address(plain)
         return place.path if place and not place.first else ""
-    is_known = "/" in plain or plain.endswith(".txt") or language_of(plain) != TEXT
+    is_known = "/" in plain or plain.endswith(".txt") or _has_language(plain)
     return plain if is_known and _IS_PATH.fullmatch(plain) else ""
+
+
+def _has_language(path: str) -> bool:
+    """Whether a path's name tells a language: only texts that name a file load the table of them."""
+    from cqm.chunkers.detect import TEXT, language_of
+
+    return language_of(path) != TEXT

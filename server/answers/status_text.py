@@ -122,8 +122,7 @@ def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
         if find_spec(module) is None:
             rows = [BY_NAME[name] for name in languages if name in BY_NAME and BY_NAME[name].extra == extra]
             names = ", ".join(row.name for row in rows)
-            known = "outlined by their lines" if all(row.is_guessed for row in rows) else "cut at lines"
-            yield f"{known}: {names}; for their symbols: {how_to_add(extra)}, then cqm index --force"
+            yield f"outlined by their lines: {names}; for all symbols: {how_to_add(extra)}, then cqm index --force"
 
 
 def entry_lines(entry: IndexEntry) -> Iterator[str]:

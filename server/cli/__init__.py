@@ -1,3 +1,14 @@
 """The commands of `cqm`."""
 
-__all__ = ["main"]
+__all__ = [
+    "commands",
+    "eval",
+    "indexes",
+    "main",
+    "options",
+    "preview",
+    "report",
+    "search",
+    "table",
+    "telling",
+]

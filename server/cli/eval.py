@@ -14,8 +14,8 @@ from cqm.index.model.errors import TopicError
 from cqm.index.model.freshness import NOT_KNOWN
 from cqm.index.model.query import Answer, Query
 from cqm.server.answers.render import shown_spans
-from cqm.server.cli.commands import bring_up_to_date
 from cqm.server.cli.eval_golden import compare_golden, write_golden
+from cqm.server.cli.progress import bring_up_to_date
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, plain, say, visible
 from cqm.server.errors import SettingsError

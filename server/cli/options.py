@@ -19,6 +19,8 @@ def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
+PARTIAL = 1
+"""Exit code where something failed."""
 EXISTING = click.Path(exists=True, path_type=Path)
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 set_option = click.option(

@@ -4,12 +4,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from cqm.index.model.progress import Progress
+from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.server.console import one_line, say
+from cqm.server.owner.open import OpenedIndex
 
 Report = Callable[[Progress], None]
 
@@ -41,6 +42,37 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def bring_up_to_date(opened: OpenedIndex) -> UpdateSummary:
+    """Update an index and show the progress; Ctrl-C stops at the next file."""
+    with interruptible() as cancelled, progress_shown() as report:
+        return update(opened, report, cancelled)
+
+
+def update(
+    opened: OpenedIndex,
+    report: Report,
+    cancelled: Callable[[], bool],
+    *,
+    anew: bool = False,
+    paths: Sequence[str] | None = None,
+) -> UpdateSummary:
+    """Update an index, or rebuild it anew; tell its notes.
+
+    Raises:
+        KeyboardInterrupt: it was stopped.
+    """
+    summary = opened.update(paths, anew=anew, report=report, cancelled=cancelled)
+    for note in summary.notes:
+        say(note)
+    if summary.cancelled and anew:
+        say("Stopped; the index is unchanged.")
+        raise KeyboardInterrupt
+    if summary.cancelled or cancelled():
+        say("Stopped; indexed files are kept, and the next run does the rest.")
+        raise KeyboardInterrupt
+    return summary
 
 
 def _line_report() -> Report:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
-from cqm.chunkers.extras import how_to_add, how_to_repair
+from cqm.chunkers.extras import ADDS, extras_in_use, how_to_add, how_to_repair
 from cqm.index.disk.locations import index_folder
 from cqm.index.files import git
 from cqm.index.files.git_folder import git_folder_at
@@ -130,6 +130,18 @@ def check_parsers(_root: Path) -> Found:
     return good(found, "; ".join(lacks)) if lacks else good(found)
 
 
+def check_extras(_root: Path) -> Found:
+    """Name the extras that are installed, and what each of the others would add."""
+    installed = {*extras_in_use()}
+    others = [f"{extra}: {added}" for extra, added in ADDS.items() if extra not in installed]
+    found = f"installed: {', '.join(sorted(installed & ADDS.keys())) or 'none'}"
+    if not others:
+        return good(found)
+    first = others[0].partition(":")[0]
+    listed = "\n".join([f"{found}. Others would add:", *others])
+    return Found(Verdict.OK, listed, f"To add one, such as {first}: {how_to_add(first)}")
+
+
 def check_mcp(_root: Path) -> Found:
     """Check whether the MCP server can be made; name its tools."""
     import anyio
@@ -191,6 +203,7 @@ def _limit() -> str:
 ALWAYS: tuple[tuple[str, Callable[[Path], Found]], ...] = (
     ("git", check_git),
     ("parsers", check_parsers),
+    ("extras", check_extras),
     ("MCP server", check_mcp),
 )
 """Checks needing no settings."""

@@ -18,14 +18,19 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cqm.chunkers.extras import ADDS
+
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = {
     "languages": "tree-sitter-fsharp",
     "late": "onnxruntime",
     "more-languages": "tree-sitter-language-pack",
+    "ollama": "ollama",
+    "openai": "openai",
     "pdf": "pypdfium2",
     "redis": "redis",
     "server": "qdrant-client",
+    "tokens": "tiktoken",
 }
 """The package that each extra brings."""
 
@@ -158,6 +163,10 @@ INSTALLERS: dict[str, tuple[Callable[[Machine], Path], str]] = {
 }
 
 
+def test_every_extra_is_told_with_what_it_adds() -> None:
+    assert EXTRAS.keys() == ADDS.keys()
+
+
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_the_commands_shown_add_the_extra_to_the_installation_that_showed_them_and_repair_it(
     machine: Machine, installer: str
@@ -182,7 +191,7 @@ def test_uv_tool_keeps_what_was_added_before(machine: Machine) -> None:
     machine.run("uv tool install -q 'cqm-mcp[redis]' --with 'onnxruntime>=1'")
     python = machine.home / "uv-tools/cqm-mcp/bin/python"
     command = machine.hint(python)
-    assert command == "uv tool install 'cqm-mcp[late,pdf,redis]' --with 'onnxruntime>=1'"
+    assert command == "uv tool install 'cqm-mcp[pdf,redis]' --with 'onnxruntime>=1'"
     machine.run(command)
     assert machine.installed(python) >= {"cqm-mcp", "pypdfium2", "redis", "onnxruntime"}
 
@@ -219,5 +228,6 @@ def test_each_extra_resolves_to_our_wheel_and_what_the_extra_needs(machine: Mach
     found = {canonicalize_name(each["metadata"]["name"]): each["download_info"]["url"] for each in report["install"]}
     assert re.fullmatch(r"file://.*/cqm_mcp-[\d.]+-py3-none-any\.whl", found["cqm-mcp"])
     assert EXTRAS[extra] in found
-    others = {*EXTRAS.values(), "cqm"} - {EXTRAS[extra]}
+    # The client of OpenAI counts tokens, so it brings what `tokens` has.
+    others = {*EXTRAS.values(), "cqm"} - {EXTRAS[extra]} - ({"tiktoken"} if extra == "openai" else set())
     assert found.keys().isdisjoint(others)

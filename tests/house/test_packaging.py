@@ -146,5 +146,5 @@ def test_recipes_can_be_parsed_and_the_formula_is_filled_in(make: ModuleType) ->
     assert "@" not in formula.replace("python@3.13", "")
     assert 'url "https://files.example/cqm_mcp-1.tar.gz"' in formula
     assert re.search(r'sha256 "[0-9a-f]{64}"', formula)
-    assert not parse(formula.encode(), grammar("tree_sitter_ruby", "language")).root_node.has_error
+    assert not parse(formula.encode(), grammar(BUNDLE, "ruby")).root_node.has_error
     assert not parse(text("nix/package.nix").encode(), grammar(BUNDLE, "nix")).root_node.has_error

@@ -25,6 +25,8 @@ IMPORTED = (
     "cqm.server.mcp.app",
     "cqm.server.cli.main",
     "cqm.server.cli.commands",
+    "cqm.server.cli.search",
+    "cqm.server.cli.telling",
     "cqm.server.doctor.doctor",
     "cqm.server.cli.indexes",
     "cqm.server.cli.preview",

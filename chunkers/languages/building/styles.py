@@ -107,6 +107,7 @@ def _less_rule(node: "Node", source: bytes) -> Found:
 LESS = Language(
     name="less",
     grammar=("tree_sitter_less", "language"),
+    extra="languages",
     suffixes=(".less",),
     rules={
         **dict.fromkeys(("rule_set", "mixin_definition"), _less_rule),

@@ -358,6 +358,7 @@ def _chains_fields(source: bytes) -> bool:
 MATLAB = Language(
     name="matlab",
     grammar=("tree_sitter_matlab", "language"),
+    extra="languages",
     unsafe=_chains_fields,
     rules={
         "class_definition": _matlab_class,

@@ -77,6 +77,7 @@ PASCAL = Language(
     name="pascal",
     by_lines=PASCAL_LINES,
     grammar=("tree_sitter_pascal", "language"),
+    extra="languages",
     unsafe=nests_expressions,
     suffixes=(".pas", ".pp", ".dpr", ".lpr", ".dpk", ".rops"),
     rules={
@@ -189,6 +190,7 @@ def _ada_object(node: "Node", source: bytes) -> Found | None:
 ADA = Language(
     name="ada",
     grammar=("tree_sitter_ada", "language"),
+    extra="languages",
     unsafe=nests_expressions,
     suffixes=(".adb", ".ads", ".ada"),
     rules={

@@ -228,6 +228,7 @@ def _gdscript_enum(node: "Node", source: bytes) -> Found:
 GDSCRIPT = Language(
     name="gdscript",
     grammar=("tree_sitter_gdscript", "language"),
+    extra="languages",
     suffixes=(".gd",),
     rules={
         **symbols("class", "class_name_statement"),

@@ -83,6 +83,7 @@ _GLSL_DIRECTION = re.compile(rb"(?<!\w)const[ \t]+(?P<all>in|out|inout)(?=[ \t]+
 GLSL = Language(
     name="glsl",
     grammar=("tree_sitter_glsl", "language"),
+    extra="languages",
     unsafe=nests_expressions,
     suffixes=(
         *(".glsl", ".vert", ".frag", ".geom", ".comp", ".tesc", ".tese", ".vsh", ".fsh", ".rgen", ".rchit", ".rmiss"),

@@ -26,7 +26,7 @@ from cqm.index.remote.variables import Variables
 from cqm.index.text.terms import encodable
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     import numpy as np
     from numpy.typing import NDArray
 
@@ -114,7 +114,7 @@ class _ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    client: "httpx.Client"
+    client: "httpx2.Client"
     endpoint: Endpoint
     retries: RetryPolicy
 
@@ -151,16 +151,16 @@ class _Server:
         return with_retries(lambda: self._ask_once(path, read, body), self.retries)
 
     def _ask_once(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None) -> Answer:
-        import httpx
+        import httpx2
 
         try:
             response = self.client.request("GET" if body is None else "POST", self.endpoint.url + path, json=body)
             if response.is_success:
                 return read(response.json())
-        except httpx.TimeoutException as error:
+        except httpx2.TimeoutException as error:
             message = f"The llama.cpp server at {self.endpoint} did not answer in time."
             raise TransientError(message) from error
-        except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
+        except (httpx2.TransportError, httpx2.DecodingError, httpx2.InvalidURL) as error:
             message = f"The connection to a llama.cpp server at {self.endpoint} failed: {error}."
             raise TransientError(message, remedy=_START) from error
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
@@ -168,7 +168,7 @@ class _Server:
             raise EmbeddingError(message, remedy=_START) from error
         raise self._explained(path, response)
 
-    def _explained(self, path: str, response: "httpx.Response") -> EmbeddingError:
+    def _explained(self, path: str, response: "httpx2.Response") -> EmbeddingError:
         status, said = response.status_code, response.text
         answer = f"{self.endpoint} answered {path} with {status}: {self.endpoint.quoted(said)}"
         if _TOO_LARGE in said:
@@ -190,14 +190,14 @@ def _closed() -> EmbeddingError:
 
 def _find(endpoint: Endpoint, timeout: float, variables: Variables, retries: RetryPolicy) -> _ServedModel:
     """Ask the server for its model, context length and control tokens."""
-    import httpx
+    import httpx2
 
     if not _KEY.fullmatch(endpoint.key):
         message = f"The key for {endpoint} has blanks or other characters that no header holds."
         raise EmbeddingError(message, remedy=_GIVE_KEY)
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     with making(endpoint, EmbeddingError):
-        client = httpx.Client(timeout=timeout, headers=headers, **client_options(endpoint, variables))
+        client = httpx2.Client(timeout=timeout, headers=headers, **client_options(endpoint, variables))
     with ExitStack() as unless_met:
         unless_met.callback(client.close)
         model = _met(_Server(client, endpoint, retries.brief()), retries)

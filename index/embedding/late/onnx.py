@@ -165,8 +165,11 @@ def _known(file: Path, weights: bytes) -> tuple[str, OnnxModel]:
 
 
 def _tokenizer(content: bytes) -> "tokenizers.Tokenizer":
-    from tokenizers import Tokenizer
-
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        message = "Late chunking with a model on this machine needs tokenizers, which is not installed."
+        raise EmbeddingError(message, remedy=f"Run `{how_to_add('late')}`.") from error
     tokenizer = Tokenizer.from_str(content.decode())
     tokenizer.no_truncation()
     tokenizer.no_padding()

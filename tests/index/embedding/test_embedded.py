@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder, words_of
+from cqm.index.embedding.word_pieces import word_pieces
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 
@@ -185,7 +187,8 @@ import sys
 from cqm.index.embedding import open_embedder
 from cqm.index.model.options import EmbeddingOptions
 embedders = [open_embedder(EmbeddingOptions(provider=name), {}) for name in ("embedded", "ollama", "openai", "none")]
-early = {"numpy", "tokenizers", "safetensors", "ollama", "openai", "httpx", "stamina", "tiktoken"} & set(sys.modules)
+heavy = {"numpy", "ollama", "openai", "httpx", "httpx2", "stamina", "tiktoken"}
+early = heavy & set(sys.modules)
 assert not early, early
 """
     subprocess.run([sys.executable, "-c", script], check=True)
@@ -204,3 +207,18 @@ def test_the_default_is_the_embedded_model() -> None:
     embedder = open_embedder(EmbeddingOptions(), variables=os.environ)
     assert embedder is not None
     assert embedder.space().name == "embedded/code-256/256@1"
+
+
+_TOKENS = (FOLDER / "code-256.tokenizer.json").read_bytes()
+_LIBRARY = Tokenizer.from_str(_TOKENS.decode())
+_OURS = word_pieces(_TOKENS)
+
+
+@given(st.text(min_size=1, max_size=32))
+@example("ünïcödé")
+@example("設定")
+@example("retrievalserver")
+def test_words_have_the_tokens_that_the_library_gives_them(word: str) -> None:
+    # A control token written in a text is one to the library; words have no angle brackets.
+    assume("<" not in word)
+    assert list(_OURS(word)) == _LIBRARY.encode(word, add_special_tokens=False).ids

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import certifi
-import httpx
+import httpx2
 import pytest
 
 from cqm.index.model.errors import RerankError
@@ -90,7 +90,7 @@ def test_a_client_goes_through_the_proxy_of_its_variables_and_not_of_the_process
     ours, foreign = serve(), serve()
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, foreign.url)
-    with httpx.Client(**client_options(Endpoint("http://models.invalid"), {"http_proxy": ours.url})) as client:
+    with httpx2.Client(**client_options(Endpoint("http://models.invalid"), {"http_proxy": ours.url})) as client:
         client.get("http://models.invalid/here")
     assert [request.path for request in ours.requests] == ["http://models.invalid/here"]
     assert foreign.requests == []
@@ -104,7 +104,7 @@ def test_nothing_for_this_machine_takes_a_proxy(url: str) -> None:
 def test_certificates_are_those_of_the_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere"))
     assert client_options(FAR, {})["verify"] is True
-    httpx.Client(**client_options(FAR, {})).close()
+    httpx2.Client(**client_options(FAR, {})).close()
     found = client_options(FAR, {"SSL_CERT_FILE": certifi.where()})["verify"]
     assert found.cert_store_stats()["x509_ca"] > 0
     assert client_options(FAR, {"SSL_CERT_DIR": str(tmp_path)})["verify"].cert_store_stats()["x509_ca"] == 0
@@ -114,4 +114,4 @@ def test_certificates_are_those_of_the_variables(tmp_path: Path, monkeypatch: py
 def test_a_way_that_cannot_be_used_is_an_error_of_its_service(variables: dict[str, str]) -> None:
     message = r"connection to https://api\.example\.com/v1 cannot be made"
     with pytest.raises(RerankError, match=message), making(FAR, RerankError):
-        httpx.Client(**client_options(FAR, variables))
+        httpx2.Client(**client_options(FAR, variables))

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pytest
+from click.testing import CliRunner
 
+from cqm.server.cli import table
 from cqm.server.cli.main import app
 from cqm.server.config.merge import option_names
 from cqm.server.config.options import Options
@@ -76,3 +79,31 @@ def test_the_models_that_a_document_shows_are_those_of_the_settings(tmp_path: Pa
     (tmp_path / "cqm.yml").write_text(shown[1], encoding="utf-8")
     settings = load_settings(environment={}, user=tmp_path / "cqm.yml")
     assert settings.route_options().prose
+
+
+def test_the_help_lists_every_command_with_its_whole_summary() -> None:
+    listed = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
+    for name, entry in table.COMMANDS.items():
+        is_listed = re.search(rf"^  {name} +{re.escape(entry.summary)}$", listed, re.MULTILINE) is not None
+        assert is_listed == bool(entry.summary)
+
+
+def test_each_default_is_shown() -> None:
+    shown = {name: CliRunner().invoke(app, [name, "--help"]).stdout for name in ("outline", "ui", "preview")}
+    assert "[default: 500;" in shown["outline"]
+    assert "[default: (a free one);" in shown["ui"]
+    assert "[default: auto]" in shown["preview"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["where are retries limited"], 'cqm search "where are retries limited"'),
+        (["src/parser.py:12"], 'cqm search "src/parser.py:12"'),
+        (["serch", "x"], "Did you mean"),
+    ],
+)
+def test_a_question_without_a_command_is_told_where_it_belongs(arguments: list[str], told: str) -> None:
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert told in done.stderr

@@ -63,6 +63,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
         "settings": "ok",
         "git": "ok",
         "parsers": "ok",
+        "extras": "ok",
         "MCP server": "ok",
         "index folder": "ok",
         "file watching": "ok",
@@ -108,7 +109,7 @@ def test_the_files_and_variables_that_were_read_are_told(cqm: "Cqm") -> None:
 def test_settings_that_cannot_be_read_are_a_problem_and_what_needs_none_is_checked(cqm: "Cqm") -> None:
     (cqm.project / "cqm.yml").write_text("chunk:\n  max_token: 5\nserver: {http: ':1'}\n")
     found = checks(cqm)
-    assert verdicts(found) == {"settings": "problem", "git": "ok", "parsers": "ok", "MCP server": "ok"}
+    assert verdicts(found) == {"settings": "problem", "git": "ok", "parsers": "ok", "extras": "ok", "MCP server": "ok"}
     first, second = found["settings"]["detail"].splitlines()
     assert first.startswith(f'{cqm.project / "cqm.yml"}:2: unknown option "chunk.max_token".')
     assert second.startswith(f"{cqm.project / 'cqm.yml'}:3: ")

@@ -4,11 +4,11 @@ import pytest
 from click.testing import CliRunner
 
 from cqm.chunkers.code.syntax import parse
-from cqm.chunkers.grammars import grammar
+from cqm.chunkers.grammars import BUNDLE, grammar
 from cqm.server.cli.main import app
 from cqm.server.setup.completion import SHELLS, PowerShellComplete
 
-GRAMMARS = {"bash": "tree_sitter_bash", "powershell": "tree_sitter_powershell"}
+SHELLS_PARSED = {"bash", "powershell"}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -17,8 +17,8 @@ def test_each_shell_gets_a_script_which_asks_cqm(shell: str) -> None:
     assert done.exit_code == 0
     assert f"{shell}_complete" in done.stdout
     assert "_CQM_COMPLETE" in done.stdout
-    if shell in GRAMMARS:
-        assert not parse(done.stdout.encode(), grammar(GRAMMARS[shell], "language")).root_node.has_error
+    if shell in SHELLS_PARSED:
+        assert not parse(done.stdout.encode(), grammar(BUNDLE, shell)).root_node.has_error
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option
     help="List only these references; may be repeated.",
 )
 @click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="References a page.")
-@click.option("--cursor", default="", help="From the previous page, for the next one.")
+@click.option("--cursor", default="", show_default=False, help="From the previous page, for the next one.")
 @click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Levels of callers to follow.")
 @as_json_option
 @set_option
@@ -31,11 +31,11 @@ def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, 
     NAME is plain or qualified, in any notation: get_url, Client.get_url, (*Context).Bind, ParseFlags(). Lines are
     grouped into calls, other uses, tests, and documents and comments. `cqm references` is the same command.
     """
-    from cqm.server.cli import commands
+    from cqm.server.cli import telling
 
     root = root_of(path)
     groups = tuple(map(ReferenceGroup, asked.pop("groups")))
-    return commands.usages(UsesQuery(name, groups=groups, **asked), root, settings_of(root, overrides), as_json=as_json)
+    return telling.usages(UsesQuery(name, groups=groups, **asked), root, settings_of(root, overrides), as_json=as_json)
 
 
 references = copy(usages)

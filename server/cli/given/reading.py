@@ -13,7 +13,9 @@ _budget_option = click.option(
     type=click.IntRange(200, 24_000),
     help="Most tokens of the text.  [default: server.token_budget, 6000]",
 )
-_cursor_option = click.option("--cursor", default="", help="From the previous page, for the next one.")
+_cursor_option = click.option(
+    "--cursor", default="", show_default=False, help="From the previous page, for the next one."
+)
 
 
 @click.command(short_help="List the symbols of the file PATH, or the most used ones of a folder.")
@@ -32,11 +34,11 @@ def outline(
 
     Without PATH, of the project: a map of it. Symbols stand with their lines and signatures.
     """
-    from cqm.server.cli import commands
+    from cqm.server.cli import telling
 
     root, relative = place_of(path)
     settings = settings_of(root, _with_budget(overrides, token_budget))
-    return commands.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
+    return telling.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
 
 
 @click.command()
@@ -54,11 +56,11 @@ def read(
     WHAT is a symbol in any notation (Client.get_url, (*Context).Bind, Client::getUrl), or a place: src/app.py:10-40,
     src/app.py:10 or src/app.py; the end of a path is enough. Declarations around it and imports are shown above.
     """
-    from cqm.server.cli import commands
+    from cqm.server.cli import telling
 
     root, base = place_of(path or Path())
     settings = settings_of(root, _with_budget(overrides, token_budget))
-    return commands.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
+    return telling.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
 
 
 @click.command(short_help="Print the commits that WHAT means, with the lines that the first one changed.")
@@ -84,11 +86,11 @@ def changes(
     WHAT is words of a commit's message, its id, a branch or tag, or two of these as A..B. Without WHAT, the newest
     commits, a line each.
     """
-    from cqm.server.cli import commands
+    from cqm.server.cli import telling
 
     root, base = place_of(path or Path())
     settings = settings_of(root, _with_budget(overrides, token_budget))
-    return commands.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
+    return telling.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
 
 
 def _with_budget(overrides: dict[str, str], token_budget: int | None) -> dict[str, str]:

@@ -63,7 +63,9 @@ _LONGEST = 100
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching paths, such as 'src/**'. Repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out matching paths. Repeatable.")
 @click.option("--changed-since", metavar="WHEN", help="Only files changed since then: 12h, 3d, 2w or 2026-03-01.")
-@click.option("--cursor", default="", metavar="CURSOR", help="Next page; the previous page prints its CURSOR.")
+@click.option(
+    "--cursor", default="", show_default=False, metavar="CURSOR", help="Next page; the previous page prints its CURSOR."
+)
 @click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
 @click.option(
@@ -97,7 +99,8 @@ def search(
     updated first.
     """
     from cqm.index.model.query import LINES_A_PAGE, SearchMode
-    from cqm.server.cli import commands
+    from cqm.server.cli.search import Asked
+    from cqm.server.cli.search import search as ask
 
     asked["query"], within = _query_and_paths(words)
     if sum(asked[name] is not None for name in ("query", "batch", "like")) != 1:
@@ -115,7 +118,7 @@ def search(
         asked["limit"] = LINES_A_PAGE
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     overrides |= {key: value for key, value in named.items() if value is not None}
-    return commands.search([(root, settings_of(root, overrides)) for root in roots], commands.Asked(**asked))
+    return ask([(root, settings_of(root, overrides)) for root in roots], Asked(**asked))
 
 
 def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:

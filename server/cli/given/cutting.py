@@ -1,0 +1,85 @@
+"""`cqm preview` and `cqm report`: their options."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqm.server.cli.options import as_json_option, parse_set, path_argument, root_of, set_option, settings_of
+from cqm.server.config.project_root import project_root
+
+_MOST_PREVIEWED = 256 << 20
+"""Bytes of a previewed file; more than any indexed file has."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--name", help="File name for text from standard input, such as a.py; it decides the language.")
+@click.option("--strategy", default="auto", metavar="NAME", help="Way to cut: auto (by content), fixed, sentence ...")
+@click.option(
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=parse_set,
+    help="Set an option of the strategy, such as target_tokens=256. Repeatable.",
+)
+@click.option(
+    "--compare",
+    metavar="NAME[:OPTION=VALUE,...]",
+    multiple=True,
+    help="Also cut this way, and compare. Repeatable.",
+)
+@click.option("--recommend", is_flag=True, help="Recommend a strategy for FILE with the reason, and use it.")
+@click.option(
+    "--tokens",
+    default="",
+    show_default=False,
+    metavar="MODEL",
+    help="Also count the exact tokens of a model such as gpt-4o.",
+)
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview to an HTML page."
+)
+@as_json_option
+@set_option
+def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
+    """Show how FILE is cut into chunks; - reads standard input. Nothing is indexed."""
+    from cqm.server.cli import preview as previewing
+
+    if asked["recommend"] and asked["strategy"] != "auto":
+        raise click.UsageError("--strategy and --recommend cannot be combined. Give one of them.")
+    is_stdin = str(file) == "-"
+    data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
+    settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
+    named = name or ("stdin" if is_stdin else file.name)
+    return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
+
+
+def _content_of(file: Path) -> bytes:
+    """Read a regular file: in somebody else's folder a name may stand for a pipe or an endless device."""
+    from cqm.index.disk.beneath import NotRegularError, read_small
+
+    try:
+        data = read_small(file.resolve(), _MOST_PREVIEWED)
+    except NotRegularError:
+        raise click.UsageError(f"FILE {file}: expected a regular file. To read from a pipe, give - for FILE.") from None
+    if len(data) > _MOST_PREVIEWED:
+        raise click.UsageError(f"FILE {file}: expected at most {_MOST_PREVIEWED >> 20} MiB. Give a smaller file.")
+    return data
+
+
+@click.command()
+@path_argument
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to an HTML page."
+)
+@as_json_option
+@set_option
+def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
+    """Measure how PATH is cut into chunks, and list problems. Nothing is indexed."""
+    from cqm.server.cli import report as reporting
+
+    root = root_of(path)
+    return reporting.report(root, settings_of(root, overrides), page=page, as_json=as_json)

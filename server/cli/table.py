@@ -1,0 +1,86 @@
+"""All commands of `cqm` with their summaries: the help lists them without importing any."""
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+_ROOM = "cqm.server.cli.given"
+
+
+class Entry(NamedTuple):
+    """A command.
+
+    Attributes:
+        group: its heading in the help.
+        module: of `given`.
+        attribute: its object there.
+        summary: a line for the help; empty for a hidden command.
+    """
+
+    group: str
+    module: str
+    attribute: str
+    summary: str
+
+
+_ASK, _KEEP, _CONNECT, _LOOK = "Search and read", "Keep indexes", "Connect agents and people", "Measure and check"
+
+COMMANDS = {
+    "search": Entry(_ASK, "searching", "search", "Find the lines that answer QUERY."),
+    "usages": Entry(_ASK, "uses", "usages", "List the definitions of NAME and every line with it."),
+    "outline": Entry(_ASK, "reading", "outline", "List the symbols of a file, or the most used ones of a folder."),
+    "read": Entry(_ASK, "reading", "read", "Print a symbol, lines or a file as it is now."),
+    "changes": Entry(_ASK, "reading", "changes", "Print commits, and the lines they changed."),
+    "index": Entry(_KEEP, "indexing", "index", "Create or update the index of PATH."),
+    "watch": Entry(_KEEP, "indexing", "watch", "Update the index of PATH after each change."),
+    "status": Entry(_KEEP, "indexing", "status", "Show contents, freshness and gaps of an index."),
+    "list": Entry(_KEEP, "indexing", "list_indexes", "List your indexes."),
+    "remove": Entry(_KEEP, "indexing", "remove", "Delete the index of each PATH."),
+    "compact": Entry(_KEEP, "indexing", "compact", "Free the disk space of deleted chunks."),
+    "issues": Entry(_KEEP, "issues", "issues", "Fetch issues and pull requests of GitHub."),
+    "setup": Entry(_CONNECT, "serving", "setup", "Connect CQM to the agents' clients of this machine."),
+    "serve": Entry(_CONNECT, "serving", "serve", "Serve agents over MCP."),
+    "ui": Entry(_CONNECT, "serving", "ui", "Show PATH in the browser: search, files and chunks."),
+    "completion": Entry(_CONNECT, "serving", "completion", "Print a script which completes commands in a shell."),
+    "doctor": Entry(_LOOK, "indexing", "doctor", "Test everything configured; say how to fix problems."),
+    "preview": Entry(_LOOK, "cutting", "preview", "Show how FILE is cut into chunks."),
+    "report": Entry(_LOOK, "cutting", "report", "Measure how PATH is cut into chunks."),
+    "eval": Entry(_LOOK, "measuring", "evaluate", "Measure search by questions with known answers."),
+    "references": Entry(_ASK, "uses", "references", ""),
+}
+"""Commands by name, in the order of the help."""
+
+
+class Lazily(MutableMapping[str, click.Command]):
+    """The commands by name; each is imported when it is first taken."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._given:
+            entry = COMMANDS[name]
+            self._given[name] = getattr(import_module(f"{_ROOM}.{entry.module}"), entry.attribute)
+        return self._given[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._given[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**COMMANDS, **self._given})
+
+    def __len__(self) -> int:
+        return len({**COMMANDS, **self._given})
+
+
+def write_commands(formatter: click.HelpFormatter) -> None:
+    """Write all commands with their whole summaries, under their headings."""
+    for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
+        rows = [(name, it.summary) for name, it in COMMANDS.items() if it.group == group and it.summary]
+        with formatter.section(group):
+            formatter.write_dl(rows)
