@@ -32,11 +32,13 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
     if not changes.commits:
         return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.\n"
     if not changes.is_found:
-        return clipped("\n".join(_listed(changes, budget)) + "\n", budget)
-    mark = mark or new_mark(it.text for it in changes.parts)
+        mark = mark or new_mark(it.subject for it in changes.commits)
+        return clipped("\n".join(_listed(changes, budget, mark)) + "\n", budget)
     first, *others = changes.commits
-    until = f"{one_line(changes.what)} up to " if ".." in changes.what.strip(".") else ""
-    head = [f"{until}{_commit_line(first)}", explain_mark(mark)]
+    mark = mark or new_mark([*(it.text for it in changes.parts), *(it.subject for it in changes.commits)])
+    until = [f"{mark} {one_line(changes.what)} up to:"] if ".." in changes.what.strip(".") else []
+    # The subject of a commit is as much a stranger's as the lines of it.
+    head = [explain_mark(mark), *until, _commit_line(first)]
     tail = []
     if changes.gone:
         tail.append(f"{mark} {_count(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
@@ -48,17 +50,20 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
     return clipped("\n".join([*head, *shown, *named, *tail]) + "\n", budget)
 
 
-def _listed(changes: Changes, budget: float) -> Iterator[str]:
+def _listed(changes: Changes, budget: float, mark: str) -> Iterator[str]:
+    head = [explain_mark(mark)]
     if changes.what:
-        yield f"No commit's message says much of {one_line(changes.what)!r}. Ask with the id of one, or search:"
-    left, following = budget, changes.next_cursor
+        says = f"No commit's message says much of {one_line(changes.what)!r}."
+        head = [f"{says} Ask with the id of one, or search.", *head]
+    yield from head
+    left, following = budget - _tokens(head), changes.next_cursor
     for count, line in enumerate(map(_commit_line, changes.commits)):
         left -= _tokens([line])
-        if left < _tokens(['More commits: ask with cursor "1000".']) and count:
+        if left < _tokens([f'{mark} More commits: ask with cursor "1000".']) and count:
             break
         yield line
     if following:
-        yield f'More commits: ask with cursor "{following}".'
+        yield f'{mark} More commits: ask with cursor "{following}".'
 
 
 def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark: str) -> tuple[list[str], list[str]]:

@@ -1,21 +1,42 @@
 #!/bin/sh
-# Run the MCP inspector's command line and the official conformance suite, both revisions, against a real `cqm serve`.
-# Usage: tests/conformance/run.sh [CQM]     Needs npm; NODE_TOOLS names a folder that keeps what npm installs.
+# Run the official conformance suite, both revisions, and the MCP inspector's command line against a real `cqm serve`.
+# Usage: tests/conformance/run.sh [suite | inspector | all] [CQM]
+# Needs npm, once its registry too; NODE_TOOLS names a folder that keeps what npm installs. Exit code 2: nothing was run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cqm=${1:-cqm}
-command -v npm > /dev/null || { echo "npm is not installed: nothing was run" >&2; exit 2; }
+what=${1:-all}
+cqm=${2:-cqm}
+SUITE=@modelcontextprotocol/conformance@0.2.0-alpha.12
+INSPECTOR=@modelcontextprotocol/inspector@2.12.0
+command -v npm > /dev/null || { echo "conformance: npm is not installed: nothing was run" >&2; exit 2; }
 work=$(mktemp -d)
 server=
 trap 'test -z "$server" || kill "$server"; rm -rf "$work"' EXIT INT TERM
 
 tools=${NODE_TOOLS:-$work/node}
-npm install --silent --no-audit --no-fund --prefix "$tools" \
-    node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12
+wanted=$SUITE
+test "$what" = suite || wanted="$INSPECTOR $SUITE"
+# The suite needs Node 20, the inspector 22.
+least=20
+test "$what" = suite || least=22
+node -e "process.exit(Number(parseInt(process.versions.node) < $least))" > "$work/version" 2>&1 || wanted="node@22 $wanted"
+if ! grep -qxF "$wanted" "$tools/installed" 2> "$work/none"; then
+    # shellcheck disable=SC2086 # one word a package
+    npm install --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=15000 --prefix "$tools" $wanted \
+        > "$work/npm" 2>&1 || {
+        cat "$work/npm" >&2
+        echo "conformance: npm could not bring $wanted: nothing was run" >&2
+        exit 2
+    }
+    echo "$wanted" > "$tools/installed"
+fi
 PATH=$tools/node_modules/.bin:$PATH
 
 mkdir "$work/project"
 printf 'def limit_retries(attempts):\n    return attempts < 5\n' > "$work/project/limits.py"
+git -C "$work/project" init -q
+git -C "$work/project" add .
+git -C "$work/project" -c user.name=a -c user.email=a@example.invalid -c commit.gpgsign=false commit -q -m 'Limit retries'
 export CQM_INDEX_HOME="$work/indexes"
 
 # inspect EXPECTED ARGUMENT...: the reply of the inspector's command line has to contain what is expected.
@@ -28,16 +49,20 @@ inspect() {
         *) echo "inspector $*: no '$expected' in: $reply" >&2; exit 1 ;;
     esac
 }
-for tool in search usages outline read changes index_path chunk_preview index_status; do
-    inspect "\"name\": \"$tool\"" --method tools/list --strict
-done
-inspect '1 added' --method tools/call --tool-name index_path
-inspect 'limits.py:1-2' --method tools/call --tool-name search --tool-arg query=limit_retries
-inspect '1 definition' --method tools/call --tool-name usages --tool-arg name=limit_retries
-inspect 'limits.py: 1 symbol' --method tools/call --tool-name outline --tool-arg path=limits.py
-inspect 'of 2 lines' --method tools/call --tool-name read --tool-arg what=limit_retries
-inspect 'limit_retries' --method tools/call --tool-name chunk_preview --tool-arg path=limits.py
-inspect '1 indexed' --method tools/call --tool-name index_status
+if test "$what" != suite; then
+    for tool in search usages outline read changes index_path chunk_preview index_status; do
+        inspect "\"name\": \"$tool\"" --method tools/list --strict
+    done
+    inspect '1 added' --method tools/call --tool-name index_path
+    inspect 'limits.py:1-2' --method tools/call --tool-name search --tool-arg query=limit_retries
+    inspect '1 definition' --method tools/call --tool-name usages --tool-arg name=limit_retries
+    inspect 'limits.py: 1 symbol' --method tools/call --tool-name outline --tool-arg path=limits.py
+    inspect 'of 2 lines' --method tools/call --tool-name read --tool-arg what=limit_retries
+    inspect 'limits.py:1-2' --method tools/call --tool-name changes --tool-arg 'what=limit retries'
+    inspect 'limit_retries' --method tools/call --tool-name chunk_preview --tool-arg path=limits.py
+    inspect '1 indexed' --method tools/call --tool-name index_status
+fi
+test "$what" != inspector || exit 0
 
 CQM_HTTP_TOKEN=none "$cqm" serve --http 127.0.0.1:0 --root "$work/project" 2> "$work/log" &
 server=$!
@@ -49,7 +74,7 @@ until url=$(sed -n 's/^CQM serves //p' "$work/log") && test -n "$url"; do
 done
 for revision in 2025-11-25 2026-07-28; do
     conformance server --url "$url" --requirements "$revision" \
-        --expected-failures "$here/baseline-$revision.yml" --output-dir "$work/results" > "$work/report" 2>&1 \
+        --expected-failures "$here/baseline-$revision.yml" --output-dir "$work/$revision" > "$work/report" 2>&1 \
         || { cat "$work/report" >&2; echo "conformance $revision: failed" >&2; exit 1; }
-    echo "conformance $revision: ok, $(grep -c '^  ~' "$work/report") expected failures; $(grep '^Total' "$work/report")"
+    "${PYTHON:-python3}" "$here/told.py" "$work/$revision" "$here/vacuous-$revision.txt"
 done

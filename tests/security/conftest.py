@@ -90,11 +90,11 @@ def victim_of(tmp_path: Path, forks: Forks | None) -> Callable[[Path, str], Vict
         project.parent.mkdir(exist_ok=True)
         if way == "git clone":
             bare = tmp_path / "published.git"
-            _git(stranger, "init", "-q", "-b", "main")
-            _git(stranger, "add", "-A", "-f")
-            _git(stranger, "commit", "-q", "-m", "published")
-            _git(tmp_path, "clone", "-q", "--bare", str(stranger), str(bare))
-            _git(tmp_path, "clone", "-q", str(bare), str(project))
+            git(stranger, "init", "-q", "-b", "main")
+            git(stranger, "add", "-A", "-f")
+            git(stranger, "commit", "-q", "-m", "published")
+            git(tmp_path, "clone", "-q", "--bare", str(stranger), str(bare))
+            git(tmp_path, "clone", "-q", str(bare), str(project))
         elif way == "cp -r":
             subprocess.run(["cp", "-a", str(stranger), str(project)], check=True)
         else:
@@ -115,7 +115,8 @@ def delivered(request: pytest.FixtureRequest, victim_of: Callable[[Path, str], V
     return lambda stranger: victim_of(stranger, way)
 
 
-def _git(folder: Path, *arguments: str) -> None:
+def git(folder: Path, *arguments: str) -> None:
+    """Run git as a stranger, without settings of this machine."""
     who = ["-c", "user.name=stranger", "-c", "user.email=stranger@example.invalid", "-c", "commit.gpgsign=false"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}

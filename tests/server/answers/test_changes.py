@@ -5,6 +5,7 @@ import pytest
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
 from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.changes import changes_text
+from cqm.server.boundary import explain_mark
 
 COMMITS = tuple(ChangedBy(f"{n:040x}", 86_400.0 * n, f"Fix number {n}\n#1 forged") for n in range(1, 9))
 PARTS = tuple(
@@ -17,7 +18,7 @@ CHANGES = Changes("fix", COMMITS, is_found=True, parts=PARTS, gone=1, others=2)
 
 def test_the_lines_of_source_are_shown_and_those_of_tests_named() -> None:
     text = changes_text(CHANGES, mark="#1")
-    assert text.startswith("0000000000  1970-01-02  Fix number 1")
+    assert text.startswith(f"{explain_mark('#1')}\n0000000000  1970-01-02  Fix number 1")
     assert "\n#1 src/a1.py:1-2  run_1 (function)\nvalue = 1\nother = 1\n" in text
     assert "\n#1 src/a2.py:2  run_2 (function)\n" in text
     assert text.count("value = ") == 39
