@@ -2,6 +2,7 @@
 
 Half of what a short command costs are imports. Its arguments, variables, working folder, streams and exit code are its
 own, as when a shell starts it; only what Python itself reads from variables at its start is of the process forked from.
+What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well.
 
 `python tests/servers/forked.py SOCKET`: runs the commands that are asked for over a socket, until it is closed.
 """
@@ -9,16 +10,19 @@ own, as when a shell starts it; only what Python itself reads from variables at 
 import gc
 import json
 import os
+import runpy
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 HAS_FORK = hasattr(os, "fork")
 IMPORTED = (
@@ -32,9 +36,18 @@ IMPORTED = (
     "cqm.server.cli.preview",
     "cqm.server.cli.report",
     "cqm.server.owner.client",
+    "cqm.server.owner.connection",
+    "cqm.server.owner.process",
     "cqm.index.engine",
     "cqm.index.store.edge",
+    "cqm.index.workers.worker",
+    "charset_normalizer",
+    "mdit_py_plugins.front_matter",
 )
+_HIGH = 200
+"""Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
+_MOST = 32
+"""Descriptors that go with a request."""
 
 
 class Forks:
@@ -102,33 +115,152 @@ class Forks:
         self._parent.wait()
 
 
-def fork_for_each(asked: socket.socket) -> bool:
-    """Fork for each command that is asked for; False in the parent, at its end, and True in a child, made ready."""
+class ForkedPopen(subprocess.Popen[bytes]):
+    """Starts `python -P -m MODULE` by a fork of the process that this one is forked from, and all else as ever."""
+
+    requests: socket.socket
+    """Where forks are asked for."""
+
+    def __init__(self, args: Any, **given: Any) -> None:
+        if list(args[:3]) != [sys.executable, "-P", "-m"]:
+            super().__init__(args, **given)
+            return
+        self.args, self.returncode = args, None
+        self.stdin = self.stdout = self.stderr = None
+        passed = list(given.get("pass_fds", ()))
+        wanted = [args[3:], given.get("cwd") or os.getcwd(), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
+        with ExitStack() as opened:
+            file = opened.enter_context(TemporaryFile())
+            file.write(json.dumps([*wanted, given.get("start_new_session", False)]).encode())
+            file.seek(0)
+            streams = [self._stream(name, number, given, opened) for number, name in enumerate(_STREAMS)]
+            self._told, theirs = socket.socketpair()
+            with theirs:
+                descriptors = [theirs.fileno(), file.fileno(), *streams, *passed]
+                socket.send_fds(self.requests, [b"?"], descriptors)
+        self.pid = int.from_bytes(self._told.recv(4))
+
+    def _stream(self, name: str, number: int, given: Mapping[str, Any], opened: ExitStack) -> int:
+        wanted = given.get(name)
+        if wanted is None:
+            return number
+        if wanted == subprocess.DEVNULL:
+            return opened.enter_context(open(os.devnull, "r+b")).fileno()  # noqa: PTH123
+        if wanted == subprocess.PIPE:
+            ours, theirs = os.pipe()
+            opened.callback(os.close, theirs)
+            setattr(self, name, os.fdopen(ours, "rb"))
+            return theirs
+        return wanted if isinstance(wanted, int) else int(wanted.fileno())
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end."""
+        if self._child_created:
+            return super().wait(timeout)
+        if self.returncode is None:
+            self._told.settimeout(timeout)
+            try:
+                said = self._told.recv(4)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0) from None
+            # Without a word the process that forks has ended, and nobody knows.
+            self.returncode = int.from_bytes(said, signed=True) if said else -signal.SIGKILL
+            self._told.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """The exit code, if it has ended."""
+        if self._child_created:
+            return super().poll()
+        if self.returncode is None and select.select([self._told], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal."""
+        if self._child_created:
+            super().send_signal(sig)
+        elif self.poll() is None:
+            os.kill(self.pid, sig)
+
+
+_STREAMS = ("stdin", "stdout", "stderr")
+
+
+def fork_for_each(asked: socket.socket) -> Callable[[], object] | None:
+    """Fork for each process that is asked for; in it, made ready, return its work; None in the parent, at its end."""
+    requests, ForkedPopen.requests = map(_high, socket.socketpair(type=socket.SOCK_DGRAM))
+    ended, ends = socket.socketpair()
+    ends.setblocking(False)
+    signal.set_wakeup_fd(ends.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    told: dict[int, socket.socket] = {}
     while True:
-        said, received, *_ = socket.recv_fds(asked, 1, 4)
-        if not said:
-            return False
-        child = os.fork()
-        if child == 0:
-            asked.close()
-            _become(*received)
-            return True
-        for descriptor in received:
-            os.close(descriptor)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        asked.send(code.to_bytes(4, signed=True))
+        for ready in select.select([asked, requests, ended], [], [])[0]:
+            if ready is ended:
+                ended.recv(4096)
+                _tell_of_ends(told)
+                continue
+            said, received, *_ = socket.recv_fds(ready, 1, _MOST)
+            if not said:
+                return None
+            tell = asked.dup() if ready is asked else socket.socket(fileno=received.pop(0))
+            pid = os.fork()
+            if not pid:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for other in (asked, requests, ended, ends, tell, *told.values()):
+                    other.close()
+                return _become(*map(_moved, received))
+            if ready is requests:
+                tell.send(pid.to_bytes(4))
+            told[pid] = tell
+            for descriptor in received:
+                os.close(descriptor)
 
 
-def _become(asked: int, *streams: int) -> None:
+def _tell_of_ends(told: dict[int, socket.socket]) -> None:
+    """Tell those who asked for a process of its exit code, if it has ended."""
+    for pid in [*told]:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            with told.pop(pid) as tell, suppress(BrokenPipeError):
+                tell.send(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
+
+
+def _become(asked: int, *descriptors: int) -> Callable[[], object]:
     with open(asked, encoding="utf-8") as file:
-        sys.argv, folder, environment = json.load(file)
-    for number, descriptor in enumerate(streams):
+        command, folder, environment, *more = json.load(file)
+    numbers, is_leader = more or ([], False)
+    for number, descriptor in zip((0, 1, 2, *numbers), descriptors, strict=True):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if is_leader:
+        os.setsid()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     time.tzset()
+    subprocess.Popen = ForkedPopen  # type: ignore[misc]
+    sys.argv = command
+    if more:
+        return lambda: runpy.run_module(command[0], run_name="__main__")
+    from cqm.server.cli.main import main
+
+    return main
+
+
+def _high(connection: socket.socket) -> socket.socket:
+    """The same connection by a number that no process which is started may want."""
+    return socket.socket(fileno=_moved(connection.detach()))
+
+
+def _moved(descriptor: int) -> int:
+    from fcntl import F_DUPFD_CLOEXEC, fcntl  # not on Windows
+
+    with ExitStack() as closed:
+        closed.callback(os.close, descriptor)
+        return fcntl(descriptor, F_DUPFD_CLOEXEC, _HIGH)
 
 
 if __name__ == "__main__":
@@ -137,8 +269,6 @@ if __name__ == "__main__":
     # At its end a process would look at each object of its own, and so copy them all.
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as connection:
-        if not fork_for_each(connection):
-            sys.exit()
-    from cqm.server.cli.main import main
-
-    main()
+        work = fork_for_each(connection)
+    if work:
+        work()
