@@ -55,7 +55,7 @@ def test_names_are_guessed_with_the_grammar_of_the_extra_and_without(
 
 
 @pytest.mark.parametrize(
-    ("module", "text", "wanted"),
+    ("language", "text", "wanted"),
     [
         (
             "java",
@@ -70,8 +70,8 @@ def test_names_are_guessed_with_the_grammar_of_the_extra_and_without(
         ),
     ],
 )
-def test_rules_for_any_grammar_know_symbols_by_the_types_of_nodes(module: str, text: str, wanted: list[str]) -> None:
-    where = (f"tree_sitter_{module}", "language")
+def test_rules_for_any_grammar_know_symbols_by_the_types_of_nodes(language: str, text: str, wanted: list[str]) -> None:
+    where = BY_NAME[language].grammar
     tree = parse(text.encode(), grammar(*where))
     assert tree is not None
     row = Language("any", where, GuessedRules({}), is_guessed=True)
