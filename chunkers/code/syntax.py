@@ -3,11 +3,13 @@
 import re
 import threading
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
+
+    from cqm.chunkers.recovery.mending import Read
 
 # Real code takes 0.1 to 0.2 seconds a megabyte; some non-code takes hours. Only this thread's own work counts, so a
 # busy machine gives the same chunks.
@@ -40,14 +42,7 @@ class _Lent(threading.local):
 _lent = _Lent()
 
 
-class Read(NamedTuple):
-    """A text and its tree."""
-
-    data: bytes
-    tree: "Tree"
-
-
-def parse(source: bytes, language: "Grammar", before: Read | None = None) -> "Tree | None":
+def parse(source: bytes, language: "Grammar", before: "Read | None" = None) -> "Tree | None":
     """Parse UTF-8 text; return None if it takes far more work than real files of its size.
 
     Parameters:
@@ -95,7 +90,7 @@ def parse(source: bytes, language: "Grammar", before: Read | None = None) -> "Tr
     return None if is_late(0, None) else tree
 
 
-def _edited(before: Read, source: bytes) -> "Tree | None":
+def _edited(before: "Read", source: bytes) -> "Tree | None":
     """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
     runs: list[tuple[int, int, int, int]] = []
     offset = 0
