@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     class Parse(Protocol):
         """Parses a text with a language's grammar, with the help of one nearly the same."""
 
-        def __call__(self, part: bytes, before: Read | None = None, /) -> Tree | None:
+        def __call__(self, part: bytes, before: "Read | None" = None, /) -> Tree | None:
             """Return None if it takes too long."""
 
 
