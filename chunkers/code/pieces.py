@@ -13,7 +13,7 @@ from cqm.chunkers.code.packing import Draft, Scope, without_tiny
 from cqm.chunkers.code.program import Program, parts_of, program_of
 from cqm.chunkers.code.sections import Section, Walk, drafts_of
 from cqm.chunkers.code.source import Source
-from cqm.chunkers.model import ChunkOptions, Fact, Piece, SymbolFacts
+from cqm.chunkers.model import ChunkOptions, Definition, Fact, Piece, SymbolFacts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -51,15 +51,13 @@ def pieces_of_code(
     row, root, marks, source, unread = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row, source)
-    pieces = [_piece(draft, packages, source) for draft in without_tiny(drafts, source)]
-    starts = [piece.start for piece in pieces]
+    drafts = without_tiny(drafts, source)
+    starts = [draft.start for draft in drafts]
     defined = _by_piece(starts, definitions_of(marks, row, source))
     told = _by_piece(starts, facts_of(root, marks, row, source) if facts_of else ())
     pieces = [
-        piece._replace(definitions=tuple(defined[place]), symbols=tuple(told[place]))
-        if place in defined or place in told
-        else piece
-        for place, piece in enumerate(pieces)
+        _piece(draft, packages, source, (*told.get(place, ()),), (*defined.get(place, ()),))
+        for place, draft in enumerate(drafts)
     ]
     return pieces, _warnings(unread, source)
 
@@ -100,12 +98,28 @@ def _warnings(unread: Iterable[tuple[int, int]], source: Source) -> list[str]:
     return ["1 line could not be parsed" if lost == 1 else f"{lost} lines could not be parsed"]
 
 
-def _piece(draft: Draft, packages: Packages, source: Source) -> Piece:
+def _piece(
+    draft: Draft,
+    packages: Packages,
+    source: Source,
+    symbols: tuple[SymbolFacts, ...],
+    definitions: tuple[Definition, ...],
+) -> Piece:
     package = packages.at(bisect_right(source.starts, draft.start) - 1) if packages.names else ""
     facts: dict[str, Fact] = {"package": package} if package else {}
     if draft.methods:
         facts["methods"] = draft.methods
-    return Piece(draft.start, draft.end, draft.kind, draft.symbol, draft.defines, draft.context, facts=facts)
+    return Piece(
+        draft.start,
+        draft.end,
+        draft.kind,
+        draft.symbol,
+        draft.defines,
+        draft.context,
+        facts=facts,
+        symbols=symbols,
+        definitions=definitions,
+    )
 
 
 def _by_piece(starts: Sequence[int], located: Iterable[tuple[int, Located]]) -> defaultdict[int, list[Located]]:

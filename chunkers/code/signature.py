@@ -25,9 +25,9 @@ def body_of(mark: "Mark") -> "Node | None":
         if body is not None:
             return body
         children = searched.named_children
-        body = next((child for child in children if child.type in types), None)
-        if body is not None:
-            return body
+        for child in children:
+            if child.type in types:
+                return child
         if len(waiting) < _SEARCHED_NODES:
             waiting.extend(children)
     return None

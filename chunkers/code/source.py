@@ -52,11 +52,17 @@ class Source:
 def source_of(text: str, data: bytes, options: ChunkOptions) -> Source:
     """Count the lines of a text parsed as the given data."""
     lines = text.split("\n")
-    offsets = _begins(map(len, lines if text.isascii() else data.split(b"\n")))
-    starts = offsets.copy() if text.isascii() else _begins(map(len, lines))
-    starts[-1] = len(text)
+    lengths = [*map(len, lines)]
+    starts = _begins(lengths)
     # The estimate is additive: a sum over rows is the size of their text.
-    sizes = starts if text.isascii() else _begins(len(line) if line.isascii() else quarters(line) for line in lines)
+    offsets, sizes = starts.copy(), starts
+    if not text.isascii():
+        offsets = _begins(map(len, data.split(b"\n")))
+        for row, is_ascii in enumerate(map(str.isascii, lines)):
+            if not is_ascii:
+                lengths[row] = quarters(lines[row])
+        sizes = _begins(lengths)
+    starts[-1] = len(text)
     least = 0 if options.apart else options.min_tokens * QUARTERS
     return Source(text, data, lines, starts, offsets, sizes, options.max_tokens * QUARTERS, least, options.apart)
 

@@ -2,12 +2,16 @@
 
 import re
 import threading
+from itertools import accumulate
+from operator import ne
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
+
+    from cqm.chunkers.recovery.mending import Read
 
 # Real code takes 0.1 to 0.2 seconds a megabyte; some non-code takes hours. Only this thread's own work counts, so a
 # busy machine gives the same chunks.
@@ -40,14 +44,7 @@ class _Lent(threading.local):
 _lent = _Lent()
 
 
-class Read(NamedTuple):
-    """A text and its tree."""
-
-    data: bytes
-    tree: "Tree"
-
-
-def parse(source: bytes, language: "Grammar", before: Read | None = None) -> "Tree | None":
+def parse(source: bytes, language: "Grammar", before: "Read | None" = None) -> "Tree | None":
     """Parse UTF-8 text; return None if it takes far more work than real files of its size.
 
     Parameters:
@@ -95,22 +92,22 @@ def parse(source: bytes, language: "Grammar", before: Read | None = None) -> "Tr
     return None if is_late(0, None) else tree
 
 
-def _edited(before: Read, source: bytes) -> "Tree | None":
+def _edited(before: "Read", source: bytes) -> "Tree | None":
     """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
-    runs: list[tuple[int, int, int, int]] = []
-    offset = 0
-    for row, (old, new) in enumerate(zip(_well_formed(before.data).split(b"\n"), source.split(b"\n"), strict=True)):
-        if old != new:
-            end = offset + len(new)
-            first, start = runs.pop()[:2] if runs and runs[-1][2] == row - 1 else (row, offset)
-            runs.append((first, start, row, end))
-        offset += len(new) + 1
+    rows, new_rows = _well_formed(before.data).split(b"\n"), source.split(b"\n")
+    changed = [row for row, has_changed in enumerate(map(ne, rows, new_rows)) if has_changed]
+    runs: list[tuple[int, int]] = []
+    for row in changed:
+        first = runs.pop()[0] if runs and runs[-1][1] == row - 1 else row
+        runs.append((first, row))
     if len(runs) > _MOST_EDITS:
         return None
     tree = before.tree.copy()
-    for first, start, last, end in runs:
-        column = end - source.rfind(b"\n", 0, end) - 1
-        tree.edit(start, end, end, (first, 0), (last, column), (last, column))
+    offsets = list(accumulate(map(len, new_rows), initial=0))
+    for first, last in runs:
+        # The offsets lack the line feeds before.
+        end = offsets[last + 1] + last
+        tree.edit(offsets[first] + first, end, end, (first, 0), (last, len(rows[last])), (last, len(rows[last])))
     return tree
 
 

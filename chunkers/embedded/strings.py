@@ -14,9 +14,8 @@ _TAGGED = re.compile(
     r"(?:(?<![\w$])(?P<tag>gql|graphql|sql)|/\*\s{0,9}(?P<note>GraphQL|SQL)\s{0,9}\*/)[ \t\n(]{0,9}(?P<quote>`|\"\"\")"
     r"|<<[~-]?['\"]?(?P<heredoc>GRAPHQL|GQL|SQL)\b"
 )
-_SIGNS = ("`", "<<", '"""')
-_WORDS = (re.compile("ql"), re.compile("QL"))
-"""Each tagged string has one of the signs, and one of these, which patterns find twice as fast as `in`."""
+_TAG = re.compile(r"ql[ \t\n(]{0,9}(?:`|\"\"\")")
+"""A tag has this with its string, a note or a heredoc "QL"; a pattern that begins with letters is found fast."""
 _GRAPHQL = re.compile(
     r"^[ \t]*(?P<kind>query|mutation|subscription|fragment)[ \t]+(?P<name>[A-Za-z_]\w{0,100})", re.MULTILINE
 )
@@ -40,9 +39,15 @@ def with_strings(text: str, pieces: Sequence[Piece]) -> list[Piece]:
 
 def _may_have(text: str) -> bool:
     # Nearly all programs end here, a hundred times as fast as by the pattern.
-    if not any(sign in text for sign in _SIGNS) or not any(word.search(text) for word in _WORDS):
-        return False
-    return _TAGGED.search(text) is not None
+    return (_TAG.search(text) is not None or _has_capitals(text)) and _TAGGED.search(text) is not None
+
+
+def _has_capitals(text: str) -> bool:
+    # Few texts have many of the letter, and one letter is found five times as fast as two.
+    place = text.find("Q")
+    while place >= 0 and not text.startswith("L", place + 1):
+        place = text.find("Q", place + 1)
+    return place >= 0
 
 
 def _found(text: str) -> Iterator[Name]:

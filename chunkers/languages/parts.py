@@ -82,7 +82,8 @@ def promoted(*types: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
 
 def attributes_of_self(symbol: "Node", source: bytes) -> Iterator[Part]:
     """Yield the attributes that a constructor in Python assigns."""
-    if text_of(symbol.child_by_field_name("name"), source) != "__init__":
+    own = symbol.child_by_field_name("name")
+    if own is None or source[own.start_byte : own.end_byte] != b"__init__":
         return
     body = symbol.child_by_field_name("body")
     waiting = [body] if body else []

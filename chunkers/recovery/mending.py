@@ -3,7 +3,6 @@
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from cqm.chunkers.code.syntax import Read
 from cqm.chunkers.recovery.branches import blank, one_branch
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     class Parse(Protocol):
         """Parses a text with a language's grammar, with the help of one nearly the same."""
 
-        def __call__(self, part: bytes, before: Read | None = None, /) -> Tree | None:
+        def __call__(self, part: bytes, before: "Read | None" = None, /) -> Tree | None:
             """Return None if it takes too long."""
 
 
@@ -36,6 +35,13 @@ _LONGEST_HEADER = 4_000
 
 Span = tuple[int, int]
 """Bytes, half-open."""
+
+
+class Read(NamedTuple):
+    """A text and its tree."""
+
+    data: bytes
+    tree: "Tree"
 
 
 class Mended(NamedTuple):

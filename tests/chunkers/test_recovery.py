@@ -3,9 +3,14 @@
 import pytest
 
 from cqm.chunkers.chunking import chunk
+from cqm.chunkers.code.syntax import parse
+from cqm.chunkers.grammars import grammar
 from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Definition, Document
+from cqm.chunkers.recovery.branches import blank
 from cqm.chunkers.recovery.by_lines import outline_by_lines
+from cqm.chunkers.recovery.mending import Read
 
 
 def definitions_of(text: str, language: str) -> dict[str, Definition]:
@@ -69,6 +74,22 @@ def test_branches_that_each_open_a_brace_lose_no_function(language: str) -> None
     found = definitions_of(C_BRANCHES, language)
     assert {"before", "chosen", "wide", "narrow", "after"} <= {*found}
     assert (found["chosen"].first_line, found["chosen"].end_line) == (4, 14)
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "objc", "csharp", "swift"])
+@pytest.mark.parametrize("rows", [(6, 6), (8, 9), (6, 10), (17, 19), (1, 22), (23, 23)])
+def test_a_tree_made_from_one_with_other_rows_is_that_of_the_text_alone(language: str, rows: tuple[int, int]) -> None:
+    read = grammar(*BY_NAME[language].grammar)
+    before = f"{C_BRANCHES}/* \u00e4 \udcff */\n".encode("utf-8", "surrogateescape")
+    lines = before.split(b"\n")
+    after = b"\n".join(blank(it) if rows[0] <= row <= rows[1] else it for row, it in enumerate(lines))
+    first, alone = parse(before, read), parse(after, read)
+    assert first is not None
+    assert alone is not None
+    helped = parse(after, read, Read(before, first))
+    assert helped is not None
+    assert str(helped.root_node) == str(alone.root_node)
+    assert [it.byte_range for it in helped.root_node.children] == [it.byte_range for it in alone.root_node.children]
 
 
 def test_branches_of_swift_lose_no_method() -> None:
