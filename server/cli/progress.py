@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from cqm.index.model.progress import Progress, UpdateSummary
-from cqm.server.console import one_line, say
+from cqm.server.console import number, one_line, say
 from cqm.server.owner.open import OpenedIndex
 
 Report = Callable[[Progress], None]
@@ -84,7 +84,7 @@ def _line_report() -> Report:
         if progress.phase != "indexing" or not progress.done or time.monotonic() < next_line:
             return
         next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
-        say(f"Indexing: {progress.done} of {progress.total} files, {progress.chunks} chunks")
+        say(f"Indexing: {progress.done} of {number(progress.total, 'file')}, {number(progress.chunks, 'chunk')}")
 
     return report
 
