@@ -6,11 +6,13 @@
 import argparse
 import base64
 import hashlib
+import importlib.util
 import json
 import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import quote, urlencode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,7 +168,18 @@ def files() -> dict[Path, str]:
         ROOT / ".claude-plugin/marketplace.json": _written(marketplace()),
         HERE / "links.json": _written(links()),
         HERE / "nix/version.json": _written({"package": PACKAGE, "version": VERSION}),
+        **{HERE / "man" / name: page for name, page in _manual().pages(VERSION).items()},
     }
+
+
+def _manual() -> ModuleType:
+    """Load `man.py` beside this file, wherever this one was loaded from."""
+    spec = importlib.util.spec_from_file_location("make_manual", HERE / "man.py")
+    assert spec is not None  # noqa: S101 - for the type
+    assert spec.loader is not None  # noqa: S101 - likewise
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
 
 def formula(archive: bytes, url: str) -> str:

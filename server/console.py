@@ -67,6 +67,11 @@ def one_line(text: str) -> str:
     return _IN_A_LINE.sub(_picture, text)
 
 
+def number(count: int, noun: str) -> str:
+    """Write a count with its noun: "1 file", "1,204 files"."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def say(*lines: str) -> None:
     """Write lines for people to standard error; each stays one line."""
     sys.stderr.write("".join(f"{one_line(line)}\n" for line in lines))

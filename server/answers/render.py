@@ -21,7 +21,7 @@ from cqm.server.answers.passages import Passage, assemble
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.worth import named_by, worths_of
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
-from cqm.server.console import one_line
+from cqm.server.console import number, one_line
 from cqm.server.times import ago
 
 _TAIL_TOKENS = 56
@@ -178,7 +178,7 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
 def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
     count = counted(answer.matched) if answer.matched else count
-    where = f"{answer.chunks:,} chunks of {answer.files:,} files" + (f" in {root}" if root else "")
+    where = f"{number(answer.chunks, 'chunk')} of {number(answer.files, 'file')}" + (f" in {root}" if root else "")
     is_stale = answer.freshness.state is FreshState.STALE
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
     fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
@@ -353,10 +353,10 @@ def _within(heads: list[str], room: float, *, least: int) -> list[str]:
 
 def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int, *, is_cut: bool) -> Iterator[str]:
     if bare:
-        why = f"their lines are beyond the budget of {token_budget} tokens" if is_cut else "less likely"
+        why = f"their lines are beyond the budget of {token_budget:,} tokens" if is_cut else "less likely"
         yield "\n".join([f"Named only, {why}:", *bare])
     if unnamed:
-        yield f"{unnamed} more results are beyond the budget of {token_budget} tokens: ask for fewer at a time."
+        yield f"{unnamed} more results are beyond the budget of {token_budget:,} tokens: ask for fewer at a time."
     if next_cursor:
         yield f'More results: ask again with cursor "{next_cursor}".'
 

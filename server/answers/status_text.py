@@ -11,6 +11,7 @@ from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Us
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
+from cqm.server.console import number
 from cqm.server.times import ago, duration
 
 _MOST_LISTED = 10
@@ -31,9 +32,12 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield f"{root}: {count:,} file{'s' * (count != 1)} in {summary.seconds:.1f} s, {counted}"
     yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
-    yield f"chunks: {_counted(chunks)}" + (f", {summary.cached:,} vectors from the cache" if summary.cached else "")
+    yield f"chunks: {_counted(chunks)}" + (
+        f", {number(summary.cached, 'vector')} from the cache" if summary.cached else ""
+    )
     if summary.lacking:
-        yield f"{summary.lacking:,} chunks wait for their model; `cqm index`, `cqm watch` and the server try again"
+        waiting = number(summary.lacking, "chunk")
+        yield f"{waiting} wait for their model; `cqm index`, `cqm watch` and the server try again"
     yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
     yield from usage_lines(summary.usage)
     if summary.skipped:
@@ -49,12 +53,14 @@ def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
         if used.requests:
             written = f", {used.output_tokens:,} written" if used.output_tokens else ""
             price = f", {usd_text(used.usd)}" if used.usd else ""
-            yield f"{name}: {used.texts:,} texts, {used.tokens:,} tokens{written} in {used.requests:,} requests{price}"
+            taken = f"{number(used.texts, 'text')}, {number(used.tokens, 'token')}{written}"
+            yield f"{name}: {taken} in {number(used.requests, 'request')}{price}"
 
 
 def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
     """Estimate an update: files to read, and the most it would ask of models; texts in the cache are asked once."""
-    yield f"{root}: an update would read {estimate.files:,} files, with {estimate.chunks:,} new or changed chunks"
+    chunks = number(estimate.chunks, "new or changed chunk")
+    yield f"{root}: an update would read {number(estimate.files, 'file')}, with {chunks}"
     costs = [("embed", cost) for cost in estimate.embedding]
     if estimate.contexts:
         costs.append(("write contexts", estimate.contexts))
@@ -87,7 +93,7 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     if status.building:
         yield f"  {_building_line(status.building)}"
     yield f"  files: {_counted(status.files)}"
-    yield f"  {status.chunks:,} chunks: {_counted(status.languages)}"
+    yield f"  {number(status.chunks, 'chunk')}: {_counted(status.languages)}"
     yield from (f"  {line}" for line in _grammar_lines(status.languages))
     yield f"  vectors: {_vectors(status)}"
     yield from (f"  {line}" for line in _service_lines(status))
@@ -96,7 +102,7 @@ def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[s
     yield from (f"  {line}" for line in _pdf_lines(status.skipped))
     if status.redacted_secrets:
         yield (
-            f"  redacted: {status.redacted_secrets:,} secrets in {status.redacted_files:,} files "
+            f"  redacted: {number(status.redacted_secrets, 'secret')} in {number(status.redacted_files, 'file')} "
             "(cqm status --secrets lists them)"
         )
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
@@ -134,7 +140,7 @@ def entry_lines(entry: IndexEntry) -> Iterator[str]:
         yield f"  not used; the next update makes another one: {entry.unavailable}"
     else:
         vectors = f", vectors of {entry.space}" if entry.space else ""
-        yield f"  {entry.files:,} files, {entry.chunks:,} chunks{vectors}"
+        yield f"  {number(entry.files, 'file')}, {number(entry.chunks, 'chunk')}{vectors}"
     now = time.time()
     moments = f"updated {ago(entry.updated_at, now=now)}, used {ago(entry.used_at, now=now)}"
     yield f"  {size_text(entry.size_bytes)}, {moments}"
@@ -163,7 +169,7 @@ def problem_lines(what: str, problems: Iterable[FileProblem], *, most: int | Non
     """List the first `most` files with their reasons, and count the rest."""
     listed = list(problems)
     if listed:
-        yield f"{len(listed):,} files {what}:"
+        yield f"{number(len(listed), 'file')} {what}:"
     yield from (f"  {problem.path}: {problem.reason}" for problem in listed[:most])
     if most is not None and len(listed) > most:
         yield f"  and {len(listed) - most:,} more; the status can list all"
@@ -188,7 +194,7 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
 def _cost(cost: Cost) -> str:
     written = f", {cost.output_tokens:,} written" if cost.output_tokens else ""
     price = "price not known" if cost.usd is None else usd_text(cost.usd)
-    return f"{cost.texts:,} texts, about {cost.tokens:,} tokens{written}, {price}"
+    return f"{number(cost.texts, 'text')}, about {number(cost.tokens, 'token')}{written}, {price}"
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -204,13 +210,13 @@ def _vectors(status: IndexStatus) -> str:
         return "none, lexical search only"
     without = status.coverage.get("", 0)
     counts = [f"{count:,} in {space}" for space, count in sorted(held.items(), key=lambda item: -item[1])]
-    return ", ".join([*counts, *([f"{without:,} chunks without"] if without else [])])
+    return ", ".join([*counts, *([f"{number(without, 'chunk')} without"] if without else [])])
 
 
 def _service_lines(status: IndexStatus) -> Iterator[str]:
     """Report waiting chunks, failing models with their reasons, and the hits of the cache."""
     if status.lacking:
-        yield f"{status.lacking:,} chunks wait for their preferred model or a written context"
+        yield f"{number(status.lacking, 'chunk')} wait for their preferred model or a written context"
     for model in status.models:
         if model.problem:
             yield f"{model.name} failed: {model.problem}"
@@ -225,13 +231,14 @@ def freshness_text(freshness: Freshness) -> str:
     """State in a word or two how far an index is in step with its files."""
     if freshness.state is not FreshState.STALE or not freshness.pending:
         return freshness.state.value if freshness.state is not FreshState.UNKNOWN else "freshness unknown"
-    return f"stale by {freshness.pending:,} files" + _age(freshness)
+    return f"stale by {number(freshness.pending, 'file')}" + _age(freshness)
 
 
 def stale_lines(freshness: Freshness) -> Iterator[str]:
     """Name known gaps of the index, a sentence each."""
     if freshness.pending:
-        yield f"{freshness.pending:,} changed files are not indexed yet{_age(freshness)}."
+        are = "is" if freshness.pending == 1 else "are"
+        yield f"{number(freshness.pending, 'changed file')} {are} not indexed yet{_age(freshness)}."
     if freshness.is_moved and freshness.indexed_head:
         yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
 
@@ -240,10 +247,10 @@ def pace_text(progress: Progress | Running) -> str:
     """Report progress and speed of work, with an estimate of the time left."""
     if not progress.total:
         return "looking for files"
-    parts = [f"{progress.done:,} of {progress.total:,} files"]
+    parts = [f"{progress.done:,} of {number(progress.total, 'file')}"]
     if progress.done:
         parts.append(f"{progress.rate:,.1f} files/s")
-    parts.append(f"{progress.chunks:,} chunks")
+    parts.append(f"{number(progress.chunks, 'chunk')}")
     if progress.remaining_seconds is not None:
         parts.append(f"about {duration(progress.remaining_seconds)} left")
     return f"{100 * progress.done // progress.total} % ({', '.join(parts)})"
@@ -264,12 +271,14 @@ def _state_line(status: IndexStatus) -> str:
     words += [] if status.complete else ["not complete"]
     words.append(freshness_text(status.freshness))
     if status.pending is not None:
-        words.append(f"{status.pending:,} files differ from the disk now")
+        words.append(
+            f"{number(status.pending, 'file')} {'differs' if status.pending == 1 else 'differ'} from the disk now"
+        )
     return ", ".join(words)
 
 
 def _stopped_line(stopped: Running) -> str:
-    far = f"after {stopped.done:,} of {stopped.total:,} files" if stopped.total else "while it looked for files"
+    far = f"after {stopped.done:,} of {number(stopped.total, 'file')}" if stopped.total else "while it looked for files"
     return f"the last {stopped.task} was stopped {far}; the next one does the rest"
 
 
@@ -288,7 +297,7 @@ def _commits(status: IndexStatus) -> str:
     indexed = status.indexed_head[:10] or "none"
     if status.indexed_head == status.git_head:
         return indexed
-    behind = f", {status.commits_behind:,} commits behind" if status.commits_behind else ""
+    behind = f", {number(status.commits_behind, 'commit')} behind" if status.commits_behind else ""
     return f"{indexed}, HEAD is {status.git_head[:10]}{behind}"
 
 

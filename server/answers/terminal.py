@@ -31,9 +31,10 @@ _TOKENS_A_HIT = 60
 _EDGE = "     │ "
 
 
-def show_answer(query: Query, answer: Answer, *, root: str, explain: bool) -> None:
-    """Print an answer; mark the gaps of cut hits."""
-    console = Console(highlight=False)
+def show_answer(query: Query, answer: Answer, *, root: str, explain: bool, color: bool | None = None) -> None:
+    """Print an answer; mark the gaps of cut hits. `color` is None for what the terminal and NO_COLOR say."""
+    is_plain = None if color is None else not color
+    console = Console(highlight=False, force_terminal=color or None, no_color=is_plain)
     for line in header_lines(query, answer, root=root):
         console.print(Text(line, style="dim"))
     if not answer.hits:

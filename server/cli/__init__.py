@@ -8,6 +8,7 @@ __all__ = [
     "options",
     "preview",
     "report",
+    "savings",
     "search",
     "table",
     "telling",

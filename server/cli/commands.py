@@ -21,7 +21,7 @@ from cqm.server.answers.status_text import (
 )
 from cqm.server.cli.progress import Report, bring_up_to_date, interruptible, progress_shown, update
 from cqm.server.config.settings import Settings
-from cqm.server.console import emit, say, show
+from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
 
@@ -96,7 +96,9 @@ def _improve(
     """Improve waiting chunks; return the summary with the rest and the cost added."""
     improved = opened.improve(report=report, cancelled=cancelled)
     if cancelled():
-        say(f"Stopped; {improved.lacking:,} chunks still wait for their model; they are searchable as they are.")
+        say(
+            f"Stopped; {number(improved.lacking, 'chunk')} still wait for their model; they are searchable as they are."
+        )
         raise KeyboardInterrupt
     names = summary.usage.keys() | improved.usage.keys()
     usage = {name: summary.usage.get(name, Usage()) + improved.usage.get(name, Usage()) for name in sorted(names)}

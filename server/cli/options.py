@@ -1,7 +1,9 @@
 """Options and arguments shared by the commands of `cqm`, with the root and settings they name."""
 
+import io
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -30,6 +32,37 @@ set_option = click.option(
     multiple=True,
     callback=parse_set,
     help="Set any option of cqm.yml, such as chunk.max_tokens=256. Repeatable.",
+)
+
+
+class _Held(io.StringIO):
+    """Output of a terminal, kept for the pager."""
+
+    def isatty(self) -> bool:
+        """Tell commands to write as for a terminal."""
+        return True
+
+
+def _page(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001 - as click calls it
+    """Keep the output of a command, and show it in the pager in the end; elsewhere than on a terminal do nothing."""
+    if not is_wanted or not sys.stdout.isatty():
+        return
+    terminal, sys.stdout = sys.stdout, _Held()
+
+    def show() -> None:
+        text, sys.stdout = cast("_Held", sys.stdout).getvalue(), terminal
+        if text:
+            click.echo_via_pager(text, color=True)
+
+    context.call_on_close(show)
+
+
+pager_option = click.option(
+    "--pager",
+    is_flag=True,
+    expose_value=False,
+    callback=_page,
+    help="On a terminal, show the output in $PAGER or less.",
 )
 path_argument = click.argument("path", type=EXISTING, required=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from types import FrameType
 
 from cqm.index.model.progress import Progress, UpdateSummary
-from cqm.server.console import one_line, say
+from cqm.server.console import number, one_line, say
 from cqm.server.owner.open import OpenedIndex
 
 Report = Callable[[Progress], None]
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BEFORE_BAR = 0.7
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def _line_report() -> Report:
         if progress.phase != "indexing" or not progress.done or time.monotonic() < next_line:
             return
         next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
-        say(f"Indexing: {progress.done} of {progress.total} files, {progress.chunks} chunks")
+        say(f"Indexing: {progress.done} of {number(progress.total, 'file')}, {number(progress.chunks, 'chunk')}")
 
     return report
 
@@ -92,19 +93,24 @@ def _line_report() -> Report:
 @contextmanager
 def _bar_report() -> Iterator[Report]:
     from rich.console import Console  # start-up time
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed}/{task.total} files  {task.fields[chunks]} chunks"),
+        TextColumn("{task.fields[files]}"),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[path]}", markup=False),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Scanning", total=None, chunks=0, path="", visible=False)
+        task = bar.add_task("Scanning", total=None, files="", path="", visible=False)
         phase = ""
+        # A look at a small tree takes less, and shows nothing.
+        shown = threading.Timer(_SECONDS_BEFORE_BAR, bar.update, (task,), {"visible": True})
+        shown.daemon = True
+        shown.start()
 
         def report(progress: Progress) -> None:
             nonlocal phase
@@ -112,13 +118,23 @@ def _bar_report() -> Iterator[Report]:
                 task,
                 description=progress.phase.capitalize(),
                 completed=progress.done,
-                total=progress.total or None,
-                chunks=progress.chunks,
+                # The bar swings until the first files are done: workers start, and the model is loaded.
+                total=progress.total if progress.done else None,
+                files=_files_text(progress),
                 path=one_line(progress.path)[-40:],
-                visible=progress.total > 0,
+                visible=True if progress.total else None,
                 # Refresh at once between phases, and within one as the bar sees fit: short work is shown too.
                 refresh=progress.phase != phase,
             )
             phase = progress.phase
 
-        yield report
+        try:
+            yield report
+        finally:
+            shown.cancel()
+
+
+def _files_text(progress: Progress) -> str:
+    if not progress.total:
+        return ""
+    return f"{progress.done:,}/{number(progress.total, 'file')}  {number(progress.chunks, 'chunk')}"

@@ -21,6 +21,8 @@ from cqm.server.console import emit
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.times import parse_when
 
+_COLORS = {"auto": None, "always": True, "never": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,6 +45,7 @@ class Asked:
     wait: float | None = None
     around: int | None = None
     form: str | None = None
+    color: str = "auto"
 
 
 def search(places: Sequence[tuple[Path, Settings]], asked: Asked) -> int:
@@ -149,10 +152,10 @@ def _show(root: str, settings: Settings, asked: Asked, query: Query, answer: Ans
 
         budget = None if sys.stdout.isatty() else settings.server.token_budget
         sys.stdout.write(matched_text(query, answer, budget, root=root))
-    elif sys.stdout.isatty() and not asked.form:
+    elif (sys.stdout.isatty() or asked.color == "always") and not asked.form:
         from cqm.server.answers.terminal import show_answer
 
-        show_answer(query, answer, root=root, explain=asked.explain)
+        show_answer(query, answer, root=root, explain=asked.explain, color=_COLORS[asked.color])
     else:
         from cqm.server.answers.render import render_answer
 

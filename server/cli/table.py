@@ -45,6 +45,7 @@ COMMANDS = {
     "ui": Entry(_CONNECT, "serving", "ui", "Show PATH in the browser: search, files and chunks."),
     "completion": Entry(_CONNECT, "serving", "completion", "Print a script which completes commands in a shell."),
     "doctor": Entry(_LOOK, "indexing", "doctor", "Test everything configured; say how to fix problems."),
+    "savings": Entry(_LOOK, "cutting", "savings", "Compare the tokens of answers with those of whole files."),
     "preview": Entry(_LOOK, "cutting", "preview", "Show how FILE is cut into chunks."),
     "report": Entry(_LOOK, "cutting", "report", "Measure how PATH is cut into chunks."),
     "eval": Entry(_LOOK, "measuring", "evaluate", "Measure search by questions with known answers."),

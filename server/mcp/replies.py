@@ -12,7 +12,7 @@ from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
 from cqm.server.boundary import explain_mark, new_mark
-from cqm.server.console import one_line, plain
+from cqm.server.console import number, one_line, plain
 from cqm.server.preview.preview import Preview
 from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
 from cqm.server.workspace.jobs import Job
@@ -63,7 +63,7 @@ def going_on(root: str, job: Job) -> str:
 
 def progress_message(progress: Progress) -> str:
     """Write the text of a progress notification."""
-    return one_line(f"{progress.path} ({progress.chunks:,} chunks)") if progress.path else progress.phase
+    return one_line(f"{progress.path} ({number(progress.chunks, 'chunk')})") if progress.path else progress.phase
 
 
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
@@ -82,7 +82,7 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     """List failed or skipped files with their reasons, as many as a reply may hold."""
     if not problems:
         return one_line(f"{root}: no file {what}.")
-    lines = [f"{root}: {len(problems):,} files {what}:"]
+    lines = [f"{root}: {number(len(problems), 'file')} {what}:"]
     lines += [f"{path_name(problem.path)}: {problem.reason}" for problem in problems[:_MOST_LISTED]]
     if len(problems) > _MOST_LISTED:
         lines.append(f"and {len(problems) - _MOST_LISTED:,} more")

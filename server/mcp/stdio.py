@@ -38,7 +38,8 @@ async def _serve(server: MCPServer[Any]) -> None:
     async with stdio_server() as (lines, wire), anyio.create_task_group() as tasks:
         passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         tasks.start_soon(_pass_on, lines, passed_on, wire)
-        await lowlevel.run(messages, wire, lowlevel.create_initialization_options())
+        async with messages:
+            await lowlevel.run(messages, wire, lowlevel.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from cqm.server.console import number
 from cqm.server.report.report import QualityReport
 
 TITLES = {
@@ -25,7 +26,7 @@ def report_lines(report: QualityReport) -> Iterator[str]:
     """Write the numbers, then the problems."""
     yield report.root
     yield f"  {report.documents:,} documents, {_megabytes(report.bytes)}, in {report.seconds:.1f} s"
-    yield f"  {report.chunks:,} chunks, {report.characters:,} characters, about {report.tokens:,} tokens"
+    yield f"  {number(report.chunks, 'chunk')}, {report.characters:,} characters, about {report.tokens:,} tokens"
     yield (
         f"  tokens a chunk: mean {report.mean_tokens:.0f}, median {report.median_tokens}, 95 % up to "
         f"{report.p95_tokens}, largest {report.largest_tokens:,}; {report.tiny_share:.1%} under 32"
@@ -71,7 +72,7 @@ def _warning_lines(report: QualityReport) -> Iterator[str]:
     if report.warnings:
         yield "  warnings:"
     for kind in report.warnings:
-        yield f"    {kind.files:,} files: {kind.message}"
+        yield f"    {number(kind.files, 'file')}: {kind.message}"
         yield from (f"      {example.path}: {example.reason}" for example in kind.examples)
 
 
@@ -84,7 +85,7 @@ def _slow_lines(report: QualityReport) -> Iterator[str]:
 
 def _failed_lines(report: QualityReport) -> Iterator[str]:
     if report.failed:
-        yield f"  {len(report.failed):,} files failed:"
+        yield f"  {number(len(report.failed), 'file')} failed:"
     yield from (f"    {problem.path}: {problem.reason}" for problem in report.failed[:_MOST_FAILED])
     if len(report.failed) > _MOST_FAILED:
         yield f"    and {len(report.failed) - _MOST_FAILED:,} more; --json lists all"

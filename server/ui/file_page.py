@@ -7,6 +7,7 @@ from itertools import groupby
 from cqm.chunkers.model import Chunk
 from cqm.index.model.query import Definition, Query, SymbolUses
 from cqm.index.model.symbols import OutlineQuery, OutlineSymbol
+from cqm.server.console import number
 from cqm.server.page import safe
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.preview import Preview, listed_document, preview, warned
@@ -126,7 +127,7 @@ def number_of(text: str, otherwise: int) -> int:
 def _about(library: Library, part: _Part) -> str:
     editor = library.editor_link(part.path, part.asked)
     language = part.chunks[0].language if part.chunks else ""
-    facts = [language, f"{len(part.lines):,} lines", f"{len(part.chunks):,} chunks"]
+    facts = [language, f"{number(len(part.lines), 'line')}", f"{number(len(part.chunks), 'chunk')}"]
     links = [
         f"<a href='{url('preview', path=part.path)}'>Cut it in other ways</a>",
         f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else "",
@@ -138,12 +139,12 @@ def _chunk_map(part: _Part) -> str:
     """Draw the chunks along the file, as wide as they have lines."""
     rows = "".join(
         f"<rect class='t{it.index % _TINTS}' x='{it.start_line - 1}' y='0' width='{it.end_line - it.start_line + 1}' "
-        f"height='{_MAP_HEIGHT}'><title>{it.index + 1} {safe(it.symbol)}: {it.tokens} tokens</title></rect>"
+        f"height='{_MAP_HEIGHT}'><title>{it.index + 1} {safe(it.symbol)}: {number(it.tokens, 'token')}</title></rect>"
         for it in part.chunks
         if not it.children
     )
     return (
-        f"<svg class='map' role='img' aria-label='{len(part.chunks)} chunks along the file' "
+        f"<svg class='map' role='img' aria-label='{number(len(part.chunks), 'chunk')} along the file' "
         f"viewBox='0 0 {len(part.lines)} {_MAP_HEIGHT}' preserveAspectRatio='none'>{rows}</svg>"
     )
 
@@ -169,7 +170,7 @@ def _edge(chunk: Chunk) -> str:
     name = f"<b>{safe(chunk.symbol)}</b> " if chunk.symbol else ""
     return (
         f"<tr class='edge t{chunk.index % _TINTS}'><td class='n'></td><td>"
-        f"<span>{chunk.index + 1}</span> {name}{safe(chunk.kind)} · {chunk.tokens} tokens</td></tr>"
+        f"<span>{chunk.index + 1}</span> {name}{safe(chunk.kind)} · {number(chunk.tokens, 'token')}</td></tr>"
     )
 
 

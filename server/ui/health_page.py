@@ -15,6 +15,7 @@ from cqm.index.model.freshness import judged
 from cqm.index.model.query import SkipReason
 from cqm.index.model.status import IndexState, IndexStatus
 from cqm.server.answers.status_text import freshness_text, pace_text, running_line, size_text
+from cqm.server.console import number
 from cqm.server.owner.address import read_address
 from cqm.server.page import safe
 from cqm.server.times import ago
@@ -126,7 +127,7 @@ def _problems(status: IndexStatus) -> Iterator[str]:
     if status.stopped:
         yield "The last update was cut short; the next one does the rest."
     if status.failed:
-        yield f"{len(status.failed):,} files failed; they are listed below."
+        yield f"{number(len(status.failed), 'file')} failed; they are listed below."
     yield from (f"{model.name}: {model.problem}" for model in status.models if model.problem)
     yield from (f"cache, {layer.name}: {layer.problem}" for layer in status.cache if layer.problem)
 
@@ -141,7 +142,9 @@ def _facts(opened: OpenIndex, status: IndexStatus) -> Iterator[tuple[str, str]]:
     yield "commit", safe(status.git_head[:10] if status.git_head else "")
     yield (
         "redacted",
-        f"{status.redacted_secrets:,} secrets in {status.redacted_files:,} files" if status.redacted_secrets else "",
+        f"{number(status.redacted_secrets, 'secret')} in {number(status.redacted_files, 'file')}"
+        if status.redacted_secrets
+        else "",
     )
     for layer in status.cache:
         yield f"cache, {layer.name}", f"{layer.hits:,} found, {layer.misses:,} not, {size_text(layer.size_bytes)}"

@@ -6,6 +6,7 @@ from threading import Event, Lock, Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.progress import Improved, UpdateSummary
+from cqm.server.console import number
 
 _log = logging.getLogger(__name__)
 
@@ -17,7 +18,8 @@ def improved_line(improved: Improved) -> str:
     """Report chunks embedded anew after waiting for a model."""
     rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
     return (
-        f"{improved.embedded:,} chunks of {improved.files:,} files that waited for their model are embedded anew{rest}"
+        f"{number(improved.embedded, 'chunk')} of {number(improved.files, 'file')} that waited for their model are"
+        f" embedded anew{rest}"
     )
 
 

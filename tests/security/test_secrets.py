@@ -145,7 +145,7 @@ def test_status_lists_path_line_and_kind_of_what_was_redacted_and_never_a_value(
     victim = victim_of(stranger, "cp -r")
     victim.json("index", **ALONE)
     told = victim.run("status", "--secrets", **ALONE).stdout
-    assert "redacted: 1 secrets in 1 files" in told
+    assert "redacted: 1 secret in 1 file" in told
     assert "  app.py:4: password\n" in told
     assert "  .env~: left out whole\n" in told
     listed = victim.json("status", "--secrets", **ALONE)

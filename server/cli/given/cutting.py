@@ -1,4 +1,4 @@
-"""`cqm preview` and `cqm report`: their options."""
+"""`cqm preview`, `cqm report` and `cqm savings`: their options."""
 
 import sys
 from pathlib import Path
@@ -83,3 +83,19 @@ def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: di
 
     root = root_of(path)
     return reporting.report(root, settings_of(root, overrides), page=page, as_json=as_json)
+
+
+@click.command()
+@path_argument
+@as_json_option
+@set_option
+def savings(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Compare the tokens of answers with those of the files that the answers are from.
+
+    It counts the searches that the process which has the index open remembers; nothing is kept on disk. An agent
+    without CQM seldom reads all these files whole, and seldom only the first: its real cost is somewhere between.
+    """
+    from cqm.server.cli import savings as counting
+
+    root = root_of(path)
+    return counting.savings(root, settings_of(root, overrides), as_json=as_json)

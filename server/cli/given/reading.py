@@ -6,7 +6,7 @@ import click
 
 from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
-from cqm.server.cli.options import EXISTING, as_json_option, place_of, set_option, settings_of
+from cqm.server.cli.options import EXISTING, as_json_option, pager_option, place_of, set_option, settings_of
 
 _budget_option = click.option(
     "--token-budget",
@@ -25,6 +25,7 @@ _cursor_option = click.option(
 )
 @_cursor_option
 @_budget_option
+@pager_option
 @as_json_option
 @set_option
 def outline(
@@ -46,6 +47,7 @@ def outline(
 @click.option("--path", type=EXISTING, help="Folder or file to look in.")
 @_cursor_option
 @_budget_option
+@pager_option
 @as_json_option
 @set_option
 def read(
@@ -69,6 +71,7 @@ def read(
 @click.option("--limit", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="Most commits a page.")
 @_cursor_option
 @_budget_option
+@pager_option
 @as_json_option
 @set_option
 def changes(

@@ -10,6 +10,7 @@ from cqm.server.cli.options import (
     EXISTING,
     as_json_option,
     folders_of,
+    pager_option,
     place_of,
     root_of,
     set_option,
@@ -74,6 +75,13 @@ _LONGEST = 100
     type=click.Choice(["full", "compact"]),
     help="As agents read it: lines within a budget, or one line a result. Default: full, compact for ten of one name.",
 )
+@click.option("--compact", "form", flag_value="compact", help="The same as --format compact.")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Show results as on a terminal, in colours, even in a pipe; or without colours. NO_COLOR is honoured by auto.",
+)
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--no-update", is_flag=True, help="Answer from the index as it is; don't look at the files.")
 @click.option(
@@ -82,6 +90,7 @@ _LONGEST = 100
     metavar="SECONDS",
     help="Longest wait for changes to be indexed; the answer notes missing ones.",
 )
+@pager_option
 @as_json_option
 @set_option
 def search(

@@ -1,5 +1,6 @@
 """`cqm serve`, `ui`, `setup` and `completion`: their options."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,29 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
     from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
 
     if not settings.server.http:
+        if sys.stdin.isatty():
+            _explain()
         serve_mcp(settings, None, roots or settings.server.roots)
         return 0
     from cqm.server.ui.serve import pages_beside
 
     serve_mcp(settings, settings.server.http, roots or settings.server.roots, pages_beside)
     return 0
+
+
+def _explain() -> None:
+    """Tell somebody at a terminal what waits here, and what they may have meant."""
+    from cqm.chunkers.extras import how_to_run
+    from cqm.server.console import say
+
+    say(
+        "This serves one MCP client over standard input and output, and waits for it. Clients start it themselves:",
+        "  cqm setup                    connects the clients of this machine",
+        f"  {shlex.join([*how_to_run(), 'serve'])}  is the command to give to any other",
+        "  cqm serve --http HOST:PORT   serves clients over HTTP",
+        '  cqm search "a question"      asks from here',
+        "Ctrl-C ends it.",
+    )
 
 
 @click.command()

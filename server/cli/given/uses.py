@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cqm.index.model.query import ReferenceGroup, UsesQuery
-from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option, settings_of
+from cqm.server.cli.options import EXISTING, as_json_option, pager_option, root_of, set_option, settings_of
 
 
 @click.command(short_help="List the definitions of the symbol NAME and every line with its name.")
@@ -23,6 +23,7 @@ from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option
 @click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="References a page.")
 @click.option("--cursor", default="", show_default=False, help="From the previous page, for the next one.")
 @click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Levels of callers to follow.")
+@pager_option
 @as_json_option
 @set_option
 def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401

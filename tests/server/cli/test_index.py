@@ -52,7 +52,7 @@ def test_the_status_tells_what_is_indexed_and_what_differs(cqm: "Cqm") -> None:
     assert status["pending"] == 1
     assert set(status["languages"]) == {"python", "markdown"}
     text = cqm.run("status").stdout
-    assert "1 files differ from the disk now" in text
+    assert "1 file differs from the disk now" in text
     assert "3 indexed" in text
 
 

@@ -61,7 +61,7 @@ class Terminal:
 
     cqm: "Cqm"
 
-    def run(self, *arguments: str, **changes: str) -> str:
+    def run(self, *arguments: str, typed: bytes = b"", **changes: str) -> str:
         """All that the terminal shows."""
         pty = pytest.importorskip("pty")
         ours, theirs = pty.openpty()
@@ -75,6 +75,7 @@ class Terminal:
             stderr=theirs,
         )
         os.close(theirs)
+        os.write(ours, typed)
         shown = b""
         while piece := _read(ours):
             shown += piece
@@ -195,3 +196,21 @@ def test_the_version_is_that_of_the_package(cqm: "Cqm") -> None:
     from importlib.metadata import version
 
     assert cqm.run("--version").stdout == f"cqm {version('cqm-mcp')}\n"
+
+
+def test_colours_are_kept_in_a_pipe_or_left_out_as_asked(cqm: "Cqm", terminal: Terminal) -> None:
+    assert "\x1b[" in cqm.run("search", "greet", "--color", "always").stdout
+    assert "\x1b[" not in cqm.run("search", "greet").stdout
+    assert "\x1b[38" not in terminal.run("search", "greet", "--color", "never")
+
+
+def test_the_pager_gets_what_a_terminal_would_show(terminal: Terminal) -> None:
+    shown = terminal.run("search", "greet", "--pager", PAGER="sed s/greet/GREET/g")
+    assert "GREET" in shown
+    assert "greet (function)" not in shown
+
+
+def test_serve_on_a_terminal_says_what_it_is_and_how_to_connect_a_client(terminal: Terminal) -> None:
+    shown = terminal.run("serve", typed=b"\x04")  # Ctrl-D
+    assert "cqm setup" in shown
+    assert "cqm serve --http HOST:PORT" in shown

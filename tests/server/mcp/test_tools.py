@@ -277,13 +277,13 @@ async def test_a_search_waits_for_changes_when_it_is_told_to_and_says_what_it_la
 
         server.rule = hold
         (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
-        lacking = await until(client, "deployed", lambda reply: "Note: 1 changed files are not indexed yet" in reply)
+        lacking = await until(client, "deployed", lambda reply: "Note: 1 changed file is not indexed yet" in reply)
         assert "fresh" not in lacking
         reply = await call(client, "search", query="deployed", wait_seconds=0.1)
-        assert "Note: 1 changed files are not indexed yet, the first changed " in reply
+        assert "Note: 1 changed file is not indexed yet, the first changed " in reply
         status = await call(client, "index_status")
         assert "running, updated" in status
-        assert "update of paths goes on: 0 % (0 of 1 files" in status
+        assert "update of paths goes on: 0 % (0 of 1 file" in status
         opened.set()
         reply = await call(client, "search", query="brand_new_thing", wait_seconds=WAIT_SECONDS)
     assert "src/new.py:" in reply
@@ -464,7 +464,7 @@ async def test_what_changed_while_no_server_ran_is_found_by_the_next(connect: Co
     async with connect(project) as client:
         reply = await call(client, "search", query="limit_attempts")
     assert "limit_attempts (function)" in reply
-    assert "1 files" in reply
+    assert "1 file" in reply
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER

@@ -1,0 +1,33 @@
+"""`cqm savings` counts what was answered, and what reading files would have cost."""
+
+from pathlib import Path
+
+import pytest
+
+from cqm.chunkers.tokens import estimate
+from cqm.index import Index, Query
+from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.query import SearchMode
+from cqm.server.cli.savings import savings_of
+
+HELLO = 'def greet(name):\n    """Greet somebody."""\n    return f"hello {name}"\n\n\n' + "LEFT = 1\n" * 200
+
+
+@pytest.mark.processes
+def test_answers_are_compared_with_the_files_they_are_from(tmp_path: Path) -> None:
+    (tmp_path / "hello.py").write_text(HELLO)
+    with Index.open(tmp_path) as index:
+        index.update()
+        queries = [Query("greet somebody"), Query("greet", mode=SearchMode.EXACT), Query("greet", include=("no",))]
+        asked = [AskedQuestion(9.0, 0.1, "agent", "search", it.text, 1, it, index.search(it)) for it in queries]
+    asked.append(AskedQuestion(1.0, 0.1, "agent", "read", "greet", 1))
+    found = savings_of(asked, tmp_path, 6000)
+    assert (found.searches, found.since) == (1, 9.0)
+    assert found.reply_tokens > 0
+    assert found.first_file_tokens == found.file_tokens == estimate(HELLO)
+    (tmp_path / "hello.py").unlink()
+    assert savings_of(asked, tmp_path, 6000).file_tokens == 0
+
+
+def test_nothing_asked_is_nothing_saved(tmp_path: Path) -> None:
+    assert savings_of([], tmp_path, 6000).searches == 0
