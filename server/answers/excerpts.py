@@ -22,6 +22,8 @@ _DECLARATION_SHARE = 0.2
 _MARK_TOKENS = 9
 """Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
+_LONG_COMMENT = 12
+"""Most lines of a comment that is shown with its definition, before others: a longer one would fill a reply."""
 
 
 def cost(lines: Lines) -> float:
@@ -58,7 +60,7 @@ def _terms(line: str) -> frozenset[int]:
 
 
 def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | None = None) -> range:
-    """Return the lines of a chunk that were asked for: its definition with the comment above it, or the best part.
+    """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
         lines: of the chunk.
@@ -73,9 +75,10 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | Non
         return range(min(start, at), max(stop, at + 1)) if start < stop else range(at, at + 1)
     if start >= stop:
         return max(_parts(lines), key=lambda part: _worth(asked.said[place][part.start : part.stop], asked.weights))
-    while start and COMMENT.match(lines[start - 1]):
-        start -= 1
-    return range(start, stop)
+    above = start
+    while above and COMMENT.match(lines[above - 1]):
+        above -= 1
+    return range(above if start - above <= _LONG_COMMENT else start, stop)
 
 
 def best_lines(

@@ -8,8 +8,8 @@ are those of requests and replies in o200k_base. Neither pays for the descriptio
 
 CQM, over stdio:
 - find by name: `read` of the name; then as for prose.
-- prose: `search` with a budget of 800 tokens, and one more page of 1,500. Then as ripgrep, with its searches by mode
-  `regex` and windows by `read`.
+- prose: `search` with a budget of 500 tokens, `read` of the symbols of its first two results unless it says that
+  nothing answers, and one more page of 1,500. Then as ripgrep, with its searches by mode `regex` and windows by `read`.
 - a trace: `search` with a budget of 1,500 tokens; then `read` of 60 lines around each frame.
 - rename impact, where used: `usages` (calls only, for the second), and its next pages.
 - what changed: `changes` with a budget of 1,500 tokens; then as for prose.
@@ -51,7 +51,8 @@ MOST_CALLS = 15
 _WINDOW = 60
 _MOST_LINES, _MOST_COLUMNS = 100, 200
 _READS_A_SEARCH = 3
-_BUDGET, _FIRST_BUDGET = 1_500, 800
+_BUDGET, _FIRST_BUDGET = 1_500, 500
+_FIRST_READS = 2
 _MOST_SHOWN = 30_000
 REPOSITORIES = ("starlette", "gin", "express", "monolog", "cobra", "aiohttp", "gson", "sinatra")
 _TOKENIZER = openai_tokenizer("o200k_base")
@@ -184,8 +185,8 @@ class Cqm:
             return day
         if task.kind == "what changed":
             await self._pages(day, 1, "changes", what=task.text, token_budget=_BUDGET)
-        more = await self._pages(day, 1, "search", query=task.text, token_budget=_FIRST_BUDGET)
-        if more:
+        more = await self._first(day)
+        if more and not day.is_done:
             await self._pages(day, 1, "search", query=task.text, token_budget=_BUDGET, cursor=more)
         await self._by_pattern(day)
         return day
@@ -202,6 +203,19 @@ class Cqm:
                 return ""
             more = found[1]
         return more
+
+    async def _first(self, day: Day) -> str:
+        """Search in short, and read the best symbols whole; return the cursor of the next page."""
+        if day.is_done:
+            return ""
+        reply = await self._call(day, "search", query=day.task.text, token_budget=_FIRST_BUDGET)
+        see(day, reply)
+        symbols = re.findall(r"^#\d+ \S+\.\w+:\d+-\d+  ([\w.#:]+) \(", reply, re.MULTILINE)
+        for what in symbols[:_FIRST_READS]:
+            if not day.is_done:
+                see(day, await self._call(day, "read", what=what, token_budget=_BUDGET))
+        found = re.search(r'^#\d+ .*cursor "?(\d+)', reply, re.MULTILINE)
+        return found[1] if found else ""
 
     async def _by_pattern(self, day: Day) -> None:
         """Search by patterns, and read around the best places."""
