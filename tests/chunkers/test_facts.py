@@ -87,25 +87,28 @@ def test_damaged_code_of_any_language_never_stops_the_telling(
 
 
 # What nests, nests deeper than the interpreter's recursion; all else is only long.
+EXTREMES = {
+    "functions without bodies": "def f():\n" * 300,
+    "nested functions": "".join(" " * depth + "def f():\n" for depth in range(300)) + " " * 300 + "x",
+    "nested classes": "class A { void f() {\n" * 600,
+    "nested calls": "f(" * 1_200 + ")" * 1_200,
+    "chain of calls": "x" + ".a(1)" * 1_200,
+    "one long line": "function f(a){return a};" * 300,
+    "chain of operators": "a = a && " * 1_200 + "a",
+    "comments and decorators": "/** Doc */ @a(1) " * 300 + "class B {}",
+}
+
+
+# A test a language: a test a text would cost more than the texts do.
 @pytest.mark.long
 @pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("def f():\n" * 300, id="functions without bodies"),
-        pytest.param(
-            "".join(" " * depth + "def f():\n" for depth in range(300)) + " " * 300 + "x", id="nested functions"
-        ),
-        pytest.param("class A { void f() {\n" * 600, id="nested classes"),
-        pytest.param("f(" * 1_200 + ")" * 1_200, id="nested calls"),
-        pytest.param("x" + ".a(1)" * 1_200, id="chain of calls"),
-        pytest.param("function f(a){return a};" * 300, id="one long line"),
-        pytest.param("a = a && " * 1_200 + "a", id="chain of operators"),
-        pytest.param("/** Doc */ @a(1) " * 300 + "class B {}", id="comments and decorators"),
-    ],
-)
-def test_extreme_code_never_stops_the_telling(language: str, text: str) -> None:
-    check(text, language, (512, 128, False))
+def test_extreme_code_never_stops_the_telling(language: str) -> None:
+    for name, text in EXTREMES.items():
+        try:
+            check(text, language, (512, 128, False))
+        except Exception as error:
+            error.add_note(f"of the text: {name}")
+            raise
 
 
 def test_the_branches_of_a_named_function_are_its_own_and_those_of_a_lambda_are_of_what_holds_it() -> None:

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import jsonschema
 import pytest
 import yaml
 
@@ -40,6 +39,8 @@ def text(path: str) -> str:
 
 
 def valid(value: object, schema: Any) -> None:
+    import jsonschema  # 3 s of processor time, which each process that collects tests would spend
+
     kind = jsonschema.validators.validator_for(schema)
     kind(schema, format_checker=kind.FORMAT_CHECKER).validate(value)
 
@@ -57,9 +58,11 @@ def test_files_which_name_a_version_are_those_of_the_script(make: ModuleType) ->
     ],
 )
 def test_what_a_registry_reads_is_valid_by_its_schema(file: str, schema: str) -> None:
+    from jsonschema import ValidationError
+
     rules = json.loads(text(f"schemas/{schema}"))
     valid(json.loads(text(file)), rules)
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(ValidationError):
         valid(json.loads(text(file)) | {"version": 1}, rules)
 
 

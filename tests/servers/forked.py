@@ -4,7 +4,8 @@ Half of what a short command costs are imports. Its arguments, variables, workin
 own, as when a shell starts it; only what Python itself reads from variables at its start is of the process forked from.
 What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well.
 
-`python tests/servers/forked.py SOCKET`: runs the commands that are asked for over a socket, until it is closed.
+`python tests/servers/forked.py SOCKET REQUESTS ASKING`: runs the commands that are asked for over a socket, until it is
+closed, and what they start, asked for at one end of a pair of sockets and heard at the other.
 """
 
 import gc
@@ -38,11 +39,19 @@ IMPORTED = (
     "cqm.server.owner.client",
     "cqm.server.owner.connection",
     "cqm.server.owner.process",
+    "cqm.index.cache.disk",
+    "cqm.index.cache.layered",
+    "cqm.index.cache.memory",
+    "cqm.index.cache.outer",
     "cqm.index.engine",
     "cqm.index.store.edge",
     "cqm.index.workers.worker",
+    "anyio._backends._asyncio",
     "charset_normalizer",
     "mdit_py_plugins.front_matter",
+    "qdrant_edge",
+    "rich.logging",
+    "tree_sitter",
 )
 _HIGH = 200
 """Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
@@ -51,14 +60,21 @@ _MOST = 32
 
 
 class Forks:
-    """A process that runs commands in forks of itself, one after another."""
+    """A process that runs commands in forks of itself, one after another.
+
+    Attributes:
+        asking: where it is asked for forks of what commands start; see `ForkedPopen`.
+    """
 
     def __init__(self) -> None:
+        # Both ends are kept: what outlives that process asks the one that takes its place.
+        self._requests, self.asking = socket.socketpair(type=socket.SOCK_DGRAM)
         self._start()
 
     def _start(self) -> None:
         self._asked, theirs = socket.socketpair()
-        command = [sys.executable, __file__, str(theirs.fileno())]
+        passed = [theirs.fileno(), self._requests.fileno(), self.asking.fileno()]
+        command = [sys.executable, __file__, *map(str, passed)]
         nothing = subprocess.DEVNULL
         # What forks has one thread.
         alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
@@ -68,7 +84,7 @@ class Forks:
                 env=alone,
                 stdin=nothing,
                 stdout=nothing,
-                pass_fds=[theirs.fileno()],
+                pass_fds=passed,
                 start_new_session=True,
             )
 
@@ -100,7 +116,8 @@ class Forks:
             except TimeoutError:
                 # What this command says when it ends would be taken for the outcome of the next one.
                 os.killpg(self._parent.pid, signal.SIGKILL)
-                self.close()
+                self._asked.close()
+                self._parent.wait()
                 self._start()
                 raise
             assert said, "the process that forks has ended"
@@ -113,16 +130,19 @@ class Forks:
         """End that process."""
         self._asked.close()
         self._parent.wait()
+        self._requests.close()
+        self.asking.close()
 
 
 class ForkedPopen(subprocess.Popen[bytes]):
-    """Starts `python -P -m MODULE` by a fork of the process that this one is forked from, and all else as ever."""
+    """Starts `python -P -m MODULE` by a fork of the process that `Forks` started, and all else as ever."""
 
-    requests: socket.socket
-    """Where forks are asked for."""
+    asking: socket.socket
+    """Of the `Forks`."""
+    modules = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
-        if list(args[:3]) != [sys.executable, "-P", "-m"]:
+        if list(args[:3]) != [sys.executable, "-P", "-m"] or args[3] not in self.modules:
             super().__init__(args, **given)
             return
         self.args, self.returncode = args, None
@@ -137,7 +157,7 @@ class ForkedPopen(subprocess.Popen[bytes]):
             self._told, theirs = socket.socketpair()
             with theirs:
                 descriptors = [theirs.fileno(), file.fileno(), *streams, *passed]
-                socket.send_fds(self.requests, [b"?"], descriptors)
+                socket.send_fds(self.asking, [b"?"], descriptors)
         self.pid = int.from_bytes(self._told.recv(4))
 
     def _stream(self, name: str, number: int, given: Mapping[str, Any], opened: ExitStack) -> int:
@@ -187,9 +207,8 @@ class ForkedPopen(subprocess.Popen[bytes]):
 _STREAMS = ("stdin", "stdout", "stderr")
 
 
-def fork_for_each(asked: socket.socket) -> Callable[[], object] | None:
+def fork_for_each(asked: socket.socket, requests: socket.socket) -> Callable[[], object] | None:
     """Fork for each process that is asked for; in it, made ready, return its work; None in the parent, at its end."""
-    requests, ForkedPopen.requests = map(_high, socket.socketpair(type=socket.SOCK_DGRAM))
     ended, ends = socket.socketpair()
     ends.setblocking(False)
     signal.set_wakeup_fd(ends.fileno(), warn_on_full_buffer=False)
@@ -268,7 +287,7 @@ if __name__ == "__main__":
         import_module(name)
     # At its end a process would look at each object of its own, and so copy them all.
     gc.freeze()
-    with socket.socket(fileno=int(sys.argv[1])) as connection:
-        work = fork_for_each(connection)
+    asked, requests, ForkedPopen.asking = (_high(socket.socket(fileno=int(number))) for number in sys.argv[1:])
+    work = fork_for_each(asked, requests)
     if work:
         work()

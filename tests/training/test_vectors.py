@@ -7,7 +7,6 @@ from random import Random
 
 import numpy as np
 import pytest
-import vectors
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
@@ -38,6 +37,8 @@ def nearest(table: np.ndarray, tokenizer: Tokenizer) -> list[int]:
 
 
 def test_training_brings_a_word_of_questions_to_the_words_of_their_texts(pairs: Path, tmp_path: Path) -> None:
+    import vectors  # and scipy, which each process that collects tests would import
+
     tokenizer = vectors.vocabulary(pairs)
     table = vectors.started(tokenizer)
     counted = vectors.counted(pairs, tokenizer)
@@ -53,6 +54,8 @@ def test_training_brings_a_word_of_questions_to_the_words_of_their_texts(pairs: 
 
 
 def test_every_word_has_tokens(pairs: Path) -> None:
+    import vectors
+
     tokenizer = vectors.vocabulary(pairs)
     for word in ("paint", "größe", "ファイル", "q" * 32, "Ω"):
         assert tokenizer.encode(word, add_special_tokens=False).ids
