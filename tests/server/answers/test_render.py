@@ -251,12 +251,12 @@ def test_a_definition_asked_for_is_shown_alone_and_a_few_others_are_told_in_a_li
     assert shown_spans(replace(QUERY, text="Url.parse"), found, 6000)[0].end == 14
 
 
-def test_the_frames_of_a_trace_are_shown_and_other_results_are_named() -> None:
+def test_the_frames_of_a_trace_are_shown_and_other_results_wait_for_the_next_page() -> None:
     frames = [named(f"step_{rank}", rank, asked_line=12) for rank in range(3)]
     found = replace(ANSWER, hits=(*frames, *(named(f"word_{rank}", rank) for rank in range(3, 10))))
     text = render_answer(replace(QUERY, text="panic: x\n src/a.go:12\n src/b.go:12"), found, 6000, mark=MARK)
     assert text.count("line 2 of the body") == 3
-    assert text.count("src/file_") == 5
+    assert text.count("src/file_") == 3
 
 
 def test_room_that_is_left_shows_the_least_likely_results_too() -> None:
