@@ -385,10 +385,9 @@ def main() -> None:
         if not (version := installed(client, folder)):
             print(f"{name:10} npm could not bring {client.package}")
             continue
-        for runs in range(1, _MOST_RUNS + 1):
-            seen = run(client, folder, show=given.show)
-            if seen.has_reply:
-                break
+        seen, runs = run(client, folder, show=given.show), 1
+        while not seen.has_reply and runs < _MOST_RUNS:
+            seen, runs = run(client, folder, show=given.show), runs + 1
         called = seen.called or ("not called" if seen.requests else "asked nothing")
         reply = "yes" if seen.has_reply else "no"
         print(f"{name:10} {version:10} {len(seen.tools):5}  {called:24} {reply:5} {runs:4}", flush=True)

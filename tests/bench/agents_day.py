@@ -9,7 +9,8 @@ are those of requests and replies in o200k_base. Neither pays for the descriptio
 CQM, over stdio:
 - find by name: `read` of the name; then as for prose.
 - prose: `search` with a budget of 500 tokens; `read` of the places of its first two results, then of the first one's
-  symbol, unless it says that nothing answers; one more page of 1,500. Then as ripgrep, with its searches by mode `regex` and windows by `read`.
+  symbol, unless it says that nothing answers; one more page of 1,500. Then as ripgrep, with its searches by mode
+  `regex` and windows by `read`.
 - a trace: `search` with a budget of 1,500 tokens; then `read` of 60 lines around each frame.
 - rename impact, where used: `usages` (calls only, for the second), and its next pages.
 - what changed: `changes` with a budget of 1,500 tokens; then as for prose.
