@@ -125,7 +125,7 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
     asked = read_texts(question, texts)
     cores = [
-        core_of(lines, _extent(hit), asked, rank, _asked_place(hit))
+        core_of(lines, _extent(hit), asked, rank, room, _asked_place(hit))
         for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
     ]
     wanted = [

@@ -251,6 +251,16 @@ def test_a_definition_asked_for_is_shown_alone_and_a_few_others_are_told_in_a_li
     assert shown_spans(replace(QUERY, text="Url.parse"), found, 6000)[0].end == 14
 
 
+@pytest.mark.parametrize(("budget", "is_told"), [(6000, True), (500, False)])
+def test_a_comment_stands_with_its_definition_unless_it_would_fill_the_reply(budget: int, is_told: bool) -> None:
+    comment = [f"# remark {number} of the comment" for number in range(60)]
+    text = "\n".join([*comment, "def parse(text):", "    return split(text)"])
+    hit = replace(HIT, start_line=1, end_line=62, symbol="Url.parse", line=61, extent=(61, 62), chance=0.95, text=text)
+    shown = render_answer(replace(QUERY, text="Url.parse"), replace(ANSWER, hits=(hit,)), budget, mark=MARK)
+    assert "return split(text)" in shown
+    assert ("remark 0 " in shown) is is_told
+
+
 def test_the_frames_of_a_trace_are_shown_and_other_results_wait_for_the_next_page() -> None:
     frames = [named(f"step_{rank}", rank, asked_line=12) for rank in range(3)]
     found = replace(ANSWER, hits=(*frames, *(named(f"word_{rank}", rank) for rank in range(3, 10))))
