@@ -22,8 +22,8 @@ _DECLARATION_SHARE = 0.2
 _MARK_TOKENS = 9
 """Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
-_LONG_COMMENT = 12
-"""Most lines of a comment that is shown with its definition, before others: a longer one would fill a reply."""
+_COMMENT_SHARE = 0.15
+"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply."""
 
 
 def cost(lines: Lines) -> float:
@@ -59,7 +59,7 @@ def _terms(line: str) -> frozenset[int]:
     return frozenset(terms_of(line))
 
 
-def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | None = None) -> range:
+def core_of(lines: Lines, extent: range, asked: Asked, place: int, room: float, at: int | None = None) -> range:
     """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
@@ -68,6 +68,7 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | Non
             Empty if none is known.
         asked: result of `read_texts`.
         place: position of the chunk in the texts given to `read_texts`.
+        room: tokens of the whole reply.
         at: position of the line that the question names; None if it names none.
     """
     start, stop = max(extent.start, 0), min(extent.stop, len(lines))
@@ -78,7 +79,7 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int, at: int | Non
     above = start
     while above and COMMENT.match(lines[above - 1]):
         above -= 1
-    return range(above if start - above <= _LONG_COMMENT else start, stop)
+    return range(above if cost(lines[above:start]) <= _COMMENT_SHARE * room else start, stop)
 
 
 def best_lines(

@@ -22,7 +22,7 @@ _LEAST_TOKENS = 60
 _FIRST_TOKENS = 600
 """Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
 _FRAME_TOKENS = 100
-"""For the lines around the call of a trace's frame, but the innermost."""
+"""For the lines around the call of a trace's second frame; the innermost has its whole function, later ones half."""
 _SURROUNDING_TOKENS = 20
 """For the marks of left-out lines around what was asked for."""
 NAMES_SHARE = 0.02
@@ -125,7 +125,7 @@ def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -
     needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
     asked = read_texts(question, texts)
     cores = [
-        core_of(lines, _extent(hit), asked, rank, _asked_place(hit))
+        core_of(lines, _extent(hit), asked, rank, room, _asked_place(hit))
         for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
     ]
     wanted = [
@@ -187,7 +187,7 @@ def allot(
         worths: of the first hits, which deserve lines; those after them are only named.
     """
     floors = [
-        min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS)
+        min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS / min(2, rank))
         for rank, (need, worth) in enumerate(zip(wanted, worths, strict=False))
     ]
     for count in range(len(worths), 0, -1):

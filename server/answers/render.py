@@ -143,10 +143,11 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     """Return an answer with as many hits as it deserves.
 
     Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
-    Beside results that the question names, a few others are told.
+    Beside results that the question names, a few others are told, but beside the frames of a trace none.
     """
     if named := 0 if query.cursor else named_by(query.text, answer.hits):
-        return _first(answer, max(named + _FEW_BESIDE, _FEW))
+        is_trace = named > 1 and answer.hits[0].asked_line is not None
+        return _first(answer, named if is_trace else max(named + _FEW_BESIDE, _FEW))
     is_long = len(query.text) > _LONG and answer.confidence is Confidence.LOW
     if answer.confidence is Confidence.HIGH or query.cursor or is_long:
         return answer

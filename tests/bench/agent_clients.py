@@ -5,7 +5,7 @@
 No model is asked: a scripted one on loopback speaks the client's protocol (of Anthropic, OpenAI or Gemini). It asks for
 CQM's `search` once, if the client offers it or finds it for the model, and ends when it is given the reply. The table
 tells how many of CQM's tools the model was told, whether the call was made, and whether the reply with the right place
-came back.
+came back, and in how many runs: some start their servers while they ask, so that there are up to three.
 FOLDER keeps what npm installs, one folder a client, so that a second run needs no registry.
 """
 
@@ -28,6 +28,8 @@ QUESTION = "Where are retries limited? Use the search tool."
 ARGUMENTS = {"query": "limit_retries"}
 WANTED = "limits.py:1-2"
 SECONDS = 150
+_MOST_RUNS = 3
+"""Some start their servers while they ask the model already: on a busy machine the first request may lack the tools."""
 CQM = Path(sys.executable).with_name("cqm")
 _SEARCH = re.compile(r"(?i)cqm.*search$|^search$")
 _PLAIN = {"search", "usages", "outline", "read", "changes", "index_path", "index_status", "chunk_preview"}
@@ -377,17 +379,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=sorted(CLIENTS), default=sorted(CLIENTS))
     parser.add_argument("--show", action="store_true", help="print the requests, and what the client said")
     given = parser.parse_args()
-    print(f"{'client':10} {'version':10} {'tools':>5}  {'called as':24} reply")
+    print(f"{'client':10} {'version':10} {'tools':>5}  {'called as':24} {'reply':5} runs")
     for name in given.only:
         client, folder = CLIENTS[name], given.tools / name
         if not (version := installed(client, folder)):
             print(f"{name:10} npm could not bring {client.package}")
             continue
-        seen = run(client, folder, show=given.show)
+        seen, runs = run(client, folder, show=given.show), 1
+        while not seen.has_reply and runs < _MOST_RUNS:
+            seen, runs = run(client, folder, show=given.show), runs + 1
         called = seen.called or ("not called" if seen.requests else "asked nothing")
-        print(
-            f"{name:10} {version:10} {len(seen.tools):5}  {called:24} {'yes' if seen.has_reply else 'no'}", flush=True
-        )
+        reply = "yes" if seen.has_reply else "no"
+        print(f"{name:10} {version:10} {len(seen.tools):5}  {called:24} {reply:5} {runs:4}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ are those of requests and replies in o200k_base. Neither pays for the descriptio
 
 CQM, over stdio:
 - find by name: `read` of the name; then as for prose.
-- prose: `search` with a budget of 500 tokens, `read` of the symbols of its first two results unless it says that
-  nothing answers, and one more page of 1,500. Then as ripgrep, with its searches by mode `regex` and windows by `read`.
+- prose: `search` with a budget of 500 tokens; `read` of the places of its first two results, then of the first one's
+  symbol, unless it says that nothing answers; one more page of 1,500. Then as ripgrep, with its searches by mode
+  `regex` and windows by `read`.
 - a trace: `search` with a budget of 1,500 tokens; then `read` of 60 lines around each frame.
 - rename impact, where used: `usages` (calls only, for the second), and its next pages.
 - what changed: `changes` with a budget of 1,500 tokens; then as for prose.
@@ -205,13 +206,13 @@ class Cqm:
         return more
 
     async def _first(self, day: Day) -> str:
-        """Search in short, and read the best symbols whole; return the cursor of the next page."""
+        """Search in short, and read the best results whole; return the cursor of the next page."""
         if day.is_done:
             return ""
         reply = await self._call(day, "search", query=day.task.text, token_budget=_FIRST_BUDGET)
         see(day, reply)
-        symbols = re.findall(r"^#\d+ \S+\.\w+:\d+-\d+  ([\w.#:]+) \(", reply, re.MULTILINE)
-        for what in symbols[:_FIRST_READS]:
+        heads = re.findall(r"^#\d+ (\S+\.\w+:\d+-\d+)  ([\w.#:]+) \(", reply, re.MULTILINE)
+        for what in [*(place for place, _ in heads[:_FIRST_READS]), *(symbol for _, symbol in heads[:1])]:
             if not day.is_done:
                 see(day, await self._call(day, "read", what=what, token_budget=_BUDGET))
         found = re.search(r'^#\d+ .*cursor "?(\d+)', reply, re.MULTILINE)

@@ -251,12 +251,22 @@ def test_a_definition_asked_for_is_shown_alone_and_a_few_others_are_told_in_a_li
     assert shown_spans(replace(QUERY, text="Url.parse"), found, 6000)[0].end == 14
 
 
-def test_the_frames_of_a_trace_are_shown_and_other_results_are_named() -> None:
+@pytest.mark.parametrize(("budget", "is_told"), [(6000, True), (500, False)])
+def test_a_comment_stands_with_its_definition_unless_it_would_fill_the_reply(budget: int, is_told: bool) -> None:
+    comment = [f"# remark {number} of the comment" for number in range(60)]
+    text = "\n".join([*comment, "def parse(text):", "    return split(text)"])
+    hit = replace(HIT, start_line=1, end_line=62, symbol="Url.parse", line=61, extent=(61, 62), chance=0.95, text=text)
+    shown = render_answer(replace(QUERY, text="Url.parse"), replace(ANSWER, hits=(hit,)), budget, mark=MARK)
+    assert "return split(text)" in shown
+    assert ("remark 0 " in shown) is is_told
+
+
+def test_the_frames_of_a_trace_are_shown_and_other_results_wait_for_the_next_page() -> None:
     frames = [named(f"step_{rank}", rank, asked_line=12) for rank in range(3)]
     found = replace(ANSWER, hits=(*frames, *(named(f"word_{rank}", rank) for rank in range(3, 10))))
     text = render_answer(replace(QUERY, text="panic: x\n src/a.go:12\n src/b.go:12"), found, 6000, mark=MARK)
     assert text.count("line 2 of the body") == 3
-    assert text.count("src/file_") == 5
+    assert text.count("src/file_") == 3
 
 
 def test_room_that_is_left_shows_the_least_likely_results_too() -> None:
