@@ -30,7 +30,7 @@ from cqm.server.mcp.app import INSTRUCTIONS, make_server
 from cqm.server.mcp.tools import explained
 from cqm.server.owner.client import RemoteIndex
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [pytest.mark.anyio, pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 MODES = ("legacy", "auto")
 """The handshake of 2025 and before, and the discovery of 2026-07-28."""

@@ -9,7 +9,7 @@ from cqm.index.model.query import Query
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 
 def test_the_questions_of_agents_are_told_to_a_page_and_its_own_are_not_kept(place: "Place") -> None:

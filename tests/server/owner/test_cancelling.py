@@ -10,7 +10,7 @@ from cqm.index.model.progress import Progress
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 
 def test_an_update_that_its_only_client_cancels_is_stopped(large: "Place") -> None:

@@ -15,7 +15,7 @@ from cqm.index.model.query import FileProblem, Query
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 
 def seen(index: Any) -> list[Any]:

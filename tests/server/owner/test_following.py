@@ -17,7 +17,7 @@ from cqm.server.watching.reports import WatchReport
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 PATIENCE_SECONDS = 60.0
 OPTIONS = WatchOptions(quiet=0.2)

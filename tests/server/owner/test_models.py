@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cqm.index.model.progress import Progress
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 DOWN = Reply(401, "{}")
 NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}

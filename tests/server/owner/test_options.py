@@ -22,7 +22,7 @@ from cqm.server.owner.client import RemoteIndex
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 LARGE = 1500
 """Files of the large tree."""
