@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cqm.chunkers.contents.links import may_refer
 from cqm.chunkers.metadata import metadata_of
@@ -135,7 +135,7 @@ def _bounded(piece: Piece) -> Piece:
         context=piece.context[:_LONGEST_CONTEXT],
         symbol=piece.symbol[-_LONGEST_NAME:],
         defines=tuple(name[-_LONGEST_NAME:] for name in piece.defines),
-        definitions=tuple(it._replace(name=it.name[-_LONGEST_NAME:]) for it in piece.definitions),
+        definitions=tuple(replace(it, name=it.name[-_LONGEST_NAME:]) for it in piece.definitions),
     )
 
 

@@ -172,7 +172,8 @@ class SymbolFacts:
 _NO_FACTS: Mapping[str, Fact] = {}
 
 
-class Definition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Definition:
     """A symbol of a program, and where it is defined.
 
     Attributes:

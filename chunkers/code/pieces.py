@@ -82,7 +82,7 @@ def _joined_parts(
 def _moved(piece: Piece, place: int, line: int) -> Piece:
     """Move a piece by characters and lines."""
     definitions = [
-        it._replace(first_line=it.first_line + line, line=it.line + line, end_line=it.end_line + line)
+        replace(it, first_line=it.first_line + line, line=it.line + line, end_line=it.end_line + line)
         for it in piece.definitions
     ]
     symbols = [replace(it, start_line=it.start_line + line, end_line=it.end_line + line) for it in piece.symbols]

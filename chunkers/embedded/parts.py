@@ -104,7 +104,7 @@ def _without_outer(piece: Piece) -> Piece:
         kind=piece.kind if "." in piece.symbol else "code",
         context="",
         defines=tuple(_inner(name) for name in piece.defines if "." in name),
-        definitions=tuple(it._replace(name=_inner(it.name)) for it in piece.definitions if "." in it.name),
+        definitions=tuple(replace(it, name=_inner(it.name)) for it in piece.definitions if "." in it.name),
         symbols=tuple(replace(it, name=_inner(it.name)) for it in piece.symbols if "." in it.name),
     )
 
@@ -129,7 +129,7 @@ def placed(text: str, pieces: Iterable[Piece], at: int, before: int = 0) -> list
             start=piece.start + at,
             end=piece.end + at,
             definitions=tuple(
-                it._replace(first_line=it.first_line + rows, line=it.line + rows, end_line=it.end_line + rows)
+                replace(it, first_line=it.first_line + rows, line=it.line + rows, end_line=it.end_line + rows)
                 for it in piece.definitions
             ),
             symbols=tuple(

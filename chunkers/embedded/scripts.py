@@ -57,7 +57,7 @@ def _renamed(piece: Piece, component: str, whole: int) -> Piece:
     begins = piece.start <= whole < piece.end and len(piece.defines) > 1
     is_whole = begins or piece.symbol == "default" or _is_list(piece.symbol, piece.kind)
     definitions = (
-        it._replace(name=_short(it.name, component)) for it in piece.definitions if not _is_list(it.name, it.kind)
+        replace(it, name=_short(it.name, component)) for it in piece.definitions if not _is_list(it.name, it.kind)
     )
     lists = {it.name for it in piece.definitions if _is_list(it.name, it.kind)}
     return piece._replace(

@@ -182,7 +182,7 @@ def _restored(piece: Piece, plain: Masked) -> Piece:
         symbol=plain.restored(piece.symbol),
         context=plain.restored(piece.context),
         defines=tuple(map(plain.restored, piece.defines)),
-        definitions=tuple(it._replace(name=plain.restored(it.name)) for it in piece.definitions),
+        definitions=tuple(replace(it, name=plain.restored(it.name)) for it in piece.definitions),
         symbols=tuple(replace(it, name=plain.restored(it.name)) for it in piece.symbols),
         headings=tuple(map(plain.restored, piece.headings)),
         content=plain.restored(piece.content),
