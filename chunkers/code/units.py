@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.outline import Mark, is_loose
-from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,9 +157,17 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
             before.marks.extend(unit.marks)
             before.end = end
             return
+    if shares_row and before.first == unit.first and all(map(_says_nothing, before.marks)):
+        # What is no symbol, such as a sign before it, does not take the row that names one.
+        units[-1] = unit
+        return
     if shares_row:
         unit.first, unit.core = before.end, max(unit.core, before.end)
     units.append(unit)
+
+
+def _says_nothing(mark: Mark) -> bool:
+    return not (mark.name or mark.members or mark.kind in (IMPORTS, COMMENT))
 
 
 def _continues(before: Unit, unit: Unit, source: "Source") -> bool:

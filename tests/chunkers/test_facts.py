@@ -86,6 +86,10 @@ def test_damaged_code_of_any_language_never_stops_the_telling(
     check(*case, size)
 
 
+def test_a_sign_before_a_symbol_in_its_row_took_the_symbol_from_small_chunks() -> None:
+    check(f":{FIXTURES['fsharp']}", "fsharp", (64, 0, False))
+
+
 # What nests, nests deeper than the interpreter's recursion; all else is only long.
 EXTREMES = {
     "functions without bodies": "def f():\n" * 300,
