@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -399,6 +399,12 @@ def test_nothing_in_the_place_of_a_file_of_the_owner_leads_out_of_the_index(
         assert name not in {"owner.address", "owner.log.1"} or done.returncode == 0
         assert state(precious) == before, name
         (index / name).unlink(missing_ok=True)
+        # An owner that lost its files looks for them every few seconds; the next one begins without it.
+        if (index / "owner.json").is_file():
+            with suppress(ProcessLookupError):
+                os.kill(json.loads((index / "owner.json").read_text())["pid"], signal.SIGTERM)
+        with FileLock(index / "lock", timeout=30):
+            pass
 
 
 def test_names_that_a_note_of_a_collection_holds_begin_no_line_of_a_log(

@@ -353,4 +353,4 @@ def test_a_file_of_a_project_has_no_index_of_its_own(cqm: "Cqm") -> None:
 
 
 def test_the_help_cuts_no_summary(cqm: "Cqm") -> None:
-    assert "..." not in cqm.run("--help").stdout.split("Commands:")[1]
+    assert "..." not in cqm.run("--help").stdout.split("Search and read:")[1]

@@ -201,7 +201,7 @@ def test_the_version_is_that_of_the_package(cqm: "Cqm") -> None:
 def test_colours_are_kept_in_a_pipe_or_left_out_as_asked(cqm: "Cqm", terminal: Terminal) -> None:
     assert "\x1b[" in cqm.run("search", "greet", "--color", "always").stdout
     assert "\x1b[" not in cqm.run("search", "greet").stdout
-    assert "\x1b[38" not in terminal.run("search", "greet", "--color", "never")
+    assert "\x1b[38" not in terminal.run("search", "greet", "--no-update", "--color", "never")
 
 
 def test_the_pager_gets_what_a_terminal_would_show(terminal: Terminal) -> None:
