@@ -79,7 +79,15 @@ def core_of(lines: Lines, extent: range, asked: Asked, place: int, room: float, 
     above = start
     while above and COMMENT.match(lines[above - 1]):
         above -= 1
-    return range(above if cost(lines[above:start]) <= _COMMENT_SHARE * room else start, stop)
+    start = above if cost(lines[above:start]) <= _COMMENT_SHARE * room else start
+    terms = asked.said[place]
+    once = math.log1p(sum(map(len, asked.said)))
+    # A word may stand in a comment below the definition alone, and nowhere else.
+    only = [number for number, line in enumerate(terms) if any(asked.weights[term] == once for term in line)]
+    if any(terms[start:stop]) or not only:
+        return range(start, stop)
+    nearest = min(only, key=lambda number: max(start - number, number - stop))
+    return range(min(start, nearest), max(stop, nearest + 1))
 
 
 def best_lines(

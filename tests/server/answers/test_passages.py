@@ -181,6 +181,14 @@ def test_the_definition_a_hit_was_found_for_is_shown_before_what_surrounds_it(pl
     assert packed.text.rstrip() not in text
 
 
+def test_a_word_that_stands_in_a_comment_below_a_definition_alone_was_not_shown() -> None:
+    filler = "\n".join(f"VALUE_{number} = {number}" for number in range(60))
+    text = f"import a\n\n\ndef part():\n{BODY}\n\n\n{filler}\n# zqxkcd\n"
+    packed = chunk(0, 1, text, extent=(4, 4 + BODY.count("\n") + 1), symbol="part", chance=0.95)
+    found = answer(packed, replace(FOURTH, chance=0.47), replace(ELSEWHERE, chance=0.32))
+    assert "# zqxkcd" in render_answer(Query("zqxkcd"), found, 6000)
+
+
 @pytest.mark.parametrize("line", [1, 40, 200])
 def test_the_line_that_a_trace_names_is_shown_however_long_its_function_is(line: int) -> None:
     text = "def run():\n" + "".join(f"    flux_{number} = measure({number})\n" for number in range(2, 201))
