@@ -8,7 +8,7 @@ from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
 from cqm.server.answers.budget import clipped, most_tokens
 from cqm.server.answers.render import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
-from cqm.server.console import one_line, visible
+from cqm.server.console import number, one_line, visible
 
 _ASIDE = {"test", "documentation"}
 """Roles of files whose lines are only named where a commit changed others too."""
@@ -41,9 +41,9 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
     head = [explain_mark(mark), *until, _commit_line(first)]
     tail = []
     if changes.gone:
-        tail.append(f"{mark} {_count(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
+        tail.append(f"{mark} {number(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
     if changes.others:
-        tail.append(f"{mark} It also changed {_count(changes.others, 'file')}, not shown here.")
+        tail.append(f"{mark} It also changed {number(changes.others, 'file')}, not shown here.")
     if others:
         tail += [f"{mark} Others like it:", *map(_commit_line, others[:_MOST_BESIDE])]
     shown, named = _shared_out(changes.parts, budget - _tokens([*head, *tail]), budget, mark)
@@ -99,10 +99,6 @@ def _head(part: ChangedLines) -> str:
 def _commit_line(commit: ChangedBy) -> str:
     day = datetime.fromtimestamp(commit.at, UTC).date().isoformat()
     return f"{commit.id[:_ID_DIGITS]}  {day}  {one_line(commit.subject)[:_LONGEST_SUBJECT]}"
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'s' * (number != 1)}"
 
 
 def _tokens(lines: Sequence[str]) -> int:

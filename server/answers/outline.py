@@ -8,7 +8,7 @@ from cqm.index.model.symbols import Outline, OutlineEntry, OutlineFile, OutlineS
 from cqm.server.answers.budget import clipped, most_that_fit, most_tokens
 from cqm.server.answers.render import path_name, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
-from cqm.server.console import one_line, visible
+from cqm.server.console import number, one_line, visible
 
 _LONGEST = 160
 """Characters of a signature in one line."""
@@ -40,7 +40,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     """Write the symbols of a file: with less of each, or only the outer ones, where the budget holds no more."""
     del root
     (file,) = outline.files
-    head = [f"{path_name(file.path)}: {_count(file.total, 'symbol')}{_named(file.language)}.", explain_mark(mark)]
+    head = [f"{path_name(file.path)}: {number(file.total, 'symbol')}{_named(file.language)}.", explain_mark(mark)]
     if not file.symbols:
         return f"{head[0]}\n"
     listed = [*zip(file.symbols, file.ranks, strict=True)]
@@ -57,7 +57,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         left = len(listed) - len(some)
         if is_signed and not left:
             continue
-        short = f"{_count(left, 'lesser symbol')} left out" if left else ""
+        short = f"{number(left, 'lesser symbol')} left out" if left else ""
         short = ", ".join(filter(None, (short, "" if is_signed else "signatures left out")))
         lines = [_line(it, is_signed=is_signed) for it, _ in some]
         text = _joined([*head, *lines, f"{mark} {short[0].upper()}{short[1:]}: {for_all}.", *following])
@@ -66,7 +66,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
 
     def page(count: int) -> str:
         rank = outer[count][1] if count < len(outer) else outline.next_cursor
-        more = f'{_count(len(outer) - count, "more outer symbol")}: ask with cursor "{rank}"'
+        more = f'{number(len(outer) - count, "more outer symbol")}: ask with cursor "{rank}"'
         return _joined([*head, *lines[:count], f"{mark} Lesser symbols and signatures left out: {for_all}. {more}."])
 
     return page(max(1, most_that_fit(len(outer), budget, page)))
@@ -76,8 +76,8 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     place = f"{path_name(outline.path)}/" if outline.path else one_line(root) or "This folder"
     languages = [f"{one_line(name)} {count:,}" for name, count in islice(outline.languages.items(), _MOST_LANGUAGES)]
     more = [f"{len(outline.languages) - _MOST_LANGUAGES} more"] if len(outline.languages) > _MOST_LANGUAGES else []
-    counts = f"{_count(outline.total_files, 'file')} ({', '.join(languages + more)})" if languages else "no files"
-    head = [f"{place}: {counts}, {_count(outline.total_symbols, 'symbol')}.", explain_mark(mark)]
+    counts = f"{number(outline.total_files, 'file')} ({', '.join(languages + more)})" if languages else "no files"
+    head = [f"{place}: {counts}, {number(outline.total_symbols, 'symbol')}.", explain_mark(mark)]
     head += _entry_lines(outline, budget, mark)
     ranked = sorted(
         (rank, file, symbol) for file, of_file in enumerate(outline.files) for symbol, rank in enumerate(of_file.ranks)
@@ -116,10 +116,10 @@ def _entry(it: OutlineEntry, folder: str) -> str:
 
 
 def _groups(files: Sequence[OutlineFile], shown: set[tuple[int, int]], mark: str) -> Iterator[str]:
-    for number, file in enumerate(files):
-        own = [symbol for place, symbol in enumerate(file.symbols) if (number, place) in shown]
+    for at, file in enumerate(files):
+        own = [symbol for place, symbol in enumerate(file.symbols) if (at, place) in shown]
         if own:
-            yield f"{mark} {path_name(file.path)}  {len(own)} of {_count(file.total, 'symbol')}"
+            yield f"{mark} {path_name(file.path)}  {len(own)} of {number(file.total, 'symbol')}"
             yield from map(_line, own)
 
 
@@ -141,7 +141,3 @@ def _joined(lines: Sequence[str]) -> str:
 
 def _named(language: str) -> str:
     return f", {one_line(language)}" if language else ""
-
-
-def _count(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'s' * (count != 1)}"

@@ -203,11 +203,7 @@ def counted(matched: Matched) -> str:
         return "No line" if matched.is_complete else "No line so far"
     least = "" if matched.is_complete else "At least "
     several = f" ({matched.matches:,} matches)" if matched.matches != matched.lines else ""
-    return f"{least}{_count(matched.lines, 'line')} of {_count(matched.files, 'file')}{several}"
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'s' * (number != 1)}"
+    return f"{least}{number(matched.lines, 'line')} of {number(matched.files, 'file')}{several}"
 
 
 def advice_lines(query: Query, answer: Answer) -> Iterator[str]:

@@ -20,7 +20,7 @@ _MOST_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What the remembered searches of an index cost in tokens, and what reading files would have.
+    """Tokens of the remembered searches of an index, and those of reading the files instead.
 
     Attributes:
         searches: remembered, with results; those for all lines (exact, regex) are left out.
