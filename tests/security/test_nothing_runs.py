@@ -16,6 +16,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
+Deliver = Callable[[Path], Any]
 
 CANARY = 'import os, pathlib\npathlib.Path(os.environ["CANARY"]).write_text(__name__)\nraise SystemExit("ran")\n'
 DEPENDENCIES = (
@@ -69,11 +70,8 @@ COMMANDS = (
 )
 
 
-def test_c3_no_module_of_the_project_is_imported(
-    shadowed: Path, victim_of: Callable[[Path, str], Any], tmp_path: Path
-) -> None:
-    # A clone brings the same modules as a copy.
-    victim, canary = victim_of(shadowed, "cp -r"), tmp_path / "canary"
+def test_c3_no_module_of_the_project_is_imported(shadowed: Path, delivered: Deliver, tmp_path: Path) -> None:
+    victim, canary = delivered(shadowed), tmp_path / "canary"
     for arguments in COMMANDS:
         done = victim.run(*arguments, **NOT_SHARED, CANARY=str(canary))
         assert done.returncode == 0, done.stderr
