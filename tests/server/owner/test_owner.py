@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,12 +91,15 @@ def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
     left = Path(place.address["path"])
     assert left.exists()
     # The folder may be one that others of this user's programs use too.
-    (left.parent / "some-file").touch()
-    (left.parent / "some-folder").mkdir()
-    with place.open() as index:
-        assert index.search(Query("compute_1")).hits
-        assert not left.exists()
-    assert {"some-file", "some-folder"} <= {it.name for it in left.parent.iterdir()}
+    with (
+        NamedTemporaryFile(dir=left.parent, prefix="some-file-") as file,
+        TemporaryDirectory(dir=left.parent, prefix="some-folder-") as folder,
+    ):
+        with place.open() as index:
+            assert index.search(Query("compute_1")).hits
+            assert not left.exists()
+        assert Path(file.name).is_file()
+        assert Path(folder).is_dir()
 
 
 def test_sockets_of_indexes_that_are_gone_do_not_pile_up(place: "Place", tmp_path: Path) -> None:
