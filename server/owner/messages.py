@@ -31,7 +31,7 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
 from cqm.server.watching.reports import Backlog
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 REPORT = "report"
@@ -153,6 +153,7 @@ METHODS: Mapping[str, Method] = {
         is_brief=True,
     ),
     "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
+    "paths": Method(tuple[str, ...], {"part": str, "limit": int}, is_brief=True),
     "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
     "changes": Method(Changes, {"query": ChangesQuery}, is_brief=True),
     "status": Method(IndexStatus, {"look": bool}),
