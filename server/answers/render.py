@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
 from cqm.index.ranking.question import name_key, read_question
@@ -23,6 +23,9 @@ from cqm.server.answers.worth import named_by, worths_of
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import number, one_line
 from cqm.server.times import ago
+
+if TYPE_CHECKING:
+    from cqm.index.evaluation.evaluation import Span
 
 _TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""
@@ -122,12 +125,14 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
     return write(most_that_fit(len(lines), token_budget, write))
 
 
-def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
+def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> "list[Span]":
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
     if are_names(query, answer):
+        from cqm.index.evaluation.evaluation import Span  # only evaluations ask, here and below
+
         return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
     write = partial(_written, query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
     _, passages = kept_within(token_budget, write, itemgetter(0))
@@ -320,7 +325,9 @@ def _passages(query: Query, answer: Answer, room: int, *, explain: bool) -> list
     return assemble(query.text, answer, heads, room)
 
 
-def _spans(passage: Passage) -> list[Span]:
+def _spans(passage: Passage) -> "list[Span]":
+    from cqm.index.evaluation.evaluation import Span
+
     path = passage.hits[0].path
     if passage.is_source:
         return [Span(path, piece.start, piece.last) for piece in passage.pieces]

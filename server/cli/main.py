@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.server.cli.options import PARTIAL
 from cqm.server.cli.table import COMMANDS, Lazily, write_commands
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class Commands(click.Group):
 
     def _run(self, ctx: click.Context) -> int:
         from cqm.chunkers.errors import CqmError  # start-up time, here and below
+        from cqm.server.cli.options import PARTIAL
         from cqm.server.console import collect_seldom, prepare_logging, say
 
         collect_seldom()
