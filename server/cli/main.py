@@ -1,5 +1,6 @@
 """The `cqm` command: errors and exit codes of all commands. Everything heavier is imported when a command runs."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -91,7 +92,11 @@ def main() -> None:
         from cqm.server.setup.completion import register
 
         register()
-    app(prog_name="cqm")
+    try:
+        app(prog_name="cqm")
+    finally:
+        # Python looks for garbage once more as it ends, which takes as long as a search of a warm index.
+        gc.freeze()
 
 
 def main_of_server() -> None:
