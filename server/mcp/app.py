@@ -14,7 +14,7 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, Icon, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import AnyUrl, ValidationError
@@ -32,6 +32,7 @@ from cqm.server.mcp.prompts import add_prompts
 from cqm.server.mcp.resources import add_resources, mime_type
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
+from cqm.server.mcp.views import ADDRESSES, Views, add_views, are_drawn
 from cqm.server.workspace.workspace import Workspace
 
 INSTRUCTIONS = """\
@@ -148,24 +149,28 @@ class _Server(MCPServer[Served]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Served, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Read a resource, with the type of its content."""
+        """Read a resource, with the type of its content; a view only for a client that draws views."""
+        is_view = str(uri) in ADDRESSES.values()
+        if is_view and not (context and are_drawn(context)):
+            raise ResourceNotFoundError(f"Unknown resource: {uri}")
         found = await super().read_resource(uri, context)
-        if isinstance(found, InputRequiredResult):
+        if is_view or isinstance(found, InputRequiredResult):
             return found
         return [replace(it, mime_type=mime_type(str(uri))) for it in found]
 
 
-def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
+def make_server(settings: Settings, guard: Guard, views: Views | None = None) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
 
     Parameters:
         settings: those outside of any project.
         guard: checks the paths of clients.
+        views: draw replies for clients that show them; None for none.
     """
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, settings, Workspace(settings), Workers(count=2))
+        served = Served(guard, settings, Workspace(settings), Workers(count=2), views)
         try:
             yield served
         finally:
@@ -196,6 +201,8 @@ def make_server(settings: Settings, guard: Guard) -> MCPServer[Served]:
         )
     add_prompts(server)
     add_resources(server)
+    if views:
+        add_views(server, views)
     return server
 
 
@@ -210,7 +217,11 @@ PagesOf = Callable[[Sequence[Path], Settings], AbstractContextManager[Pages | No
 
 
 def serve(
-    settings: Settings, http: str | None = None, roots: Sequence[Path] = (), pages_of: PagesOf | None = None
+    settings: Settings,
+    http: str | None = None,
+    roots: Sequence[Path] = (),
+    pages_of: PagesOf | None = None,
+    views: Views | None = None,
 ) -> None:
     """Serve MCP until the client leaves or the process is told to end.
 
@@ -219,6 +230,7 @@ def serve(
         http: HOST:PORT for streamable HTTP; stdio when None.
         roots: folders clients may name.
         pages_of: opens pages for people beside the server over HTTP; None for none.
+        views: draw replies for clients that show them.
 
     Raises:
         PathRefusedError: a root doesn't exist.
@@ -229,7 +241,7 @@ def serve(
     log.setFormatter(LineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     guard = make_guard(roots, ask_clients=http is None)
-    server = make_server(settings, guard)
+    server = make_server(settings, guard, views)
     if http:
         shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
         with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:

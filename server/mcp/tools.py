@@ -50,6 +50,7 @@ from cqm.server.mcp.replies import (
     with_facts,
 )
 from cqm.server.mcp.scope import Place, Served, split_place
+from cqm.server.mcp.views import are_drawn
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.preview import Preview, listed_document, preview, warned
 from cqm.server.times import parse_when
@@ -184,7 +185,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     else:
         compact = format == "compact" if format else None
         text = note + render_answer(shown, answer, budget, root=root, explain=explain, compact=compact)
-    return with_facts(text, "answer", answer_facts(answer))
+    drawn = served.views.answer(shown, answer) if served.views and are_drawn(ctx) else ""
+    return with_facts(text, "answer", answer_facts(answer), drawn)
 
 
 @explained
@@ -309,7 +311,8 @@ async def index_status(
     roots = await run_sync(served.roots_of, path, named)
     told = [await run_sync(_status, served, root) for root in roots]
     text = "\n\n".join(text for text, _ in told)
-    return with_facts(text, "status", [status_facts(status) for _, status in told])
+    drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
+    return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
 
 
 def _seconds(served: Served, wanted: float | None) -> float:
