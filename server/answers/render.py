@@ -8,10 +8,9 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
 from cqm.index.ranking.question import name_key, read_question
@@ -22,6 +21,9 @@ from cqm.server.answers.worth import named_by
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import number, one_line
 from cqm.server.times import ago
+
+if TYPE_CHECKING:
+    from cqm.index.evaluation.evaluation import Span
 
 _TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""
@@ -140,12 +142,14 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
     return write(most_that_fit(len(lines), token_budget, write))
 
 
-def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
+def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> "list[Span]":
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
     if are_names(query, answer):
+        from cqm.index.evaluation.evaluation import Span  # only evaluations ask, here and below
+
         return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
     reply = _kept(query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
     return [span for passage in reply.passages for span in _spans(passage)]
@@ -332,7 +336,9 @@ def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
     yield f"[{which} left out]"
 
 
-def _spans(passage: Passage) -> list[Span]:
+def _spans(passage: Passage) -> "list[Span]":
+    from cqm.index.evaluation.evaluation import Span
+
     path = passage.hits[0].path
     if passage.is_source:
         return [Span(path, piece.start, piece.last) for piece in passage.pieces]
