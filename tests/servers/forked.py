@@ -2,7 +2,8 @@
 
 Half of what a short command costs are imports. Its arguments, variables, working folder, streams and exit code are its
 own, as when a shell starts it; only what Python itself reads from variables at its start is of the process forked from.
-What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well.
+What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well,
+and so is `python -c CODE` for a test that asks for it.
 
 `python tests/servers/forked.py SOCKET REQUESTS ASKING`: runs the commands that are asked for over a socket, until it is
 closed, and what they start, asked for at one end of a pair of sockets and heard at the other.
@@ -10,6 +11,7 @@ closed, and what they start, asked for at one end of a pair of sockets and heard
 
 import atexit
 import gc
+import io
 import json
 import os
 import runpy
@@ -22,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -128,6 +131,15 @@ class Forks:
             code = int.from_bytes(said, signed=True)
             return subprocess.CompletedProcess(command, code, streams[1].read(), streams[2].read())
 
+    def start(self, command: Sequence[str], **given: Any) -> "subprocess.Popen[Any]":
+        """Start `cqm` or `python -c CODE`, and go on beside it.
+
+        Parameters:
+            command: begins with the path of `cqm` or of Python.
+            given: as `subprocess.Popen` takes it.
+        """
+        return _Program(self.asking, command, **given)
+
     def close(self) -> None:
         """End that process."""
         self._asked.close()
@@ -136,7 +148,7 @@ class Forks:
         self.asking.close()
 
 
-class ForkedPopen(subprocess.Popen[bytes]):
+class ForkedPopen(subprocess.Popen[Any]):
     """Starts `python -P -m MODULE` by a fork of the process that `Forks` started, and all else as ever."""
 
     asking: socket.socket
@@ -144,13 +156,17 @@ class ForkedPopen(subprocess.Popen[bytes]):
     modules = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
-        if list(args[:3]) != [sys.executable, "-P", "-m"] or args[3] not in self.modules:
+        if not self._is_forked(list(args)):
             super().__init__(args, **given)
             return
         self.args, self.returncode = args, None
         self.stdin = self.stdout = self.stderr = None
+        # What `communicate` reads of itself.
+        self.encoding, self.errors = given.get("encoding"), given.get("errors")
+        self.text_mode = bool(given.get("text") or self.encoding)
+        self._communication_started, self._input = False, None
         passed = list(given.get("pass_fds", ()))
-        wanted = [args[3:], given.get("cwd") or os.getcwd(), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
+        wanted = [[*args], str(given.get("cwd") or os.getcwd()), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
         with ExitStack() as opened:
             file = opened.enter_context(TemporaryFile())
             file.write(json.dumps([*wanted, given.get("start_new_session", False)]).encode())
@@ -162,6 +178,9 @@ class ForkedPopen(subprocess.Popen[bytes]):
                 socket.send_fds(self.asking, [b"?"], descriptors)
         self.pid = int.from_bytes(self._told.recv(4))
 
+    def _is_forked(self, command: list[str]) -> bool:
+        return command[:3] == [sys.executable, "-P", "-m"] and command[3] in self.modules
+
     def _stream(self, name: str, number: int, given: Mapping[str, Any], opened: ExitStack) -> int:
         wanted = given.get(name)
         if wanted is None:
@@ -169,9 +188,13 @@ class ForkedPopen(subprocess.Popen[bytes]):
         if wanted == subprocess.DEVNULL:
             return opened.enter_context(open(os.devnull, "r+b")).fileno()  # noqa: PTH123
         if wanted == subprocess.PIPE:
-            ours, theirs = os.pipe()
+            reads, writes = os.pipe()
+            ours, theirs = (reads, writes) if number else (writes, reads)
             opened.callback(os.close, theirs)
-            setattr(self, name, os.fdopen(ours, "rb"))
+            file: Any = os.fdopen(ours, "rb" if number else "wb")
+            if self.text_mode:
+                file = io.TextIOWrapper(file, encoding=self.encoding, errors=self.errors, write_through=not number)
+            setattr(self, name, file)
             return theirs
         return wanted if isinstance(wanted, int) else int(wanted.fileno())
 
@@ -204,6 +227,17 @@ class ForkedPopen(subprocess.Popen[bytes]):
             super().send_signal(sig)
         elif self.poll() is None:
             os.kill(self.pid, sig)
+
+
+class _Program(ForkedPopen):
+    """Starts by a fork whatever it is."""
+
+    def __init__(self, asking: socket.socket, args: Sequence[str], **given: Any) -> None:
+        self.asking = asking
+        super().__init__(args, **given)
+
+    def _is_forked(self, command: list[str]) -> bool:  # noqa: ARG002
+        return True
 
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -263,12 +297,29 @@ def _become(asked: int, *descriptors: int) -> Callable[[], object]:
     os.chdir(folder)
     time.tzset()
     subprocess.Popen = ForkedPopen  # type: ignore[misc]
+    # Those of the process forked from write to another kind of file, and remember it.
+    for number, (name, mode) in enumerate(zip(_STREAMS, "rww", strict=True)):
+        before = getattr(sys, name)
+        opened = open(number, mode, number // 2 or -1, before.encoding, before.errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, opened)
+        setattr(sys, f"__{name}__", opened)
     sys.argv = command
-    if more:
-        return lambda: runpy.run_module(command[0], run_name="__main__")
+    if command[0] == sys.executable:
+        return partial(_interpret, command)
     from cqm.server.cli.main import main
 
     return main
+
+
+def _interpret(command: list[str]) -> None:
+    """Do what `python -P -m MODULE` or `python -c CODE` does."""
+    _, option, *rest = command
+    if option == "-c":
+        sys.argv = [option, *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = rest[1:]
+        runpy.run_module(rest[1], run_name="__main__")
 
 
 def _run(work: Callable[[], object]) -> None:
