@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from filelock import FileLock, Timeout
-from forked import HAS_FORK, ForkedPopen, Forks
+from forked import HAS_FORK, ForkedPopen, ForkedProgram, Forks
 from hypothesis import settings
 
 from cqm.index.workers import kept_warm
@@ -74,6 +75,16 @@ def forked_owners(forks: Forks | None, monkeypatch: pytest.MonkeyPatch) -> None:
     if forks:
         monkeypatch.setattr(_ForkedOwner, "asking", forks.asking, raising=False)
         monkeypatch.setattr(subprocess, "Popen", _ForkedOwner)
+
+
+@pytest.fixture
+def forked_programs(forks: Forks | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that this process starts, `cqm`, `python -c CODE` and owners, share the start of commands.
+
+    What they start is no child of theirs.
+    """
+    if forks:
+        monkeypatch.setattr(subprocess, "Popen", partial(ForkedProgram, asking=forks.asking))
 
 
 def end_owner(index: Path) -> None:

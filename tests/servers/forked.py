@@ -132,13 +132,8 @@ class Forks:
             return subprocess.CompletedProcess(command, code, streams[1].read(), streams[2].read())
 
     def start(self, command: Sequence[str], **given: Any) -> "subprocess.Popen[Any]":
-        """Start `cqm` or `python -c CODE`, and go on beside it.
-
-        Parameters:
-            command: begins with the path of `cqm` or of Python.
-            given: as `subprocess.Popen` takes it.
-        """
-        return _Program(self.asking, command, **given)
+        """Start a command, and go on beside it; what is given is as `subprocess.Popen` takes it."""
+        return ForkedProgram(command, asking=self.asking, **given)
 
     def close(self) -> None:
         """End that process."""
@@ -229,15 +224,21 @@ class ForkedPopen(subprocess.Popen[Any]):
             os.kill(self.pid, sig)
 
 
-class _Program(ForkedPopen):
-    """Starts by a fork whatever it is."""
+class ForkedProgram(ForkedPopen):
+    """Starts by a fork `cqm`, the owner of an index, `python -c CODE` and `python FILE` too."""
 
-    def __init__(self, asking: socket.socket, args: Sequence[str], **given: Any) -> None:
-        self.asking = asking
+    # What forks workers stays longer than a test, see `cqm.index.workers.kept_warm`.
+    modules = ("cqm.server.owner",)
+
+    def __init__(self, args: Any, *, asking: socket.socket | None = None, **given: Any) -> None:
+        if asking:
+            self.asking = asking
         super().__init__(args, **given)
 
-    def _is_forked(self, command: list[str]) -> bool:  # noqa: ARG002
-        return True
+    def _is_forked(self, command: list[str]) -> bool:
+        if command[0] != sys.executable:
+            return Path(command[0]).name == "cqm"
+        return command[1] == "-c" or not command[1].startswith("-") or super()._is_forked(command)
 
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -312,14 +313,17 @@ def _become(asked: int, *descriptors: int) -> Callable[[], object]:
 
 
 def _interpret(command: list[str]) -> None:
-    """Do what `python -P -m MODULE` or `python -c CODE` does."""
-    _, option, *rest = command
-    if option == "-c":
-        sys.argv = [option, *rest[1:]]
-        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
-    else:
-        sys.argv = rest[1:]
-        runpy.run_module(rest[1], run_name="__main__")
+    """Do what `python -P -m MODULE`, `python -c CODE` or `python FILE` does."""
+    match command[1:]:
+        case ["-c", code, *rest]:
+            sys.argv = ["-c", *rest]
+            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+        case ["-P", "-m", module, *rest]:
+            sys.argv = [module, *rest]
+            runpy.run_module(module, run_name="__main__")
+        case file, *rest:
+            sys.argv = [file, *rest]
+            runpy.run_path(file, run_name="__main__")
 
 
 def _run(work: Callable[[], object]) -> None:

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from cqm.index.engine import Index
 from cqm.index.model.query import Query
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 NAMES = st.sampled_from(["a.py", "b.py", "folder/c.py", "folder/d.py", "folder/within/e.md"])
 NUMBERS = st.integers(0, 3)
