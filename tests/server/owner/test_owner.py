@@ -24,7 +24,7 @@ from cqm.server.owner.messages import this_build
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 OVER_TCP = """
 import sys

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.processes
 
+FORKED = pytest.mark.usefixtures("forked_programs")
+"""The last test looks for what an owner starts, which is no child of one that was forked."""
+
 UPDATING = """
 import sys
 from pathlib import Path
@@ -43,6 +46,7 @@ def chunk_ids(place: "Place", home: Path | None = None) -> set[str]:
         return set(index._lineage.serving.store.ids())
 
 
+@FORKED
 def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place", tmp_path: Path) -> None:
     killed = set()
 
@@ -60,6 +64,7 @@ def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place"
     assert chunk_ids(large) == chunk_ids(large, tmp_path / "fresh")
 
 
+@FORKED
 def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any) -> None:
     with place.open() as index:
         index.update()
@@ -80,6 +85,7 @@ def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any
         assert all(searched.result() > 0 for searched in searching)
 
 
+@FORKED
 def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place", background: Any) -> None:
     with place.open() as index:
         index.update()
@@ -105,6 +111,7 @@ def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place",
             killed.add(place.owner)
 
 
+@FORKED
 def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> None:
     updating = [sys.executable, "-c", UPDATING, str(large.root), str(large.options.home)]
     with subprocess.Popen(updating, stdout=subprocess.PIPE, text=True) as client:
@@ -119,6 +126,7 @@ def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> N
     assert 0 < status.files["indexed"] < 750
 
 
+@FORKED
 def test_an_owner_that_is_told_to_end_hands_its_work_on(large: "Place") -> None:
     told = []
 
