@@ -58,6 +58,8 @@ IMPORTED = (
     "rich.logging",
     "tree_sitter",
 )
+OF_EXTRAS = ("ollama", "openai", "qdrant_client")
+"""Imported where they are installed: the last takes 1 s of a core."""
 _HIGH = 200
 """Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
 _MOST = 32
@@ -238,7 +240,8 @@ class ForkedProgram(ForkedPopen):
     def _is_forked(self, command: list[str]) -> bool:
         if command[0] != sys.executable:
             return Path(command[0]).name == "cqm"
-        return command[1] == "-c" or not command[1].startswith("-") or super()._is_forked(command)
+        is_code = command[1] == "-c" or command[1:3] == ["-P", "-c"] or not command[1].startswith("-")
+        return is_code or super()._is_forked(command)
 
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -315,7 +318,7 @@ def _become(asked: int, *descriptors: int) -> Callable[[], object]:
 def _interpret(command: list[str]) -> None:
     """Do what `python -P -m MODULE`, `python -c CODE` or `python FILE` does."""
     match command[1:]:
-        case ["-c", code, *rest]:
+        case ["-c", code, *rest] | ["-P", "-c", code, *rest]:
             sys.argv = ["-c", *rest]
             exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
         case ["-P", "-m", module, *rest]:
@@ -362,6 +365,9 @@ def _moved(descriptor: int) -> int:
 if __name__ == "__main__":
     for name in IMPORTED:
         import_module(name)
+    for name in OF_EXTRAS:
+        with suppress(ImportError):
+            import_module(name)
     # At its end a process would look at each object of its own, and so copy them all.
     gc.freeze()
     asked, requests, ForkedPopen.asking = (_high(socket.socket(fileno=int(number))) for number in sys.argv[1:])

@@ -36,9 +36,7 @@ STARTS = frozenset(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only short tests that start no process and want no server")
-    parser.addoption(
-        "--soak", action="store_true", help="only tests of drawn inputs, with very many of them"
-    )
+    parser.addoption("--soak", action="store_true", help="only tests of drawn inputs, with very many of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:

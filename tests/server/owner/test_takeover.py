@@ -155,7 +155,7 @@ def test_the_workers_of_an_owner_that_is_killed_end_too(large: "Place") -> None:
             os.kill(large.owner, signal.SIGKILL)
 
     with large.open(replace(large.options, workers=2)) as index:
-        index.update(report=kill)
+        index.update(report=kill, cancelled=lambda: bool(workers))
     assert len(workers) >= 3
     for worker in workers:
         wait_for_death(worker)
