@@ -12,7 +12,7 @@ class Progress:
     """Progress of an update.
 
     Attributes:
-        phase: "scanning", "indexing", "improving" or "done".
+        phase: "scanning", "importing", "indexing", "improving" or "done".
         done, total: files; total is 0 while scanning.
         path: the file last finished.
         chunks: chunks written so far.
@@ -151,3 +151,22 @@ class Improved:
     lacking: int = 0
     usage: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A snapshot that was written.
+
+    Attributes:
+        file: its path.
+        size_bytes, sha256: of the file.
+        commit: that was checked out when the tree was compared; empty without git.
+        files, chunks: in it.
+    """
+
+    file: str
+    size_bytes: int
+    sha256: str
+    commit: str
+    files: int
+    chunks: int

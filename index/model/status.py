@@ -7,7 +7,8 @@ from enum import StrEnum
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
 from cqm.index.model.query import FileProblem
 
-UPDATE, UPDATE_OF_PATHS, REBUILD, IMPROVE, COMPACT = "update", "update of paths", "rebuild", "improve", "compact"
+UPDATE, UPDATE_OF_PATHS, REBUILD, IMPROVE = "update", "update of paths", "rebuild", "improve"
+COMPACT, EXPORT = "compact", "export"
 """The tasks of `Running`."""
 
 
@@ -16,7 +17,8 @@ class Running:
     """A piece of work on an index.
 
     Attributes:
-        task: "update", "update of paths", "rebuild" (into another generation), "improve" or "compact".
+        task: "update", "update of paths", "rebuild" (into another generation), "improve", "compact" or
+            "export".
         phase, done, total, chunks, rate, remaining_seconds: as in `Progress`.
         started_at, told_at: times of its begin and of this report, seconds since the epoch.
     """

@@ -34,7 +34,7 @@ from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError,
 from cqm.index.model.freshness import Freshness, judged
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
-from cqm.index.model.status import IMPROVE, REBUILD, Building, IndexState, IndexStatus, ModelState, Running
+from cqm.index.model.status import EXPORT, IMPROVE, REBUILD, Building, IndexState, IndexStatus, ModelState, Running
 from cqm.index.status.running import read_running
 from cqm.index.store.collection import read_note
 
@@ -105,7 +105,7 @@ def going_on(
 
 
 def _state(status: IndexStatus) -> IndexState:
-    is_updating = any(run.task != IMPROVE for run in status.running)
+    is_updating = any(run.task not in {IMPROVE, EXPORT} for run in status.running)
     rows = (
         (bool(status.damage) and not is_updating, IndexState.DAMAGED),
         (bool(status.unavailable) and not is_updating, IndexState.UNAVAILABLE),
