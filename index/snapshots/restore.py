@@ -61,9 +61,10 @@ class Restoring:
 
     def note(self) -> str:
         """Say where it came from."""
-        snapshot = self.snapshot
-        commit = f" of commit {snapshot.commit[:12]}" if snapshot.commit else ""
-        return f"Imported {snapshot.chunks:,} chunks of {snapshot.files:,} files{commit}, made by CQM {snapshot.build}."
+        found = self.snapshot
+        held = f"{found.chunks:,} chunk{'s' * (found.chunks != 1)} of {found.files:,} file{'s' * (found.files != 1)}"
+        commit = f" of commit {found.commit[:12]}" if found.commit else ""
+        return f"Imported {held}{commit}, made by CQM {found.build}."
 
     def _make_spaces(self, target: Generation) -> dict[str, int]:
         """Make the spaces of the snapshot; give their dimensions by the names of their vectors."""
