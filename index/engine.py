@@ -244,8 +244,10 @@ class Index:
 
             with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._services.routes)) as target:
                 run.becomes(self._updates.task(target, below))
+                started = time.monotonic()
                 if snapshot and not snapshot.fill(target, tell, cancelled):
                     return UpdateSummary(cancelled=True)
+                imported = {"importing": time.monotonic() - started} if snapshot else {}
                 settle_order(self._services.routes, self.options, target)
                 keep_models(target.manifest, self.options)
                 if below and not self._updates.is_enough(below, target):
@@ -257,7 +259,7 @@ class Index:
         report(Progress("done", chunks=summary.chunks_written))
         if snapshot is None or summary.dropped:
             return summary
-        return replace(summary, notes=(snapshot.note(), *summary.notes))
+        return replace(summary, notes=(snapshot.note(), *summary.notes), stages={**imported, **summary.stages})
 
     def compact(self) -> None:
         """Rewrite the index without the space of deleted chunks; searches go on meanwhile.

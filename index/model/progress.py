@@ -109,6 +109,8 @@ class UpdateSummary:
         seconds: wall time.
         cancelled: whether the caller stopped it early; the index is consistent then too.
         dropped: whether a rebuild was dropped because it would have lost something; the index is as before.
+        stages: wall time in seconds by stage: "importing" a snapshot, "scanning" the tree, "parsing" (waiting for
+            workers that read and cut), "embedding" (comparing with the index and asking models), "writing".
         notes: sentences for the user: a damaged index is rebuilt, a rebuild was dropped and why, other indexes were
             deleted to make room.
     """
@@ -132,6 +134,7 @@ class UpdateSummary:
     cancelled: bool = False
     dropped: bool = False
     notes: tuple[str, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
