@@ -321,3 +321,17 @@ def test_removing_on_a_terminal_asks_first(cqm: "Cqm") -> None:
             running.wait()
         os.close(ours)
         assert len(entries(cqm)) == left
+
+
+def test_an_exported_index_is_imported_with_what_differs_since(cqm: "Cqm") -> None:
+    exported = cqm.json("export", "../project.cqm")
+    assert exported["file"] == str(cqm.project.parent / "project.cqm")
+    assert exported["files"] == 3
+    (cqm.project / "src" / "greeting.py").write_text("def welcome(name):\n    return name\n")
+    imported = cqm.json("import", "../project.cqm", ".")
+    assert (imported["modified"], imported["unchanged"], imported["chunks_written"]) == (1, 2, 1)
+    assert cqm.paths("welcome")[0] == "src/greeting.py"
+    (cqm.project.parent / "project.cqm").write_bytes(b"none")
+    refused = cqm.run("import", "../project.cqm")
+    assert refused.returncode == 1
+    assert "it is no archive of `cqm export`" in refused.stderr
