@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, note_use, relative_to_root, resolve_root
 from cqm.index.generations import generation as generations
@@ -23,10 +23,10 @@ from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import COMPACT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
+from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
@@ -45,6 +45,9 @@ from cqm.index.update.updates import Updating
 from cqm.index.update.vectorizer import wanted_spaces
 from cqm.index.workers import Workers
 from cqm.index.workers.forking import Source
+
+if TYPE_CHECKING:
+    from cqm.index.snapshots.restore import Restoring
 
 _USE_NOTED_EVERY_SECONDS = 60.0
 _READERS_SECONDS = 30.0
@@ -179,8 +182,58 @@ class Index:
             ScanError: the root cannot be walked, or a path is outside of it.
             StoreError, ManifestError: the index cannot be written.
         """
-        self._services.refresh()
         below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
+        return self._update(below, None, report, cancelled, anew=anew)
+
+    def restore(
+        self,
+        file: str | Path,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> UpdateSummary:
+        """Take the index from a snapshot, and bring it up to date with the files: what is the same is not read anew.
+
+        The index as it is serves until that is done, and stays if it fails or is cancelled.
+
+        Parameters:
+            file: written by `export`, on any machine; it need not be trusted.
+            report, cancelled: as in `update`.
+
+        Raises:
+            SnapshotError: it is damaged, or was made with other options.
+            ScanError, StoreError, ManifestError: as in `update`.
+        """
+        from cqm.index.snapshots.restore import opened_snapshot  # start-up time, here and below
+
+        with opened_snapshot(Path(file), self.options) as snapshot:
+            return self._update(None, snapshot, report, cancelled, anew=True)
+
+    def export(self, file: str | Path) -> Exported:
+        """Write the index to a snapshot, which `restore` takes; searches go on meanwhile, updates wait.
+
+        Parameters:
+            file: replaced when the snapshot is complete.
+
+        Raises:
+            SnapshotError: it cannot be written, or the index is not complete with these options.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        from cqm.index.snapshots.write import write_snapshot
+
+        with self._updating, self._runs.run(EXPORT):
+            return write_snapshot(self._lineage.serving, self.options, Path(file))
+
+    def _update(
+        self,
+        below: list[str] | None,
+        snapshot: "Restoring | None",
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        *,
+        anew: bool,
+    ) -> UpdateSummary:
+        self._services.refresh()
         task, first = (UPDATE, nullcontext) if below is None else (UPDATE_OF_PATHS, self._turns.first)
         with self._updating, first(), self._runs.run(task) as run:
             self._lock.require()
@@ -190,16 +243,23 @@ class Index:
                 report(progress)
 
             with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._services.routes)) as target:
+                run.becomes(self._updates.task(target, below))
+                started = time.monotonic()
+                if snapshot and not snapshot.fill(target, tell, cancelled):
+                    return UpdateSummary(cancelled=True)
+                imported = {"importing": time.monotonic() - started} if snapshot else {}
                 settle_order(self._services.routes, self.options, target)
                 keep_models(target.manifest, self.options)
                 if below and not self._updates.is_enough(below, target):
                     below = None
-                run.becomes(self._updates.task(target, below))
+                    run.becomes(self._updates.task(target, below))
                 tell(Progress("scanning"))
                 summary = self._updates.update(target, below, tell, cancelled, anew=anew)
             run.is_complete = not summary.cancelled
         report(Progress("done", chunks=summary.chunks_written))
-        return summary
+        if snapshot is None or summary.dropped:
+            return summary
+        return replace(summary, notes=(snapshot.note(), *summary.notes), stages={**imported, **summary.stages})
 
     def compact(self) -> None:
         """Rewrite the index without the space of deleted chunks; searches go on meanwhile.

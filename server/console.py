@@ -63,12 +63,16 @@ def visible(text: str) -> str:
 
     Lines and tabs stay. So do joiners and variation selectors where an emoji or the spelling of a language needs one.
     """
-    return _UNSEEN.sub(_picture, text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    # Nothing in ASCII is invisible but what is not printable: seen in a tenth of the time.
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return _UNSEEN.sub(_picture, text)
 
 
 def one_line(text: str) -> str:
     """Make a name or message visible in one line: as `visible`, with line ends and tabs shown too."""
-    return _IN_A_LINE.sub(_picture, text)
+    return text if text.isascii() and text.isprintable() else _IN_A_LINE.sub(_picture, text)
 
 
 def number(count: int, noun: str) -> str:

@@ -18,6 +18,8 @@ LACKING_FACT = "lacking"
 """Number of chunks waiting for a vector of the preferred model or for a context."""
 PROBLEMS_FACT = "problems"
 """Problems of models by name, as JSON."""
+LAST_FACT = "last_update"
+"""The last update of all files that found new text, as JSON of `LastUpdate`."""
 ORDER_FACT = "models"
 """Models in the order of their latency, one a line."""
 

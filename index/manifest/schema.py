@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cqm.index.disk.beneath import read_small_beneath
 from cqm.index.model.errors import NewerReleaseError
-from cqm.index.model.spaces import Space
+from cqm.index.model.spaces import parse_space
 
 FORMAT_VERSION = 4
 """Of all files of a generation. Raise it with every change the previous release could not write to."""
@@ -118,18 +118,10 @@ def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None
     database.execute("CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID")
     # In the first format all vectors were in one space, named by a fact.
     for (name,) in database.execute("SELECT value FROM fact WHERE name = 'space'").fetchall():
-        vector_name = _space(name).vector_name
+        vector_name = parse_space(name).vector_name
         database.execute("INSERT OR REPLACE INTO space VALUES(?, ?)", (vector_name, name))
         database.execute("UPDATE chunk SET space = ?, embedded = 'whole' WHERE fingerprint <> ''", (vector_name,))
 
 
 def _columns(database: sqlite3.Connection, table: str = "chunk") -> set[str]:
     return {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
-
-
-def _space(name: str) -> Space:
-    """Parse `Space.name`."""
-    provider, _, rest = name.partition("/")
-    model, _, end = rest.rpartition("/")
-    dimensions, _, version = end.partition("@")
-    return Space(provider, model, int(dimensions), version)

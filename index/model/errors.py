@@ -64,6 +64,10 @@ class DamagedIndexError(CqmError):
     """A part of an index is missing, or was changed by something else than CQM."""
 
 
+class SnapshotError(CqmError):
+    """A snapshot of an index cannot be written, or is damaged, or was made for other options than these."""
+
+
 class QueryError(CqmError):
     """A query's parameter is not valid: an unknown mode, a malformed cursor, an empty text."""
 

@@ -12,7 +12,7 @@ class Progress:
     """Progress of an update.
 
     Attributes:
-        phase: "scanning", "indexing", "improving" or "done".
+        phase: "scanning", "importing", "indexing", "improving" or "done".
         done, total: files; total is 0 while scanning.
         path: the file last finished.
         chunks: chunks written so far.
@@ -109,6 +109,8 @@ class UpdateSummary:
         seconds: wall time.
         cancelled: whether the caller stopped it early; the index is consistent then too.
         dropped: whether a rebuild was dropped because it would have lost something; the index is as before.
+        stages: wall time in seconds by stage: "importing" a snapshot, "scanning" the tree, "parsing" (waiting for
+            workers that read and cut), "embedding" (comparing with the index and asking models), "writing".
         notes: sentences for the user: a damaged index is rebuilt, a rebuild was dropped and why, other indexes were
             deleted to make room.
     """
@@ -132,6 +134,7 @@ class UpdateSummary:
     cancelled: bool = False
     dropped: bool = False
     notes: tuple[str, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +154,22 @@ class Improved:
     lacking: int = 0
     usage: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A snapshot that was written.
+
+    Attributes:
+        file: its path.
+        size_bytes, sha256: of the file.
+        commit: that was checked out when the tree was compared; empty without git.
+        files, chunks: in it.
+    """
+
+    file: str
+    size_bytes: int
+    sha256: str
+    commit: str
+    files: int
+    chunks: int

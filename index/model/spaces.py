@@ -46,6 +46,18 @@ class Space:
         return _vector_name(self)
 
 
+def parse_space(name: str) -> Space:
+    """Parse `Space.name`.
+
+    Raises:
+        ValueError: it is no such name.
+    """
+    provider, _, rest = name.partition("/")
+    model, _, end = rest.rpartition("/")
+    dimensions, _, version = end.partition("@")
+    return Space(provider, model, int(dimensions), version)
+
+
 @lru_cache(maxsize=64)
 def _vector_name(space: Space) -> str:
     # Remembered: each chunk of an update asks for it twice.

@@ -7,7 +7,8 @@ from enum import StrEnum
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
 from cqm.index.model.query import FileProblem
 
-UPDATE, UPDATE_OF_PATHS, REBUILD, IMPROVE, COMPACT = "update", "update of paths", "rebuild", "improve", "compact"
+UPDATE, UPDATE_OF_PATHS, REBUILD, IMPROVE = "update", "update of paths", "rebuild", "improve"
+COMPACT, EXPORT = "compact", "export"
 """The tasks of `Running`."""
 
 
@@ -16,7 +17,8 @@ class Running:
     """A piece of work on an index.
 
     Attributes:
-        task: "update", "update of paths", "rebuild" (into another generation), "improve" or "compact".
+        task: "update", "update of paths", "rebuild" (into another generation), "improve", "compact" or
+            "export".
         phase, done, total, chunks, rate, remaining_seconds: as in `Progress`.
         started_at, told_at: times of its begin and of this report, seconds since the epoch.
     """
@@ -87,6 +89,25 @@ class ModelState:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LastUpdate:
+    """The last update of all files that found new text.
+
+    Attributes:
+        at: its end, seconds since the epoch.
+        seconds: wall time.
+        files: new or changed.
+        chunks: written.
+        stages: as in `UpdateSummary`.
+    """
+
+    at: float
+    seconds: float
+    files: int
+    chunks: int
+    stages: Mapping[str, float]
+
+
 class IndexState(StrEnum):
     """An index in one word; the first that fits."""
 
@@ -131,6 +152,7 @@ class IndexStatus:
         running: present work on it, in this process or another.
         stopped: the last update of all files, if it was cut short; None when it ended, or runs.
         building: the generation built while this one serves; None for none.
+        last_update: how long it took; None before there was one.
         redacted_secrets, redacted_files: numbers of redacted secrets and of files with one.
     """
 
@@ -164,6 +186,7 @@ class IndexStatus:
     building: Building | None = None
     redacted_secrets: int = 0
     redacted_files: int = 0
+    last_update: LastUpdate | None = None
 
 
 @dataclass(frozen=True, slots=True)

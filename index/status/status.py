@@ -23,6 +23,7 @@ from cqm.index.manifest.facts import (
     DAMAGE_FACT,
     HEAD_FACT,
     LACKING_FACT,
+    LAST_FACT,
     PROBLEMS_FACT,
     UNAVAILABLE_FACT,
     UPDATED_FACT,
@@ -34,7 +35,17 @@ from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError,
 from cqm.index.model.freshness import Freshness, judged
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
-from cqm.index.model.status import IMPROVE, REBUILD, Building, IndexState, IndexStatus, ModelState, Running
+from cqm.index.model.status import (
+    EXPORT,
+    IMPROVE,
+    REBUILD,
+    Building,
+    IndexState,
+    IndexStatus,
+    LastUpdate,
+    ModelState,
+    Running,
+)
 from cqm.index.status.running import read_running
 from cqm.index.store.collection import read_note
 
@@ -105,7 +116,7 @@ def going_on(
 
 
 def _state(status: IndexStatus) -> IndexState:
-    is_updating = any(run.task != IMPROVE for run in status.running)
+    is_updating = any(run.task not in {IMPROVE, EXPORT} for run in status.running)
     rows = (
         (bool(status.damage) and not is_updating, IndexState.DAMAGED),
         (bool(status.unavailable) and not is_updating, IndexState.UNAVAILABLE),
@@ -174,8 +185,16 @@ def describe(
         freshness=fresh,
         redacted_secrets=redacted.get("secrets", 0),
         redacted_files=redacted.get("files", 0),
+        last_update=_last_update(fact(LAST_FACT)),
         commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
     )
+
+
+def _last_update(noted: str) -> LastUpdate | None:
+    """Read a note of `LAST_FACT`; None for none, or one of another release."""
+    with suppress(ValueError, TypeError):
+        return LastUpdate(**json.loads(noted)) if noted else None
+    return None
 
 
 def server_of(place: Path) -> str:

@@ -1,7 +1,8 @@
 """One update of a generation: prepare the planned files, embed, write, commit."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cqm.index.manifest.coverage import lacking
@@ -31,6 +32,25 @@ class _Tally:
     embedded: int = 0
     bytes_read: int = 0
     failed: list[FileProblem] = field(default_factory=list)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the block to a stage."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
+
+    def waited(self, batches: Iterator[list[PreparedFile]]) -> Iterator[list[PreparedFile]]:
+        """Pass batches on; the time they are waited for is that of parsing."""
+        while True:
+            with self.timed("parsing"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
 
     def count(self, stored: Stored, plan: Plan) -> None:
         self.written += stored.written
@@ -93,22 +113,25 @@ def run_update(
     """
     manifest = target.generation.manifest
     tally, pace, is_stopped = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), _Pace(plan), False
-    tally.deleted += remove_files(target, plan.vanished)
-    tally.deleted += _skip(target, plan, plan.skipped)
+    with tally.timed("writing"):
+        tally.deleted += remove_files(target, plan.vanished)
+        tally.deleted += _skip(target, plan, plan.skipped)
     if plan.todo:
         report(pace.progress("", 0))
-    for batch in prepare_files(plan.todo, preparation, workers):
+    for batch in tally.waited(prepare_files(plan.todo, preparation, workers)):
         tally.deleted += _take_out(target, plan, batch)
         files = [file for file in batch if not file.is_skipped]
         held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
         try:
-            placement = place_files(
-                target, files, held, Vectorizer(target.routes, cancelled), wanted_spaces(target.routes, manifest)
-            )
+            with tally.timed("embedding"):
+                placement = place_files(
+                    target, files, held, Vectorizer(target.routes, cancelled), wanted_spaces(target.routes, manifest)
+                )
         except StoppedError:
             is_stopped = True
             break
-        tally.count(write_files(target, placement), plan)
+        with tally.timed("writing"):
+            tally.count(write_files(target, placement), plan)
         pace.went(batch)
         report(pace.progress(batch[-1].row.path, tally.written))
         if cancelled():
@@ -133,6 +156,7 @@ def run_update(
         models=target.routes.states() if target.routes else (),
         bytes_read=tally.bytes_read,
         cancelled=is_stopped,
+        stages=tally.stages,
     )
 
 

@@ -1,8 +1,9 @@
 """Update some paths or the whole tree of an open index, and let a complete generation serve."""
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cqm.index.disk.locations import folder_of, note_use
@@ -15,12 +16,13 @@ from cqm.index.manifest.facts import (
     COMPLETE_FACT,
     DAMAGE_FACT,
     HEAD_FACT,
+    LAST_FACT,
     UNAVAILABLE_FACT,
     UPDATED_FACT,
 )
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Progress, UpdateSummary
-from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS
+from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.services import Services
 from cqm.index.status.catalogue import make_room
 from cqm.index.update.estimate import estimate_update
@@ -77,11 +79,17 @@ class Updating:
         head = checkout.head(folder_of(self.root)) or "" if below is None else ""
         seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
         plan = plan_update(self.root, target, self.options, below)
+        scanned = time.monotonic() - started
         if not anew:
             refuse_another(self.root, self.lineage.serving.manifest)
         place = replace(self.target_for(target, plan.pending), moved=plan.moved)
         summary = run_update(plan, place, self.preparation(), self.workers, report=report, cancelled=cancelled)
+        summary = replace(summary, stages={"scanning": scanned, **summary.stages})
         is_whole = below is None and not summary.cancelled
+        if is_whole and summary.bytes_read:
+            files, seconds = summary.added + summary.modified, time.monotonic() - started
+            done = LastUpdate(time.time(), seconds, files, summary.chunks_written, summary.stages)
+            seen[LAST_FACT] = json.dumps(asdict(done))
         target.manifest.set_facts(
             {UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)}
             | ({COMPLETE_FACT: "1", **seen} if is_whole else {})

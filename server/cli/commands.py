@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.progress import UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
@@ -24,6 +25,7 @@ from cqm.server.config.settings import Settings
 from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
+from cqm.server.watching.questions import durations
 
 
 def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
@@ -55,10 +57,11 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
 
 def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
     """Print the status of an index; without a look at the disk while another process has it open."""
-    found, left_out, redacted = _status(root, settings)
+    found, left_out, redacted, asked = _status(root, settings)
     if as_json:
         listed = {"skipped_files": left_out} if skipped else {}
-        emit(status_object(found, **listed, **({"secrets": redacted} if secrets else {})))
+        shown = status_object(found, **listed, **({"secrets": redacted} if secrets else {}))
+        emit({**shown, "questions": durations(asked)})
         return 0
     show(status_lines(found, all_failed=failed))
     if skipped:
@@ -114,23 +117,25 @@ def _improve(
     )
 
 
-def _status(root: Path, settings: Settings) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...]]:
-    """Read the status of an index, its skipped files, and its files with redacted secrets."""
+def _status(
+    root: Path, settings: Settings
+) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...], tuple[AskedQuestion, ...]]:
+    """Read the status of an index, its skipped files, its files with redacted secrets, and its last questions."""
     found = _last_status(root, settings)
     if not found.exists:
-        return found, (), ()
+        return found, (), (), ()
     try:
         with open_index(root, settings) as opened:
             found = opened.status(look=True)
             # Statistics of a cache belong to running processes; this one has asked it for nothing.
             cache = tuple(layer for layer in found.cache if layer.problem)
-            return replace(found, cache=cache), opened.skipped(), opened.secrets()
+            return replace(found, cache=cache), opened.skipped(), opened.secrets(), opened.asked()
     except (IndexInUseError, StoreError) as error:
         # Also while the server with its chunks is down.
         if not error.retryable:
             raise
         say(f"{error.message} This is the last status it wrote.")
-        return found, (), ()
+        return found, (), (), ()
 
 
 def _last_status(root: Path, settings: Settings) -> IndexStatus:

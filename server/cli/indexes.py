@@ -1,4 +1,4 @@
-"""`cqm list`, `remove` and `compact`. Each command returns an exit code."""
+"""`cqm list`, `remove`, `compact`, `export` and `import`. Each command returns an exit code."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,10 @@ from cqm.index.model.options import IndexOptions
 from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
-from cqm.server.answers.status_text import entry_lines, size_text
+from cqm.server.answers.status_text import entry_lines, size_text, summary_lines
+from cqm.server.cli.progress import bring_up_to_date, interruptible, progress_shown, settled
 from cqm.server.config.settings import Settings
-from cqm.server.console import emit, say, show
+from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SharingError
 from cqm.server.owner.connect import dismiss, users
 from cqm.server.owner.open import open_index
@@ -69,6 +70,31 @@ def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
     else:
         show([f"{root}: {size_text(before)} before, {size_text(after)} now"])
     return 0
+
+
+def export(root: Path, file: Path, settings: Settings, *, as_json: bool) -> int:
+    """Bring an index up to date, write it to a file, and tell what is in it."""
+    with open_index(root, settings, adopts=True) as opened:
+        bring_up_to_date(opened)
+        found = opened.export(file.parent.resolve() / file.name)
+    if as_json:
+        emit(found)
+        return 0
+    held = f"{number(found.files, 'file')}, {number(found.chunks, 'chunk')}, {size_text(found.size_bytes)}"
+    show([f"{found.file}: {held}", *([f"commit {found.commit}"] if found.commit else []), f"sha256 {found.sha256}"])
+    return 0
+
+
+def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Take an index from a file, bring it up to date, and print a summary."""
+    opening = open_index(root, settings, adopts=True)
+    with opening as opened, interruptible() as cancelled, progress_shown() as report:
+        summary = settled(opened.restore(file, report=report, cancelled=cancelled), cancelled, anew=True)
+    if as_json:
+        emit(summary)
+    else:
+        show(summary_lines(str(root), summary))
+    return 1 if summary.failed or summary.dropped else 0
 
 
 def _options(settings: Settings) -> IndexOptions:

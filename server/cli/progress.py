@@ -16,6 +16,8 @@ Report = Callable[[Progress], None]
 
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BEFORE_BAR = 0.7
+_SAID = frozenset({"importing", "indexing"})
+"""Phases that get lines."""
 
 
 @contextmanager
@@ -64,7 +66,15 @@ def update(
     Raises:
         KeyboardInterrupt: it was stopped.
     """
-    summary = opened.update(paths, anew=anew, report=report, cancelled=cancelled)
+    return settled(opened.update(paths, anew=anew, report=report, cancelled=cancelled), cancelled, anew=anew)
+
+
+def settled(summary: UpdateSummary, cancelled: Callable[[], bool], *, anew: bool) -> UpdateSummary:
+    """Tell the notes of a summary, and give it back.
+
+    Raises:
+        KeyboardInterrupt: the update was stopped.
+    """
     for note in summary.notes:
         say(note)
     if summary.cancelled and anew:
@@ -82,10 +92,11 @@ def _line_report() -> Report:
 
     def report(progress: Progress) -> None:
         nonlocal next_line
-        if progress.phase != "indexing" or not progress.done or time.monotonic() < next_line:
+        if progress.phase not in _SAID or not progress.done or time.monotonic() < next_line:
             return
         next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
-        say(f"Indexing: {progress.done} of {number(progress.total, 'file')}, {number(progress.chunks, 'chunk')}")
+        done = f"{progress.done} of {number(progress.total, 'file')}, {number(progress.chunks, 'chunk')}"
+        say(f"{progress.phase.capitalize()}: {done}")
 
     return report
 

@@ -39,6 +39,8 @@ COMMANDS = {
     "list": Entry(_KEEP, "indexing", "list_indexes", "List your indexes."),
     "remove": Entry(_KEEP, "indexing", "remove", "Delete the index of each PATH."),
     "compact": Entry(_KEEP, "indexing", "compact", "Free the disk space of deleted chunks."),
+    "export": Entry(_KEEP, "carrying", "export", "Write the index of PATH to FILE, for other machines."),
+    "import": Entry(_KEEP, "carrying", "import_snapshot", "Take the index of PATH from FILE."),
     "issues": Entry(_KEEP, "issues", "issues", "Fetch issues and pull requests of GitHub."),
     "setup": Entry(_CONNECT, "serving", "setup", "Connect CQM to the agents' clients of this machine."),
     "serve": Entry(_CONNECT, "serving", "serve", "Serve agents over MCP."),

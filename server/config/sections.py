@@ -80,6 +80,11 @@ class ServerSection:
     wait_seconds: float = option(
         45.0, "How long a call waits for indexing before it answers that the work goes on.", at_least=0, at_most=240
     )
+    log_format: str = option(
+        "text",
+        "Lines of the log on standard error: text for people, json for programs, with one for each call.",
+        choices=("text", "json"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

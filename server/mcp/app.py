@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -21,9 +22,10 @@ from pydantic import AnyUrl, ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
+from cqm.server.client_views import ADDRESSES, Views, add_views, are_drawn
 from cqm.server.config.project_root import is_too_wide
 from cqm.server.config.settings import Settings
-from cqm.server.console import LineFormatter, one_line
+from cqm.server.console import one_line
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
 from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
@@ -32,8 +34,11 @@ from cqm.server.mcp.prompts import add_prompts
 from cqm.server.mcp.resources import add_resources, mime_type
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
-from cqm.server.mcp.views import ADDRESSES, Views, add_views, are_drawn
+from cqm.server.operations.logs import CALLS, FIELDS, JSON, formatter
+from cqm.server.operations.metrics import Metrics
 from cqm.server.workspace.workspace import Workspace
+
+_calls = logging.getLogger(CALLS)
 
 INSTRUCTIONS = """\
 CQM searches code and documents of the open folder by meaning and by words.
@@ -109,6 +114,10 @@ _ALIASES = {"references": "usages", "find_references": "usages", "what_changed":
 
 
 class _Server(MCPServer[Served]):
+    def __init__(self, metrics: Metrics, **options: Any) -> None:  # noqa: ANN401 - of the SDK
+        super().__init__(**options)
+        self.metrics = metrics
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
@@ -118,12 +127,21 @@ class _Server(MCPServer[Served]):
         if name not in tools:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(name)[:100]}. There are {', '.join(tools)}.")
         given = accepted(name, slim_schema(tools[name].input_schema)["properties"], arguments)
+        began, failed = time.monotonic(), True
         try:
-            return await super().call_tool(name, given, context)
+            result = await super().call_tool(name, given, context)
+            failed = isinstance(result, CallToolResult) and bool(result.is_error)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(refused_values(name, error.__cause__)) from error
             raise
+        else:
+            return result
+        finally:
+            seconds = time.monotonic() - began
+            self.metrics.called(name, seconds, failed=failed)
+            told = {"tool": name, "seconds": round(seconds, 4), "failed": failed}
+            _calls.info("%s: %.3f s", name, seconds, extra={FIELDS: told})
 
     async def list_tools(self) -> list[Tool]:
         """List all tools with schemas in few tokens."""
@@ -159,27 +177,33 @@ class _Server(MCPServer[Served]):
         return [replace(it, mime_type=mime_type(str(uri))) for it in found]
 
 
-def make_server(settings: Settings, guard: Guard, views: Views | None = None) -> MCPServer[Served]:
+def make_server(
+    settings: Settings, guard: Guard, metrics: Metrics | None = None, views: Views | None = None
+) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
 
     Parameters:
         settings: those outside of any project.
         guard: checks the paths of clients.
+        metrics: count its work; its own by default.
         views: draw replies for clients that show them; None for none.
     """
+    counted = metrics or Metrics()
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, settings, Workspace(settings), Workers(count=2), views)
+        served = Served(guard, settings, Workspace(settings, updated=counted.updated), Workers(count=2), views)
         try:
-            yield served
+            with counted.watching(served.workspace.statuses):
+                yield served
         finally:
             with anyio.CancelScope(shield=True):
                 await run_sync(served.workspace.close)
                 await run_sync(served.workers.close)
 
     server = _Server(
-        "cqm",
+        counted,
+        name="cqm",
         title="CQM code search",
         version=version(DISTRIBUTION),
         instructions=INSTRUCTIONS,
@@ -238,13 +262,16 @@ def serve(
     """
     # Before the SDK's own set-up, which would draw boxes around every line.
     log = logging.StreamHandler(sys.stderr)
-    log.setFormatter(LineFormatter("%(levelname)s %(name)s: %(message)s"))
+    log.setFormatter(formatter(settings.server.log_format))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
+    if settings.server.log_format == JSON:
+        _calls.setLevel(logging.INFO)
     guard = make_guard(roots, ask_clients=http is None)
-    server = make_server(settings, guard, views)
+    metrics = Metrics()
+    server = make_server(settings, guard, metrics, views)
     if http:
         shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
         with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:
-            serve_http(server, http, pages)
+            serve_http(server, http, pages, metrics.text)
     else:
         serve_stdio(server)

@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from cqm.server.console import say
 from cqm.server.errors import ServeError
+from cqm.server.mcp.http_health import METRICS, health, metrics
 from cqm.server.mcp.http_token import access_of
 
 if TYPE_CHECKING:
@@ -38,13 +39,16 @@ Pages = Callable[[str], "ASGIApp"]
 """Makes pages for people, which let in who knows a token."""
 
 
-def serve_http(server: MCPServer[Any], address: str, pages: Pages | None = None) -> None:
+def serve_http(
+    server: MCPServer[Any], address: str, pages: Pages | None = None, told: Callable[[], str] | None = None
+) -> None:
     """Serve over HTTP until SIGINT or SIGTERM.
 
     Parameters:
         server: any MCP server.
-        pages: stand at every other path, where only this machine can reach them; None for no pages.
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
+        pages: stand at every other path, where only this machine can reach them; None for no pages.
+        told: makes the text of `/metrics`; None for none.
 
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
@@ -63,12 +67,13 @@ def serve_http(server: MCPServer[Any], address: str, pages: Pages | None = None)
             max_sessions=MOST_SESSIONS,
         )
         say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
+        app = metrics(app, told, security) if told else app
         app = _guarded(app, access.token) if access.token else app
         if local and pages:
             if access.notices:
                 say("People open /?token=TOKEN at this address.")
             app = _beside(app, pages(access.token))
-        run_until_told(app, listener)
+        run_until_told(health(app), listener)
 
 
 def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
@@ -132,10 +137,10 @@ def _local_only(host: str) -> TransportSecuritySettings:
 
 
 def _beside(app: "ASGIApp", pages: "ASGIApp") -> "ASGIApp":
-    """Answer MCP at its path, and people elsewhere."""
+    """Answer programs at their paths, and people elsewhere."""
 
     async def choose(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        is_for_people = scope["type"] == "http" and scope["path"].rstrip("/") != PATH
+        is_for_people = scope["type"] == "http" and scope["path"].rstrip("/") not in {PATH, METRICS}
         await (pages if is_for_people else app)(scope, receive, send)
 
     return choose

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
+from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.mcp.allowed_paths import Guard
-from cqm.server.mcp.views import Views
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")

@@ -36,6 +36,7 @@ from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.usages import usage_text
+from cqm.server.client_views import are_drawn
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError, SettingsError
@@ -50,7 +51,6 @@ from cqm.server.mcp.replies import (
     with_facts,
 )
 from cqm.server.mcp.scope import Place, Served, split_place
-from cqm.server.mcp.views import are_drawn
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.preview import Preview, listed_document, preview, warned
 from cqm.server.times import parse_when

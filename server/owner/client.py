@@ -14,7 +14,7 @@ from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
@@ -210,6 +210,18 @@ class RemoteIndex:
     def compact(self) -> None:
         """Rewrite the contents of the index; see `Index.compact`."""
         self._call("compact")
+
+    def export(self, file: str | Path) -> Exported:
+        """Write the index to a snapshot; see `Index.export`."""
+        exported: Exported = self._call("export", file=str(Path(file).absolute()))
+        return exported
+
+    def restore(
+        self, file: str | Path, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False
+    ) -> UpdateSummary:
+        """Take the index from a snapshot; see `Index.restore`."""
+        summary: UpdateSummary = self._call("restore", report, cancelled, file=str(Path(file).absolute()))
+        return summary
 
     def search(self, query: Query) -> Answer:
         """Answer a query from the present contents of the index; see `Index.search`."""

@@ -45,10 +45,14 @@ _log = logging.getLogger(__name__)
 _GREETING_SECONDS = 10.0
 """Longest wait for a client's greeting."""
 
+
+def _cut_short(now: IndexStatus) -> UpdateSummary:
+    return UpdateSummary(failed=now.failed, skipped=now.skipped, lacking=now.lacking, models=now.models, cancelled=True)
+
+
 _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
-    "update": lambda now: UpdateSummary(
-        failed=now.failed, skipped=now.skipped, lacking=now.lacking, models=now.models, cancelled=True
-    ),
+    "update": _cut_short,
+    "restore": _cut_short,
     "improve": lambda now: Improved(lacking=now.lacking),
 }
 """Results for a client which cancelled a run others still want, made from the status of the index."""

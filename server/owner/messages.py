@@ -20,7 +20,7 @@ from cqm.index.model import errors as indexing_errors
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
@@ -162,6 +162,8 @@ METHODS: Mapping[str, Method] = {
     "secrets": Method(tuple[RedactedFile, ...], is_brief=True),
     "estimate": Method(Estimate),
     "compact": Method(None),
+    "export": Method(Exported, {"file": str}),
+    "restore": Method(UpdateSummary, {"file": str}, is_run=True),
     "follow": Method(None, {"options": WatchOptions}),
     "backlog": Method(Backlog, is_brief=True),
     "wait": Method(bool, {"seconds": float}),

@@ -10,7 +10,7 @@ from cqm.index.disk.locations import index_folder
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
@@ -67,6 +67,14 @@ class OpenedIndex(Protocol):
 
     def compact(self) -> None:
         """Rewrite it without the space of deleted chunks."""
+
+    def export(self, file: str | Path) -> Exported:
+        """Write it to a snapshot."""
+
+    def restore(
+        self, file: str | Path, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...
+    ) -> UpdateSummary:
+        """Take it from a snapshot, and bring it up to date with the files."""
 
     def search(self, query: Query) -> Answer:
         """Answer a query."""

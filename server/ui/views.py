@@ -8,7 +8,7 @@ from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model.query import Answer, Hit, Query
 from cqm.index.model.status import IndexStatus
 from cqm.server.answers.render import advice_lines, header_lines
-from cqm.server.mcp.views import Views
+from cqm.server.client_views import Views
 from cqm.server.page import safe
 from cqm.server.ui.health_page import status_card
 from cqm.server.ui.markup import notes

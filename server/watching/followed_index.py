@@ -108,6 +108,18 @@ class FollowedIndex(Index):
         improver = self._improver
         return improver.after(summary) if improver else summary
 
+    def restore(
+        self,
+        file: str | Path,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> UpdateSummary:
+        """Take the index from a snapshot; see `Index.restore`. The backfill takes up what it leaves waiting."""
+        summary = super().restore(file, report=report, cancelled=cancelled)
+        improver = self._improver
+        return improver.after(summary) if improver else summary
+
     def asked(self) -> tuple[AskedQuestion, ...]:
         """List the last questions of others: none, since no other process can ask an index held alone."""
         return ()

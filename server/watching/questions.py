@@ -1,8 +1,9 @@
 """The last questions to an index, kept in the memory of its owner only: people see what their agents read."""
 
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -21,6 +22,24 @@ _KEPT: Mapping[str, Callable[[Mapping[str, Any], Any], tuple[str, int]]] = {
     "read": lambda asked, reading: (asked["query"].what, len(reading.text.splitlines())),
 }
 """For each kept method, the words asked for and the number found, from its arguments and its result."""
+
+
+def durations(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
+    """Return how long the last questions took, by method: `count`, `p50_seconds`, `p95_seconds` and `last_seconds`.
+
+    Parameters:
+        asked: the last one first.
+    """
+    by_method: dict[str, list[float]] = {}
+    for it in asked:
+        by_method.setdefault(it.method, []).append(it.seconds)
+    found = {}
+    for method, seconds in by_method.items():
+        ranked = sorted(seconds)
+        # Nearest rank: a time that was measured, also of a few.
+        p50, p95 = (ranked[math.ceil(share * len(ranked)) - 1] for share in (0.5, 0.95))
+        found[method] = {"count": len(ranked), "p50_seconds": p50, "p95_seconds": p95, "last_seconds": seconds[0]}
+    return found
 
 
 class Questions:

@@ -1,12 +1,14 @@
 """Open indexes of a server, one for each root: opened on first use, watched, and shared."""
 
 import logging
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
 from cqm.index.generations.generation import current_name
 from cqm.index.model.freshness import judged
@@ -22,6 +24,8 @@ from cqm.server.workspace.jobs import Cancelled, Job, Report
 
 _log = logging.getLogger(__name__)
 
+Updated = Callable[[UpdateSummary], None]
+
 
 class OpenIndex:
     """An open index with its indexing job. It follows its files from when a job has compared all of them.
@@ -29,11 +33,13 @@ class OpenIndex:
     Parameters:
         index: opened; closed by `close`.
         settings: of its root.
+        updated: called with each update, from any thread.
     """
 
-    def __init__(self, index: OpenedIndex, settings: Settings) -> None:
+    def __init__(self, index: OpenedIndex, settings: Settings, updated: Updated = lambda _: None) -> None:
         self.index = index
         self.settings = settings
+        self._updated = updated
         self.can_follow = settings.watch.enabled and not index.root.is_file()
         self._lock = Lock()
         self._job: Job | None = None
@@ -109,13 +115,19 @@ class OpenIndex:
 
     def _compare(self, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
         summary = self.index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
+        self._updated(summary)
         for note in summary.notes:
             _log.warning("%s", note)
         if not (summary.cancelled or self._compared or self._closing):
             if self.can_follow:
-                self.index.follow(self.settings.watch_options(), _log_report)
+                self.index.follow(self.settings.watch_options(), self._report)
             self._compared = True
         return summary
+
+    def _report(self, report: WatchReport) -> None:
+        _log_report(report)
+        if report.summary:
+            self._updated(report.summary)
 
     def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
         failed = [problem.path for problem in self.index.status().failed]
@@ -128,10 +140,12 @@ class Workspace:
     Parameters:
         settings: those outside of any project; each root adds its own cqm.yml.
         remembered: whether owners keep the questions asked here for people to look at.
+        updated: called with each update of an open index, from any thread.
     """
 
-    def __init__(self, settings: Settings, *, remembered: bool = True) -> None:
+    def __init__(self, settings: Settings, *, remembered: bool = True, updated: Updated = lambda _: None) -> None:
         self._settings = settings
+        self._updated = updated
         self._remembered = remembered
         self._open: dict[Path, OpenIndex] = {}
         self._notices: dict[Path, str] = {}
@@ -170,7 +184,7 @@ class Workspace:
                 settings = self._settings.for_root(root)
                 noted = partial(self._note, root)
                 index = open_index(root, settings, noted=noted, remembered=self._remembered)
-                self._open[root] = OpenIndex(index, settings)
+                self._open[root] = OpenIndex(index, settings, self._updated)
             return self._open[root]
 
     def notice(self, root: Path) -> str:
@@ -189,6 +203,14 @@ class Workspace:
             CqmError: its manifest can't be read, or its settings are not valid.
         """
         return read_status(root, self._settings.index_options(root))
+
+    def statuses(self) -> list[IndexStatus]:
+        """Ask the open indexes for their status; one that cannot tell now is left out."""
+        found = []
+        for opened in tuple(self._open.values()):
+            with suppress(CqmError):
+                found.append(opened.index.status())
+        return found
 
     def _has_index(self, root: Path) -> bool:
         return has_index(root, self._settings.index_options(root))

@@ -1,10 +1,13 @@
 """What registries and package managers read: as the code says, and valid by their own schemas, without a network."""
 
 import base64
+import hashlib
 import importlib.util
 import json
+import os
 import plistlib
 import re
+import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -151,3 +154,29 @@ def test_recipes_can_be_parsed_and_the_formula_is_filled_in(make: ModuleType) ->
     assert re.search(r'sha256 "[0-9a-f]{64}"', formula)
     assert not parse(formula.encode(), grammar(BUNDLE, "ruby")).root_node.has_error
     assert not parse(text("nix/package.nix").encode(), grammar(BUNDLE, "nix")).root_node.has_error
+
+
+@pytest.mark.processes
+def test_the_script_of_the_action_builds_a_snapshot_and_begins_with_the_earlier_one(tmp_path: Path) -> None:
+    steps = yaml.safe_load(text("github-action/action.yml"))["runs"]["steps"]
+    [script] = [step["run"] for step in steps if step.get("id") == "export"]
+    root, out = tmp_path / "shop; touch x", tmp_path / "output"
+    root.mkdir()
+    (root / "prices.py").write_text("def round_price(value):\n    return round(value)\n")
+    environment = {"HOME": str(tmp_path), "CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0", "CACHE": "true"}
+    environment |= {"ROOT": str(root), "FILE": str(tmp_path / "index.cqm"), "RUNNER_TEMP": str(tmp_path)}
+    environment |= {
+        "GITHUB_OUTPUT": str(out),
+        "PATH": os.environ["PATH"],
+        "CQM": str(Path(sys.executable).parent / "cqm"),
+    }
+    for _ in range(2):
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert "Imported 1 chunk of 1 file" in done.stderr
+    told = dict(line.split("=", 1) for line in out.read_text().splitlines())
+    assert told["file"] == str(tmp_path / "index.cqm")
+    assert told["sha256"] == hashlib.sha256((tmp_path / "index.cqm").read_bytes()).hexdigest()
+    assert not (tmp_path / "x").exists()

@@ -93,6 +93,12 @@ def test_an_unchanged_tree_is_not_read_again(index: Index) -> None:
     assert first.added == 3
     assert (again.added, again.modified, again.unchanged) == (0, 0, 3)
     assert (again.embedded, again.chunks_written, again.bytes_read) == (0, 0, 0)
+    # What is told of the last update is of the last with something to do.
+    told = index.status().last_update
+    assert told
+    assert (told.files, told.chunks, told.stages) == (3, first.chunks_written, first.stages)
+    assert set(told.stages) == {"scanning", "parsing", "embedding", "writing"}
+    assert 0 < sum(told.stages.values()) <= told.seconds <= first.seconds
 
 
 def test_touching_one_line_embeds_only_the_chunk_that_it_changed(index: Index, tree: Path) -> None:

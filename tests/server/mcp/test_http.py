@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import json
 import os
 import signal
 import socket
@@ -24,7 +25,7 @@ from uvicorn.server import ServerState
 
 from cqm.server.mcp.http_connections import BoundedConnection
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
 PATIENCE_SECONDS = 60
@@ -176,6 +177,43 @@ def test_an_address_in_use_is_explained(project: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     assert done.returncode != 0
     assert "Choose another port" in done.stderr
+
+
+def test_those_who_run_it_ask_for_health_and_counts(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CQM_SERVER_LOG_FORMAT", "json")
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+
+    async def counts_after_a_search() -> str:
+        async with (
+            create_mcp_http_client(bearer) as known,
+            Client(streamable_http_client(url, http_client=known)) as client,
+        ):
+            await searched(client, "limit_retries")
+            return (await known.get(url.replace("/mcp", "/metrics"))).text
+
+    with (
+        serving(project, "127.0.0.1:0", TOKEN) as (running, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as asked,
+    ):
+        shown = anyio.run(counts_after_a_search)
+        assert (asked.get("/healthz").status_code, asked.get("/healthz").content) == (200, b"")
+        assert asked.post("/healthz").status_code == 405
+        assert asked.get("/metrics").status_code == 401
+        assert asked.post("/metrics", headers=bearer).status_code == 405
+        assert asked.get("/metrics", headers=bearer | {"Origin": "https://evil.example"}).status_code == 403
+        assert asked.get("/metrics", headers=bearer | {"Host": "evil.example:80"}).status_code == 421
+        running.terminate()
+        assert running.stderr
+        logged = [json.loads(line) for line in running.stderr if line.startswith("{")]
+    samples = dict(line.rsplit(" ", 1) for line in shown.splitlines() if not line.startswith("#"))
+    assert samples['cqm_calls_total{tool="search",outcome="answered"}'] == "1"
+    assert samples['cqm_call_seconds_bucket{tool="search",le="+Inf"}'] == "1"
+    assert (samples["cqm_indexes_open"], samples["cqm_chunks"], samples['cqm_files{state="indexed"}']) == ("1",) * 3
+    assert float(samples["process_cpu_seconds_total"]) > 0
+    assert "limit" not in shown
+    calls = [line for line in logged if line["logger"] == "cqm.calls"]
+    assert [(line["tool"], line["failed"], line["level"]) for line in calls] == [("search", False, "INFO")]
+    assert "limit_retries" not in str(logged)
 
 
 def test_people_get_in_by_a_link_beside_the_clients(project: Path) -> None:

@@ -108,7 +108,7 @@ KINDS = [*(method.gives for method in METHODS.values()), *SAID]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", str(kind)))
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
 def test_every_field_of_what_is_said_arrives_as_it_was(kind: Any, data: st.DataObject) -> None:
     value = data.draw(values_of(kind))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 PATIENCE_SECONDS = 60.0
 

@@ -56,7 +56,7 @@ def connected(root: Path, mode: str, **declared: Any) -> Client:
     home = root.parent / "home"
     overrides = {"index.home": str(home), "index.shared": "false", "embedding.provider": "none"}
     settings = load_settings(overrides=overrides, environment={}, user=home / "none.yml")
-    return Client(make_server(settings, make_guard([root]), VIEWS), mode=mode, **declared)
+    return Client(make_server(settings, make_guard([root]), views=VIEWS), mode=mode, **declared)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

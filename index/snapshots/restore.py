@@ -1,0 +1,120 @@
+"""Fill a new generation from a snapshot; the update after it brings in the differences of this machine's files."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cqm.index.disk.durable import require_room
+from cqm.index.embedding.routes import Route
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.facts import ORDER_FACT, space_fact
+from cqm.index.manifest.rows import ChunkRow, FileRow
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Progress
+from cqm.index.snapshots.archive import Archive, damaged, opened_archive
+from cqm.index.snapshots.records import RecordError, read_chunk, read_file
+from cqm.index.snapshots.snapshot import Snapshot, dimensions_of, read_manifest
+from cqm.index.store.base import Point
+
+_AT_ONCE = 4 << 20
+"""Bytes of records written and committed together: about 1,000 chunks."""
+_MOST_OF_FILE = 256 << 20
+"""Bytes of records of one file, which are held in memory; of the files read by default, none has a tenth."""
+_ROOM = 2
+"""Free bytes asked for to a byte of records: an estimate, and high. A full disk stops the import all the same."""
+
+
+class Restoring:
+    """A snapshot that fits an index and is not damaged, ready to fill a generation with. Use `opened_snapshot`."""
+
+    def __init__(self, archive: Archive, snapshot: Snapshot) -> None:
+        self._archive = archive
+        self.snapshot = snapshot
+
+    def fill(self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> bool:
+        """Write everything to an empty generation; give whether that was done, and not cancelled.
+
+        The files' times are left out, so the next update compares the contents of all of them.
+
+        Raises:
+            SnapshotError: a record is not what it should be.
+            StoreError, ManifestError: the generation cannot be written.
+        """
+        require_room(target.place, self.snapshot.records.bytes * _ROOM)
+        done = chunks = 0
+        try:
+            dimensions = self._make_spaces(target)
+            for files, points in self._batches(dimensions):
+                if cancelled():
+                    return False
+                target.store.upsert(points)
+                target.manifest.commit(files)
+                done, chunks = done + len(files), chunks + sum(len(rows) for _, rows in files)
+                report(Progress("importing", done, self.snapshot.files, files[-1][0].path, chunks))
+        except RecordError as error:
+            raise damaged(self._archive.file, str(error)) from error
+        # Each once: a path or an id that comes twice replaces its row.
+        held = (len(target.manifest.files()), target.manifest.chunk_count())
+        if not held == (done, chunks) == (self.snapshot.files, self.snapshot.chunks):
+            raise damaged(self._archive.file, "it does not hold what its manifest counts")
+        return True
+
+    def note(self) -> str:
+        """Say where it came from."""
+        found = self.snapshot
+        held = f"{found.chunks:,} chunk{'s' * (found.chunks != 1)} of {found.files:,} file{'s' * (found.files != 1)}"
+        commit = f" of commit {found.commit[:12]}" if found.commit else ""
+        return f"Imported {held}{commit}, made by CQM {found.build}."
+
+    def _make_spaces(self, target: Generation) -> dict[str, int]:
+        """Make the spaces of the snapshot; give their dimensions by the names of their vectors."""
+        spaces = dimensions_of(self.snapshot)
+        for vector_name, (name, dimensions) in spaces.items():
+            target.store.ensure_space(vector_name, dimensions)
+            target.manifest.add_space(vector_name, name)
+        preferred = {route: self.snapshot.preferred.get(route, "") for route in Route}
+        if not {name for name in preferred.values() if name} <= {name for name, _ in spaces.values()}:
+            raise RecordError("it prefers a space that it has not")
+        facts = {space_fact(route): name for route, name in preferred.items() if name}
+        target.manifest.set_facts(facts | {ORDER_FACT: self.snapshot.order})
+        return {vector_name: dimensions for vector_name, (_, dimensions) in spaces.items()}
+
+    def _batches(
+        self, dimensions: dict[str, int]
+    ) -> Iterator[tuple[list[tuple[FileRow, list[ChunkRow]]], list[Point]]]:
+        """Yield some whole files at a time: their rows, and their points with those of their chunks."""
+        files: list[tuple[FileRow, list[ChunkRow]]] = []
+        points: list[Point] = []
+        size, lines = 0, self._archive.lines(self.snapshot.records)
+        for line in lines:
+            row, chunks, point = read_file(line)
+            rows: list[ChunkRow] = []
+            points.append(point)
+            of_file = 0
+            for _ in range(chunks):
+                of_chunk = next(lines, b"")
+                of_file += len(of_chunk)
+                if of_file > _MOST_OF_FILE:
+                    raise RecordError(f"the chunks of {row.path} are too large")
+                least = rows[-1].position + 1 if rows else 0
+                found, point = read_chunk(of_chunk, row.path, least, dimensions)
+                rows.append(found)
+                points.append(point)
+            files.append((row, rows))
+            size += of_file
+            if size >= _AT_ONCE:
+                yield files, points
+                files, points, size = [], [], 0
+        if files:
+            yield files, points
+
+
+@contextmanager
+def opened_snapshot(file: Path, options: IndexOptions) -> Iterator[Restoring]:
+    """Open a snapshot while a block runs, and verify it.
+
+    Raises:
+        SnapshotError: it cannot be read, is damaged, or does not fit the options.
+    """
+    with opened_archive(file) as archive:
+        yield Restoring(archive, read_manifest(archive, options))

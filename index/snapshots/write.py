@@ -1,0 +1,89 @@
+"""Write a generation to a snapshot."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from cqm.chunkers.extras import DISTRIBUTION
+from cqm.index.embedding.routes import Route
+from cqm.index.generations.generation import Generation, generation_name
+from cqm.index.generations.recipe import shape_text
+from cqm.index.manifest.facts import COMPLETE_FACT, HEAD_FACT, ORDER_FACT, space_fact
+from cqm.index.manifest.rows import FileRow
+from cqm.index.model.errors import DamagedIndexError, SnapshotError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Exported
+from cqm.index.model.query import FileState
+from cqm.index.snapshots.archive import Packed, write_archive
+from cqm.index.snapshots.records import chunk_line, file_line
+from cqm.index.snapshots.snapshot import FORMAT, Snapshot, portable
+from cqm.index.store.base import file_point_id
+
+_FILES_AT_ONCE = 32
+"""Files whose points are read together: some MB."""
+
+
+def write_snapshot(generation: Generation, options: IndexOptions, file: Path) -> Exported:
+    """Write all indexed files of a generation to a snapshot. Nothing may change the generation meanwhile.
+
+    Files that were skipped or failed are left out: an import looks at them again.
+
+    Raises:
+        SnapshotError: it cannot be written, or the generation is not what the options ask for.
+        StoreError, ManifestError: the generation cannot be read.
+    """
+    manifest = generation.manifest
+    if not manifest.fact(COMPLETE_FACT) or generation.recipe != generation_name(options):
+        raise SnapshotError("The index is not complete with these options.", remedy="Run `cqm index` first.")
+    rows = sorted((row for row in manifest.files().values() if row.state is FileState.INDEXED), key=lambda it: it.path)
+    tally = _Tally()
+    told = Packed(0, 0, "")
+
+    def about(records: Packed) -> bytes:
+        nonlocal told
+        told = records
+        here = portable(options)
+        preferred = {route.value: manifest.fact(space_fact(route)) for route in Route}
+        made = Snapshot(
+            FORMAT,
+            version(DISTRIBUTION),
+            generation_name(here),
+            shape_text(here),
+            manifest.fact(HEAD_FACT),
+            time.time(),
+            len(rows),
+            tally.chunks,
+            tuple(sorted(manifest.spaces().values())),
+            {route: space for route, space in preferred.items() if space},
+            manifest.fact(ORDER_FACT),
+            records,
+        )
+        return json.dumps(asdict(made), indent=1).encode()
+
+    digest = write_archive(file, _lines(generation, rows, tally), about)
+    return Exported(str(file), file.stat().st_size, digest, manifest.fact(HEAD_FACT), len(rows), tally.chunks)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Chunks written so far."""
+
+    chunks: int = 0
+
+
+def _lines(generation: Generation, rows: Sequence[FileRow], tally: _Tally) -> Iterator[bytes]:
+    """Yield the records of files, each before its chunks."""
+    for start in range(0, len(rows), _FILES_AT_ONCE):
+        some = rows[start : start + _FILES_AT_ONCE]
+        chunks = {row.path: generation.manifest.chunks_of(row.path) for row in some}
+        ids = [*(file_point_id(row.path) for row in some), *(it.id for found in chunks.values() for it in found)]
+        points = {point.id: point for point in generation.store.points(ids)}
+        if missing := set(ids) - points.keys():
+            raise DamagedIndexError(f"{generation.place} has lost {len(missing):,} of its points.")
+        for row in some:
+            yield file_line(row, len(chunks[row.path]), points[file_point_id(row.path)])
+            yield from (chunk_line(it, points[it.id]) for it in chunks[row.path])
+            tally.chunks += len(chunks[row.path])

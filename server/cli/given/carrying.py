@@ -1,0 +1,44 @@
+"""`cqm export` and `import`: their options."""
+
+from pathlib import Path
+
+import click
+
+from cqm.server.cli.options import EXISTING, as_json_option, indexed_root, set_option, settings_of
+
+
+@click.command()
+@click.argument("places", metavar="[PATH] FILE", nargs=-1, required=True, type=click.Path(path_type=Path))
+@as_json_option
+@set_option
+def export(places: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Write the index of PATH to FILE, for other machines; bring it up to date first.
+
+    `cqm import` takes it there, with the same options. FILE holds the text of the indexed files, with secrets redacted.
+    """
+    from cqm.server.cli import indexes  # start-up time, here and below
+
+    if len(places) > 2:  # noqa: PLR2004 - a path and a file
+        raise click.UsageError("Give at most PATH and FILE.")
+    path = places[0] if len(places) > 1 else None
+    if path and not path.exists():
+        raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="PATH")
+    root = indexed_root(path)
+    return indexes.export(root, places[-1], settings_of(root, overrides), as_json=as_json)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("path", type=EXISTING, required=False)
+@as_json_option
+@set_option
+def import_snapshot(file: Path, path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Take the index of PATH from FILE, written by `cqm export`; then index what differs here.
+
+    Files count as the same by their contents, whatever their times. The present index serves until that is done, and
+    stays if FILE is damaged or was made with other options.
+    """
+    from cqm.server.cli import indexes
+
+    root = indexed_root(path)
+    return indexes.restore(file, root, settings_of(root, overrides), as_json=as_json)

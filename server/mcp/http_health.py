@@ -1,0 +1,61 @@
+"""`/healthz` and `/metrics` beside the MCP server over HTTP, for those who run it.
+
+`/healthz` says that the process answers, to anybody, and nothing else. `/metrics` has the rules of `/mcp`, on the
+loopback address too: there another user of the machine could ask.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from cqm.server.operations.metrics import CONTENT_TYPE
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+HEALTH, METRICS = "/healthz", "/metrics"
+
+
+def health(app: "ASGIApp") -> "ASGIApp":
+    """Answer `/healthz` without a token, and leave everything else to an app."""
+
+    async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http" or scope["path"] != HEALTH:
+            await app(scope, receive, send)
+            return
+        await Response(status_code=_refused(scope) or 200)(scope, receive, send)
+
+    return answer
+
+
+def metrics(app: "ASGIApp", text: Callable[[], str], security: TransportSecuritySettings) -> "ASGIApp":
+    """Answer `/metrics`, and leave everything else to an app.
+
+    Parameters:
+        app: the rest.
+        text: makes the answer; called in a thread, as it asks the open indexes.
+        security: hosts and origins that a request may name.
+    """
+    rules = TransportSecurityMiddleware(security)
+
+    async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http" or scope["path"] != METRICS:
+            await app(scope, receive, send)
+            return
+        response = await rules.validate_request(Request(scope))
+        if response is None and (refused := _refused(scope)):
+            response = Response(status_code=refused)
+        if response is None:
+            response = PlainTextResponse(await run_sync(text), media_type=CONTENT_TYPE)
+        await response(scope, receive, send)
+
+    return answer
+
+
+def _refused(scope: "Scope") -> int:
+    """The status of a request that is not for reading; 0 for one that is."""
+    return 0 if scope["method"] in {"GET", "HEAD"} else 405
