@@ -15,13 +15,14 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, Icon, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import AnyUrl, ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
+from cqm.server.client_views import ADDRESSES, Views, add_views, are_drawn
 from cqm.server.config.project_root import is_too_wide
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
@@ -166,26 +167,32 @@ class _Server(MCPServer[Served]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Served, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Read a resource, with the type of its content."""
+        """Read a resource, with the type of its content; a view only for a client that draws views."""
+        is_view = str(uri) in ADDRESSES.values()
+        if is_view and not (context and are_drawn(context)):
+            raise ResourceNotFoundError(f"Unknown resource: {uri}")
         found = await super().read_resource(uri, context)
-        if isinstance(found, InputRequiredResult):
+        if is_view or isinstance(found, InputRequiredResult):
             return found
         return [replace(it, mime_type=mime_type(str(uri))) for it in found]
 
 
-def make_server(settings: Settings, guard: Guard, metrics: Metrics | None = None) -> MCPServer[Served]:
+def make_server(
+    settings: Settings, guard: Guard, metrics: Metrics | None = None, views: Views | None = None
+) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
 
     Parameters:
         settings: those outside of any project.
         guard: checks the paths of clients.
         metrics: count its work; its own by default.
+        views: draw replies for clients that show them; None for none.
     """
     counted = metrics or Metrics()
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, settings, Workspace(settings, updated=counted.updated), Workers(count=2))
+        served = Served(guard, settings, Workspace(settings, updated=counted.updated), Workers(count=2), views)
         try:
             with counted.watching(served.workspace.statuses):
                 yield served
@@ -218,6 +225,8 @@ def make_server(settings: Settings, guard: Guard, metrics: Metrics | None = None
         )
     add_prompts(server)
     add_resources(server)
+    if views:
+        add_views(server, views)
     return server
 
 
@@ -232,7 +241,11 @@ PagesOf = Callable[[Sequence[Path], Settings], AbstractContextManager[Pages | No
 
 
 def serve(
-    settings: Settings, http: str | None = None, roots: Sequence[Path] = (), pages_of: PagesOf | None = None
+    settings: Settings,
+    http: str | None = None,
+    roots: Sequence[Path] = (),
+    pages_of: PagesOf | None = None,
+    views: Views | None = None,
 ) -> None:
     """Serve MCP until the client leaves or the process is told to end.
 
@@ -241,6 +254,7 @@ def serve(
         http: HOST:PORT for streamable HTTP; stdio when None.
         roots: folders clients may name.
         pages_of: opens pages for people beside the server over HTTP; None for none.
+        views: draw replies for clients that show them.
 
     Raises:
         PathRefusedError: a root doesn't exist.
@@ -254,7 +268,7 @@ def serve(
         _calls.setLevel(logging.INFO)
     guard = make_guard(roots, ask_clients=http is None)
     metrics = Metrics()
-    server = make_server(settings, guard, metrics)
+    server = make_server(settings, guard, metrics, views)
     if http:
         shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
         with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:

@@ -24,7 +24,7 @@ _MORE_TOKENS = 30
 """Tokens of the line telling to go on."""
 
 
-def with_facts(text: str, name: str, facts: object) -> CallToolResult:
+def with_facts(text: str, name: str, facts: object, drawn: str = "") -> CallToolResult:
     """Make a tool's reply: text for the model, and facts for the program around it, as `_meta`.
 
     The facts aren't structured content: programs show this to the model in place of the text.
@@ -33,8 +33,10 @@ def with_facts(text: str, name: str, facts: object) -> CallToolResult:
         text: for the model.
         name: of the facts, below CQM's prefix.
         facts: JSON types or dataclasses.
+        drawn: the reply as HTML, for a view of it; empty for none.
     """
-    return CallToolResult(content=[TextContent(type="text", text=text)], _meta={f"{_PREFIX}{name}": plain(facts)})
+    meta = {f"{_PREFIX}{name}": plain(facts)} | ({f"{_PREFIX}view": drawn} if drawn else {})
+    return CallToolResult(content=[TextContent(type="text", text=text)], _meta=meta)
 
 
 def job_reply(root: str, job: Job) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
+from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.mcp.allowed_paths import Guard
 from cqm.server.workspace.workspace import OpenIndex, Workspace
@@ -24,12 +25,14 @@ class Served:
         settings: those outside of any project.
         workspace: the open indexes.
         workers: read and cut previewed files.
+        views: draw replies for clients that show them; None for none.
     """
 
     guard: Guard
     settings: Settings
     workspace: Workspace
     workers: Workers
+    views: Views | None = None
 
     def root_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, Path]:
         """Resolve a client's path; return the real path, and the root whose index answers for it.

@@ -36,6 +36,7 @@ from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.usages import usage_text
+from cqm.server.client_views import are_drawn
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError, SettingsError
@@ -184,7 +185,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     else:
         compact = format == "compact" if format else None
         text = note + render_answer(shown, answer, budget, root=root, explain=explain, compact=compact)
-    return with_facts(text, "answer", answer_facts(answer))
+    drawn = served.views.answer(shown, answer) if served.views and are_drawn(ctx) else ""
+    return with_facts(text, "answer", answer_facts(answer), drawn)
 
 
 @explained
@@ -309,7 +311,8 @@ async def index_status(
     roots = await run_sync(served.roots_of, path, named)
     told = [await run_sync(_status, served, root) for root in roots]
     text = "\n\n".join(text for text, _ in told)
-    return with_facts(text, "status", [status_facts(status) for _, status in told])
+    drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
+    return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
 
 
 def _seconds(served: Served, wanted: float | None) -> float:

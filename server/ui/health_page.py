@@ -1,7 +1,8 @@
 """The health of each index: its state as it changes, what is missing and why, and the tree by size."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -91,14 +92,26 @@ def _card(library: Library, name: str) -> str:
         backlog, status = opened.backlog(), opened.index.status()
     except CqmError as error:
         return f"<section class='card'><h2>{safe(name)}</h2>{notes([str(error)])}</section>"
-    freshness = judged(status.freshness, backlog.count, backlog.since)
-    updated = f"{freshness_text(freshness)}, updated {ago(status.updated_at, now=time.time())}"
+    status = replace(status, freshness=judged(status.freshness, backlog.count, backlog.since))
+    more = (("watch", safe(opened.watch_state())), ("owner's memory", _memory(Path(opened.index.folder))))
+    return status_card(status, _work(opened, status), more)
+
+
+def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, str]] = ()) -> str:
+    """Draw the state of an index.
+
+    Parameters:
+        status: of the index.
+        work: what is going on, as HTML.
+        more: further facts, with HTML as values.
+    """
+    updated = f"{freshness_text(status.freshness)}, updated {ago(status.updated_at, now=time.time())}"
     good = "" if status.state in _GOOD else " unsure"
     return (
         f"<section class='card'><h2>{safe(status.root)}</h2>"
         f"<p><span class='sure{good}'>{safe(status.state.value)}</span> <span class='dim'>{safe(updated)}</span></p>"
-        f"{_work(opened, status)}{notes(_problems(status))}"
-        f"<div class='halves'><div>{listed(_facts(opened, status))}</div>"
+        f"{work}{notes(_problems(status))}"
+        f"<div class='halves'><div>{listed([*_facts(status), *more])}</div>"
         f"<div>{_bars('Chunks by language', status.languages)}{_bars('Left out, by reason', status.skipped)}</div>"
         "</div></section>"
     )
@@ -132,13 +145,12 @@ def _problems(status: IndexStatus) -> Iterator[str]:
     yield from (f"cache, {layer.name}: {layer.problem}" for layer in status.cache if layer.problem)
 
 
-def _facts(opened: OpenIndex, status: IndexStatus) -> Iterator[tuple[str, str]]:
+def _facts(status: IndexStatus) -> Iterator[tuple[str, str]]:
     yield "files", safe(", ".join(f"{count:,} {state}" for state, count in status.files.items()) or "none")
     yield "chunks", f"{status.chunks:,}"
     yield "vectors", safe(status.space or "none: searched by words")
     yield "wait for a model", f"{status.lacking:,}" if status.lacking else ""
     yield "models", safe(", ".join(model.name for model in status.models))
-    yield "watch", safe(opened.watch_state())
     yield "commit", safe(status.git_head[:10] if status.git_head else "")
     yield (
         "redacted",
@@ -150,7 +162,6 @@ def _facts(opened: OpenIndex, status: IndexStatus) -> Iterator[tuple[str, str]]:
         yield f"cache, {layer.name}", f"{layer.hits:,} found, {layer.misses:,} not, {size_text(layer.size_bytes)}"
     yield "on disk", size_text(status.size_bytes)
     yield "kept in", safe(status.location)
-    yield "owner's memory", _memory(Path(opened.index.folder))
 
 
 def _memory(folder: Path) -> str:

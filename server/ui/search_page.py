@@ -24,7 +24,7 @@ _LINES_ABOVE = 2
 _FACETS = 8
 """Values shown of a facet."""
 _LONGEST_QUESTION = 4_000
-_SURENESS = {
+SURENESS = {
     Confidence.HIGH: ("sure", "Likely what you asked for"),
     Confidence.LOW: ("unsure", "Perhaps not what you asked for"),
     Confidence.NONE: ("none", "Probably not in here; the nearest results"),
@@ -128,7 +128,7 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     _, *said = header_lines(query, answer)
     is_all = len(answer.hits) < _MOST
     count = f"{len(answer.hits)}{'' if is_all else ' or more'} results in {ceil(seconds * 1000)} ms"
-    sureness, words = _SURENESS[answer.confidence]
+    sureness, words = SURENESS[answer.confidence]
     yield f"<div class='found' data-count='{count}'>"
     yield f"<aside class='facets' aria-label='Narrow down'>{''.join(_facets(library, asked, answer.hits))}</aside>"
     yield "<section class='hits' aria-label='Results'>"
@@ -164,12 +164,18 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
     )
     return (
         f"<article class='hit' tabindex='-1'><h2>{head} {name}</h2>"
-        f"<p class='about'>{facts} {chance} {opens} {copies}</p>{_excerpt(asked, hit, file)}{_why(hit)}</article>\n"
+        f"<p class='about'>{facts} {chance} {opens} {copies}</p>{excerpt(asked.q, hit, file)}{why(hit)}</article>\n"
     )
 
 
-def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
-    """Show the lines around what was found: from the beginning of the chunk, unless it is further down."""
+def excerpt(question: str, hit: Hit, file: str) -> str:
+    """Show the lines around what was found: from the beginning of the chunk, unless it is further down.
+
+    Parameters:
+        question: whose words are marked.
+        hit: the result.
+        file: address of the page with the rest of the lines; empty for none.
+    """
     if hit.content:
         lines = hit.content.split("\n")
         return code_table("text.txt", lines[:_LINES], 0, {}) + _left_out(len(lines) - _LINES, file)
@@ -178,18 +184,21 @@ def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
     first = max(0, wanted - _LINES_ABOVE) if wanted >= _LINES - _LINES_ABOVE else 0
     shown = lines[first : first + _LINES]
     marks: dict[int, list[tuple[int, int]]] = {}
-    excerpt = replace(hit, text="\n".join(shown), start_line=hit.start_line + first)
-    for number, start, end in hit.matches or highlights(excerpt, asked.q):
+    part = replace(hit, text="\n".join(shown), start_line=hit.start_line + first)
+    for number, start, end in hit.matches or highlights(part, question):
         marks.setdefault(number, []).append((start, end))
     rest = len(lines) - len(shown)
     return code_table(hit.path, shown, hit.start_line + first, marks) + _left_out(rest, file)
 
 
 def _left_out(count: int, file: str) -> str:
-    return f"<p class='rest'><a href='{file}'>{count:,} more lines of this chunk</a></p>" if count > 0 else ""
+    if count <= 0:
+        return ""
+    told = f"{count:,} more lines of this chunk"
+    return f"<p class='rest'><a href='{file}'>{told}</a></p>" if file else f"<p class='rest dim'>{told}</p>"
 
 
-def _why(hit: Hit) -> str:
+def why(hit: Hit) -> str:
     """Draw the parts of the score as bars to both sides of nothing."""
     if not hit.parts:
         return ""

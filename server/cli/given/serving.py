@@ -24,15 +24,16 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
     named = {"server.http": http} if http is not None else {}
     settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
+    from cqm.server.ui.views import VIEWS
 
     if not settings.server.http:
         if sys.stdin.isatty():
             _explain()
-        serve_mcp(settings, None, roots or settings.server.roots)
+        serve_mcp(settings, None, roots or settings.server.roots, views=VIEWS)
         return 0
     from cqm.server.ui.serve import pages_beside
 
-    serve_mcp(settings, settings.server.http, roots or settings.server.roots, pages_beside)
+    serve_mcp(settings, settings.server.http, roots or settings.server.roots, pages_beside, VIEWS)
     return 0
 
 
