@@ -371,3 +371,7 @@ class ChunkReport:
     statistics: ChunkStatistics
     warnings: tuple[str, ...] = field(default=())
     vectors: "NDArray[np.float32] | None" = field(default=None, compare=False)
+
+
+CLASS_NOTE, FIELDS_NOTE = "// Class: ", "// Fields: "
+"""Prefixes of context lines with facts also found elsewhere, for readers of the chunk alone."""

@@ -417,6 +417,16 @@ class Index:
         with self._lineage.reading() as serving:
             return outline(serving, self.root, self.options.scan, query)
 
+    def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
+        """List indexed files whose path has a text, in any case of ASCII; those that begin with it come first.
+
+        Raises:
+            ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return tuple(serving.manifest.paths_with(part, limit))
+
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
         self._note_use()

@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from filelock import FileLock, Timeout
-from forked import HAS_FORK, ForkedPopen, Forks
+from forked import HAS_FORK, ForkedPopen, ForkedProgram, Forks
 from hypothesis import settings
 
 from cqm.index.workers import kept_warm
@@ -28,9 +29,9 @@ OF_USER = f"-{os.getuid()}" if hasattr(os, "getuid") else ""  # Windows has a te
 os.environ.setdefault("KF_RULE_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"cqm-test-rules{OF_USER}"))
 
 # A busy machine is slow, not wrong: no test fails by the clock. 40 examples in place of 100: the whole suite has to
-# stay under 15 minutes.
+# stay under 15 minutes. What goes through a store or a service takes a part of them, by `settings.default`.
 settings.register_profile("cqm", deadline=None, max_examples=40)
-settings.load_profile("cqm")
+settings.register_profile("soak", deadline=None, max_examples=1_000)
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +75,16 @@ def forked_owners(forks: Forks | None, monkeypatch: pytest.MonkeyPatch) -> None:
     if forks:
         monkeypatch.setattr(_ForkedOwner, "asking", forks.asking, raising=False)
         monkeypatch.setattr(subprocess, "Popen", _ForkedOwner)
+
+
+@pytest.fixture
+def forked_programs(forks: Forks | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that this process starts, `cqm`, `python -c CODE` and owners, share the start of commands.
+
+    What they start is no child of theirs.
+    """
+    if forks:
+        monkeypatch.setattr(subprocess, "Popen", partial(ForkedProgram, asking=forks.asking))
 
 
 def end_owner(index: Path) -> None:
@@ -169,6 +180,10 @@ def tables() -> Mapping[str, frozenset[str]]:
 def pytest_xdist_auto_num_workers() -> int | None:
     """Three for each core: half of the time goes by in waiting, for disks, time-outs and other processes."""
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) * 3
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("soak" if config.getoption("--soak") else "cqm")
 
 
 _PROVES = "proves"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.code.outline import TYPES, Mark, is_loose
 from cqm.chunkers.code.signature import signature
 from cqm.chunkers.languages.model import GROUP
+from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,9 +23,6 @@ _WITH_MEMBERS = TYPES | {"component", "module", "namespace"}
 _VALUE = re.compile(r"\s*(?<![<>=!])=(?![=>])")
 
 # Context is shorter than the text it explains.
-CLASS_NOTE, FIELDS_NOTE = "// Class: ", "// Fields: "
-"""Prefixes of context lines with facts also found elsewhere, for readers of the chunk alone."""
-
 _MAX_FIELDS = 24
 _MAX_METHODS = 200
 

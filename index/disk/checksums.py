@@ -64,15 +64,22 @@ def seal(place: Path, known: Prints) -> None:
     """
     # Without a seal the next opening checks the parts themselves.
     with suppress(OSError, StoreError):
-        paths = [path for path in sorted(place.rglob("*")) if path.suffix not in _PASSING]
-        files = [path for path in paths if not problem_of_file(path.lstat())]
-        names = [path.relative_to(place).as_posix() for path in files]
-        prints = {name: _print(path, known.get(name)) for name, path in zip(names, files, strict=True)}
-        replace_file(place / _SEAL, json.dumps(prints))
+        prints = {}
+        # A generation has hundreds of files, and each process that opens it looks at them all: so no `Path` for each.
+        for path in _files(str(place)):
+            info = os.lstat(path)
+            if not problem_of_file(info):
+                name = path[len(str(place)) + 1 :].replace(os.sep, "/")
+                prints[name] = _print(path, info, known.get(name))
+        replace_file(place / _SEAL, json.dumps(prints, sort_keys=True))
 
 
-def _print(path: Path, known: tuple[int, int, str] | None) -> tuple[int, int, str]:
-    info = path.lstat()
+def _files(place: str) -> Iterator[str]:
+    for folder, _, names in os.walk(place):
+        yield from (os.path.join(folder, name) for name in names if not name.endswith(_PASSING))  # noqa: PTH118
+
+
+def _print(path: str, info: os.stat_result, known: tuple[int, int, str] | None) -> tuple[int, int, str]:
     is_same = known is not None and known[:2] == (info.st_size, info.st_mtime_ns)
     return info.st_size, info.st_mtime_ns, known[2] if known and is_same else _digest(path)
 
@@ -86,10 +93,10 @@ def _read(place: Path) -> Prints | None:
 
 
 def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
-    path = place / name
+    path = f"{place}{os.sep}{name}"
     size, changed, digest = known
     try:
-        info = path.lstat()
+        info = os.lstat(path)
         if problem := problem_of_file(info):
             raise DamagedIndexError(f"{path} {problem}.")
         # A copy of the folder has other times and the same bytes.
@@ -102,14 +109,19 @@ def _check(place: Path, name: str, known: tuple[int, int, str]) -> None:
     raise DamagedIndexError(f"{path} is not what it was.")
 
 
-def _digest(path: Path) -> str:
+def _digest(path: str) -> str:
     """Hash a file without its zeros: most of a shard's files are allocated far beyond their content."""
     hashed = hashlib.blake2b(digest_size=16)
     with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
+        # In memory a file has no holes, so there may be megabytes of zeros to read: new memory for each block takes
+        # longer than that.
+        room = memoryview(bytearray(min(_BLOCK, os.fstat(file.fileno()).st_size)))
         for start in _places_with_data(file.fileno()):
             file.seek(start)
-            if not _ZEROS.startswith(block := file.read(_BLOCK)):
-                hashed.update(start.to_bytes(8, "big") + block)
+            block = room[: file.readinto(room)]
+            if not _ZEROS.startswith(block):
+                hashed.update(start.to_bytes(8, "big"))
+                hashed.update(block)
     return hashed.hexdigest()
 
 

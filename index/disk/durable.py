@@ -63,9 +63,10 @@ class Tree:
 
     def __init__(self, place: Path) -> None:
         self._place = place
-        self._synced: dict[Path, _Version] = {}
-        # Of a store's hundreds of files a few dozen are folders, and each update looks at these several times.
-        self._folders: dict[Path, int] = {}
+        # By paths as text: there are hundreds, and each update looks at them all.
+        self._synced: dict[str, _Version] = {}
+        # A few dozen of them are folders, and each update looks at these several times.
+        self._folders: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def note(self) -> None:
@@ -85,7 +86,7 @@ class Tree:
             _sync_each(sync_folder, [path for path in new if there[path].is_folder])
             self._keep(there)
 
-    def _keep(self, there: "dict[Path, _Version]") -> None:
+    def _keep(self, there: "dict[str, _Version]") -> None:
         self._folders = {path: version.changed for path, version in there.items() if version.is_folder}
         self._synced = there
 
@@ -94,17 +95,18 @@ class Tree:
         if not self._synced or any(_changed(path) != before for path, before in self._folders.items()):
             self.sync()
 
-    def _versions(self) -> Iterator[tuple[Path, "_Version"]]:
-        for folder, folders, names in os.walk(self._place, topdown=False):
+    def _versions(self) -> Iterator[tuple[str, "_Version"]]:
+        for folder, folders, names in os.walk(str(self._place), topdown=False):
             # Edge has short-lived files and folders.
-            for path in (Path(folder, name) for name in names):
+            for name in names:
+                path = f"{folder}{os.sep}{name}"
                 with suppress(FileNotFoundError):
-                    status = path.lstat()
+                    status = os.lstat(path)
                     yield path, _Version(status.st_ino, status.st_size)
             with suppress(FileNotFoundError):
-                status = Path(folder).stat()
+                status = os.stat(folder)  # noqa: PTH116 - text, as above
                 # Names added within one tick of the clock leave the time unchanged.
-                yield Path(folder), _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
+                yield folder, _Version(status.st_ino, status.st_mtime_ns, len(folders) + len(names))
 
 
 class _Version(NamedTuple):
@@ -119,11 +121,11 @@ class _Version(NamedTuple):
         return self.names is not None
 
 
-def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
+def _sync_each(sync: Callable[[str], None], paths: Sequence[str]) -> None:
     """Sync paths, some of which may vanish meanwhile; in parallel, so a journal can combine them."""
     from concurrent.futures import ThreadPoolExecutor
 
-    def sync_one(path: Path) -> None:
+    def sync_one(path: str) -> None:
         with suppress(FileNotFoundError):
             sync(path)
 
@@ -132,10 +134,10 @@ def _sync_each(sync: Callable[[Path], None], paths: Sequence[Path]) -> None:
             deque(threads.map(sync_one, paths), maxlen=0)
 
 
-def _changed(folder: Path) -> int:
+def _changed(folder: str) -> int:
     """Time of the last change of a folder's names in ns; 0 if it is gone."""
     try:
-        return folder.stat().st_mtime_ns
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 - text, as above
     except FileNotFoundError:
         return 0
 
@@ -179,7 +181,7 @@ def _replace(path: Path, text: str, *, is_synced: bool) -> None:
             _sync_opened(path.parent, descriptor)
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path | str) -> None:
     """Flush the names in a folder to disk.
 
     Raises:
@@ -190,7 +192,7 @@ def sync_folder(folder: Path) -> None:
         _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def sync_file(path: Path) -> None:
+def sync_file(path: Path | str) -> None:
     """Flush the content of a file to disk.
 
     Raises:
@@ -200,7 +202,7 @@ def sync_file(path: Path) -> None:
     _sync(path, os.O_RDWR)
 
 
-def _sync(path: Path, flags: int) -> None:
+def _sync(path: Path | str, flags: int) -> None:
     try:
         opened = os.open(path, flags | _NOT_THROUGH_LINKS)
     except FileNotFoundError:
@@ -213,12 +215,12 @@ def _sync(path: Path, flags: int) -> None:
         os.close(opened)
 
 
-def _sync_opened(path: Path, opened: int) -> None:
+def _sync_opened(path: Path | str, opened: int) -> None:
     try:
         os.fsync(opened)
     except OSError as error:
         raise _failed(path, error) from error
 
 
-def _failed(path: Path, error: OSError) -> StoreError:
+def _failed(path: Path | str, error: OSError) -> StoreError:
     return StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.")

@@ -8,14 +8,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from filelock import Timeout
 from platformdirs import user_cache_path
 
 from cqm.index.disk.durable import replace_passing_file
 from cqm.index.disk.private import (
     ForeignFileError,
     is_mine,
-    lock_in,
     make_folders,
     narrow_folder,
     open_private,
@@ -267,6 +265,8 @@ class IndexLock:
     """Exclusive use of an index folder by this process; the operating system releases it when the process dies."""
 
     def __init__(self, folder: Path) -> None:
+        from cqm.index.disk.lock import lock_in  # start-up time of clients, which take none; here and below
+
         self._folder = folder
         self._lock = lock_in(folder, LOCK_FILE, 0)
         self._inode = -1
@@ -278,6 +278,8 @@ class IndexLock:
             IndexInUseError: another process has it; the message names the process.
             StoreError: the lock file cannot be written.
         """
+        from cqm.index.disk.lock import Timeout
+
         try:
             self._lock.acquire()
         except Timeout as error:
@@ -325,6 +327,8 @@ class IndexLock:
 
     def owner(self) -> str:
         """Name the process using the index, such as "process 12 (cqm serve)"; empty if there is none."""
+        from cqm.index.disk.lock import Timeout
+
         if not os.path.lexists(self._folder / _OWNER_FILE):
             return ""
         try:

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock
-
 from cqm.index.disk.beneath import FILE_FLAGS, FOLDER_FLAGS, open_beneath
 from cqm.index.model.errors import DamagedIndexError
 
@@ -186,26 +184,6 @@ def names_in(folder: Path) -> Iterator[tuple[str, int | None]]:
         yield "", opened
     finally:
         os.close(opened)
-
-
-class PrivateLock(FileLock):
-    """A lock with a private lock file: raises OSError for a link or a pipe in its place."""
-
-    def _acquire(self) -> None:
-        path = Path(self.lock_file)
-        with suppress(FileNotFoundError):
-            if problem := problem_of_file(path.lstat()):
-                raise ForeignFileError(path, problem)
-        super()._acquire()
-
-
-def lock_in(folder: Path, name: str, seconds: float) -> PrivateLock:
-    """Return a lock on a file in a folder; any thread may release it.
-
-    Parameters:
-        seconds: longest time to wait for it.
-    """
-    return PrivateLock(folder / name, timeout=seconds, mode=0o600, thread_local=False)
 
 
 def require_plain_file(path: Path) -> None:

@@ -17,12 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from filelock import Timeout
 from platformdirs import user_cache_path
 
 from cqm.index.disk.durable import replace_file
 from cqm.index.disk.private import (
-    lock_in,
     make_folders,
     narrow_folder,
     open_private,
@@ -220,6 +218,8 @@ def _note(name: str) -> Path:
 @contextmanager
 def _locked() -> Iterator[Path]:
     """Lock the folder of all proofs and yield it."""
+    from cqm.index.disk.lock import Timeout, lock_in  # start-up time
+
     notes = _notes()
     make_folders(notes)
     narrow_folder(notes)

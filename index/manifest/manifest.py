@@ -135,6 +135,14 @@ class Manifest:
         """Paths of all known files, in no order."""
         return [row[0] for row in self._database.look_up("SELECT path FROM file")]
 
+    def paths_with(self, part: str, limit: int) -> list[str]:
+        """Paths of indexed files with a text in any case of ASCII: those that begin with it first, then by name."""
+        query = (
+            "SELECT path, instr(lower(path), lower(?)) AS at FROM file WHERE state = ? AND at > 0 "
+            "ORDER BY at > 1, path LIMIT ?"
+        )
+        return [row[0] for row in self._database.look_up(query, (part, FileState.INDEXED, limit))]
+
     def problems(self, state: FileState) -> tuple[FileProblem, ...]:
         """Files in a state with their reasons, by path."""
         query = f"SELECT path, {_REASON} FROM file WHERE state = ? ORDER BY path"  # noqa: S608 - our own text

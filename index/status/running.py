@@ -14,11 +14,10 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from filelock import Timeout
-
 from cqm.index.disk.durable import replace_passing_file
 from cqm.index.disk.locations import RUNNING_FILE, RUNNING_LOCK
-from cqm.index.disk.private import lock_in, read_private
+from cqm.index.disk.lock import Timeout, lock_in
+from cqm.index.disk.private import read_private
 from cqm.index.model.progress import Progress
 from cqm.index.model.status import REBUILD, UPDATE, Running
 

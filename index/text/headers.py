@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import PurePosixPath
 
-from cqm.chunkers.code.enclosing import CLASS_NOTE, FIELDS_NOTE
-from cqm.chunkers.model import Chunk, Fact, Metadata
+from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE, Chunk, Fact, Metadata
 from cqm.index.text.terms import SparseTerms, document_terms, terms_of
 
 TERMS_VERSION = 6

@@ -6,9 +6,20 @@ Four characters a token, by which passages are measured, are a third off for som
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-_Made = TypeVar("_Made")
+
+class Reply(Protocol):
+    """A reply, and whether more room would show no more of it."""
+
+    @property
+    def text(self) -> str: ...  # noqa: D102 - see above
+
+    @property
+    def is_all(self) -> bool: ...  # noqa: D102
+
+
+_Made = TypeVar("_Made", bound=Reply)
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}| ?[!-/:-@\[-`{-~]+[\r\n/]*|\n+|\s{2,}|[^\x00-\x7f]|.|\s")
 """Pieces that OpenAI's encodings split into few tokens: parts of identifiers, digits, marks, spaces."""
@@ -52,24 +63,23 @@ def _tokens(piece: str) -> float:
     return next((tokens for most, tokens in table if size <= most), tokens + (size - longest) / _LONGER)
 
 
-def kept_within(budget: int, write: Callable[[int], _Made], text_of: Callable[[_Made], str]) -> _Made:
+def kept_within(budget: int, write: Callable[[int], _Made]) -> _Made:
     """Write a reply with as much as its budget allows; the shortest one tried where even that has more.
 
     Parameters:
         budget: tokens of the whole text.
         write: makes the reply with a room of estimated tokens; more room makes no shorter text.
-        text_of: its text.
     """
     room, least, most = int(_FIRST_SHARE * budget), 0, 0
     best = None
     for _ in range(_ATTEMPTS):
         made = write(room)
-        tokens = most_tokens(text_of(made))
+        tokens = most_tokens(made.text)
         if tokens > budget:
             most = room
             shortest = made
         else:
-            is_all = best is not None and text_of(best) == text_of(made)
+            is_all = made.is_all or (best is not None and best.text == made.text)
             best, least = made, room
             if is_all or tokens >= _ENOUGH * budget:
                 break

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache, partial
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.ranking.question import last_part
@@ -32,89 +31,109 @@ def cost(lines: Lines) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A chunk that lines are shown of. It is read once, though a reply is written a few times until it fits.
+
+    Attributes:
+        lines: of the chunk.
+        costs: tokens of each line, with its end.
+        said: for each line, its terms also in the question.
+        extent: the lines of the definition it was found for, as positions in `lines`; its best part if none is known.
+        at: position of the line that the question names; None if it names none.
+    """
+
+    lines: Lines
+    costs: Sequence[float]
+    said: Terms
+    extent: range
+    at: int | None = None
+
+    def tokens(self, part: range) -> float:
+        """Estimate the tokens of some of the lines."""
+        return sum(self.costs[part.start : part.stop])
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """Terms of a question found in some texts.
+    """Chunks, and the weights of the question's terms in them.
 
     Attributes:
         weights: of each term, the inverse frequency of the lines containing it.
-        said: the terms of each line of each text.
+        once: the weight of a term of a single line.
+        sources: the chunks.
     """
 
     weights: Mapping[int, float]
-    said: Sequence[Terms]
+    once: float
+    sources: Sequence[Source]
 
 
-def read_texts(question: str, texts: Sequence[Lines]) -> Asked:
-    """Find and weigh the question's terms in each line."""
+def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None]]) -> Asked:
+    """Find and weigh the question's terms in each line.
+
+    Parameters:
+        question: says which terms.
+        texts: the lines of each chunk; the extent of the definition it was found for, as positions in them, which may
+            begin before or end after them and is empty if none is known; the position of the line that the question
+            names.
+    """
     wanted = set(query_terms(question).indices)
-    said = [[wanted & _terms(line) for line in lines] for lines in texts]
+    said = [[wanted.intersection(terms_of(line)) for line in lines] for lines, _, _ in texts]
     counts = Counter(term for text in said for terms in text for term in terms)
-    total = sum(map(len, texts))
-    return Asked({term: math.log1p(total / count) for term, count in counts.items()}, said)
+    total = sum(map(len, said))
+    weights = {term: math.log1p(total / count) for term, count in counts.items()}
+    sources = []
+    for (lines, extent, at), terms in zip(texts, said, strict=True):
+        known = range(max(extent.start, 0), min(extent.stop, len(lines)))
+        if not known and at is None:
+            known = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
+        sources.append(Source(lines, [cost([line]) for line in lines], terms, known, at))
+    return Asked(weights, math.log1p(total), sources)
 
 
-@lru_cache(maxsize=1 << 12)
-def _terms(line: str) -> frozenset[int]:
-    # A reply is written a few times, until it fits.
-    return frozenset(terms_of(line))
-
-
-def core_of(lines: Lines, extent: range, asked: Asked, place: int, room: float, at: int | None = None) -> range:
+def core_of(source: Source, asked: Asked, room: float) -> range:
     """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
-        lines: of the chunk.
-        extent: of the definition it was found for, as positions in `lines`; it may begin before or end after them.
-            Empty if none is known.
+        source: the chunk.
         asked: result of `read_texts`.
-        place: position of the chunk in the texts given to `read_texts`.
         room: tokens of the whole reply.
-        at: position of the line that the question names; None if it names none.
     """
-    start, stop = max(extent.start, 0), min(extent.stop, len(lines))
-    if at is not None:
+    start, stop = source.extent.start, source.extent.stop
+    if (at := source.at) is not None:
         return range(min(start, at), max(stop, at + 1)) if start < stop else range(at, at + 1)
-    if start >= stop:
-        return max(_parts(lines), key=lambda part: _worth(asked.said[place][part.start : part.stop], asked.weights))
     above = start
-    while above and COMMENT.match(lines[above - 1]):
+    while above and COMMENT.match(source.lines[above - 1]):
         above -= 1
-    start = above if cost(lines[above:start]) <= _COMMENT_SHARE * room else start
-    terms = asked.said[place]
-    once = math.log1p(sum(map(len, asked.said)))
+    start = above if source.tokens(range(above, start)) <= _COMMENT_SHARE * room else start
     # A word may stand in a comment below the definition alone, and nowhere else.
-    only = [number for number, line in enumerate(terms) if any(asked.weights[term] == once for term in line)]
-    if any(terms[start:stop]) or not only:
+    once = asked.once
+    only = [number for number, line in enumerate(source.said) if any(asked.weights[term] == once for term in line)]
+    if any(source.said[start:stop]) or not only:
         return range(start, stop)
     nearest = min(only, key=lambda number: max(start - number, number - stop))
     return range(min(start, nearest), max(stop, nearest + 1))
 
 
-def best_lines(
-    lines: Lines, symbol: str, core: range, asked: Asked, place: int, room: float, at: int | None = None
-) -> list[range]:
-    """Choose the lines to show, as sorted ranges of positions in `lines`; empty when not even one line fits.
+def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: float) -> list[range]:
+    """Choose the lines to show, as sorted ranges of positions; empty when not even one line fits.
 
     They are consecutive: the core with its surroundings, or the best lines of it. The line declaring the symbol stands
     before them where it costs little.
 
     Parameters:
-        lines: of the chunk.
+        source: the chunk.
         symbol: qualified name of the chunk's symbol; empty for none.
         core: result of `core_of`.
         asked: result of `read_texts`.
-        place: position of the chunk in the texts given to `read_texts`.
         room: tokens, with those of the lines marking left-out ones.
-        at: position of the line that the question names, which is among those shown; None if it names none.
     """
     room -= 2 * _MARK_TOKENS
-    terms = asked.said[place]
-    choose = partial(_window, lines, core, terms, asked.weights, at=at)
-    window = choose(room)
-    declared = _declaration(lines, symbol)
-    extra = cost([lines[declared]]) + _MARK_TOKENS
+    window = _window(source, core, asked.weights, room)
+    declared = _declaration(source.lines, symbol)
+    extra = source.costs[declared] + _MARK_TOKENS
     if window and declared not in window and extra <= _DECLARATION_SHARE * room:
-        window = choose(room - extra)
+        window = _window(source, core, asked.weights, room - extra)
         if window and declared not in window:
             return sorted([range(declared, declared + 1), window], key=lambda part: part.start)
     return [window] if window else []
@@ -127,16 +146,13 @@ def _declaration(lines: Lines, symbol: str) -> int:
     return next(found, 0) if symbol else 0
 
 
-def _window(
-    lines: Lines, core: range, terms: Terms, weights: Mapping[int, float], room: float, *, at: int | None
-) -> range:
+def _window(source: Source, core: range, weights: Mapping[int, float], room: float) -> range:
     """Find the best consecutive lines within the room."""
-    costs = [cost([line]) for line in lines]
-    if at is not None and sum(costs[place] for place in core) > room:
-        return _around(at, core, costs, room)
-    if sum(costs[place] for place in core) > room:
-        return _densest(core, terms, costs, weights, room)
-    return _widened(core, costs, room)
+    if source.tokens(core) <= room:
+        return _widened(core, source.costs, room)
+    if source.at is not None:
+        return _around(source.at, core, source.costs, room)
+    return _densest(core, source.said, source.costs, weights, room)
 
 
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:

@@ -7,6 +7,7 @@ by side in a file.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import ge
 from typing import NamedTuple
 
 from cqm.index.model.query import Answer, Hit, Parent
@@ -111,41 +112,64 @@ class _Part:
         return sum(map(len, self.shown)) == len(self.lines)
 
 
-def assemble(question: str, answer: Answer, heads: Sequence[int], room: float) -> list[Passage]:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An answer that was read for its question: all that a reply of any length is made from.
+
+    Attributes:
+        asked: the lines of the hits.
+        enclosing: their enclosing declarations, each in one line, escaped.
+        needs: tokens of all lines of each hit, with its enclosing declarations.
+        worths: of the first hits, which deserve lines.
+    """
+
+    answer: Answer
+    asked: Asked
+    enclosing: Sequence[str]
+    needs: Sequence[float]
+    worths: Sequence[Worth]
+
+
+def read_answer(question: str, answer: Answer) -> Read:
+    """Read the lines of an answer's hits; the question decides which lines of a long chunk are shown."""
+    hits = answer.hits
+    texts = []
+    for hit in hits:
+        lines = chunk_lines(hit)
+        texts.append((lines, _extent(hit), _asked_place(hit, len(lines))))
+    asked = read_texts(question, texts)
+    enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
+    needs = [sum(source.costs) + _enclosing_cost(told) for source, told in zip(asked.sources, enclosing, strict=True)]
+    return Read(answer, asked, enclosing, needs, worths_of(question, hits))
+
+
+def assemble(read: Read, heads: Sequence[int], room: float) -> tuple[list[Passage], bool]:
     """Make the passages of all hits, or of the first ones with room, in the order of their best hits.
 
     Parameters:
-        question: decides which lines of a long chunk are shown.
-        answer: with hits and their parents.
+        read: the answer.
         heads: tokens of the line above each hit.
         room: tokens for everything, with the names of left-over hits.
+
+    Returns:
+        The passages, and whether every line of the answer is among them: more room shows no more.
     """
-    texts = [chunk_lines(hit) for hit in answer.hits]
-    enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in answer.hits]
-    needs = [cost(lines) + _enclosing_cost(told) for lines, told in zip(texts, enclosing, strict=True)]
-    asked = read_texts(question, texts)
-    cores = [
-        core_of(lines, _extent(hit), asked, rank, room, _asked_place(hit))
-        for rank, (hit, lines) in enumerate(zip(answer.hits, texts, strict=True))
-    ]
+    hits, sources, needs = read.answer.hits, read.asked.sources, read.needs
+    cores = [core_of(source, read.asked, room) for source in sources]
     wanted = [
-        min(need, cost(lines[core.start : core.stop]) + _SURROUNDING_TOKENS)
-        for need, lines, core in zip(needs, texts, cores, strict=True)
+        min(need, source.tokens(core) + _SURROUNDING_TOKENS)
+        for need, source, core in zip(needs, sources, cores, strict=True)
     ]
-    allotted = allot(
-        wanted, needs, [head + _SEPARATOR_TOKENS for head in heads], room, worths_of(question, answer.hits)
-    )
-    parts = [
-        _part(rank, *of_hit, asked)
-        for rank, of_hit in enumerate(zip(answer.hits, texts, cores, enclosing, allotted, strict=False))
-    ]
-    if len(parts) == len(answer.hits):
+    allotted = allot(wanted, needs, [head + _SEPARATOR_TOKENS for head in heads], room, read.worths)
+    parts = [_part(read, rank, core, tokens) for rank, (core, tokens) in enumerate(zip(cores, allotted, strict=False))]
+    if len(parts) == len(hits):
+        is_all = not read.answer.parents and all(map(ge, allotted, needs))
         left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
-        runs = list(_runs([*parts, *_others(answer.parents, parts, left)]))
+        runs = list(_runs([*parts, *_others(read.answer.parents, parts, left)]))
         # Chunks meeting in the middle of a line don't join: a part of a parent may stand beside none of its hits.
         if all(any(part.is_hit for part in run) for run in runs):
-            return _in_order(runs)
-    return _in_order(_runs(parts))
+            return _in_order(runs), is_all
+    return _in_order(_runs(parts)), False
 
 
 def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
@@ -164,12 +188,12 @@ def _extent(hit: Hit) -> range:
     return range(first - hit.start_line, last + 1 - hit.start_line)
 
 
-def _asked_place(hit: Hit) -> int | None:
-    """The line that the question names, as a position in the hit's text; None where it is no line of it."""
+def _asked_place(hit: Hit, lines: int) -> int | None:
+    """The line that the question names, as a position in the hit's lines; None where it is none of them."""
     if hit.asked_line is None or hit.content:
         return None
     place = hit.asked_line - hit.start_line
-    return place if 0 <= place < len(chunk_lines(hit)) else None
+    return place if 0 <= place < lines else None
 
 
 def allot(
@@ -219,16 +243,16 @@ def _filled(
     return allotted
 
 
-def _part(rank: int, hit: Hit, lines: Sequence[str], core: range, enclosing: str, tokens: float, asked: Asked) -> _Part:
+def _part(read: Read, rank: int, core: range, tokens: float) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
-    above, all_lines = _enclosing_cost(enclosing), cost(lines)
+    hit, source, enclosing = read.answer.hits[rank], read.asked.sources[rank], read.enclosing[rank]
+    all_lines = sum(source.costs)
     # The name of a cut hit tells them too.
-    told = enclosing if above <= tokens - all_lines else ""
+    told = enclosing if _enclosing_cost(enclosing) <= tokens - all_lines else ""
     tokens -= _enclosing_cost(told)
     is_whole = all_lines <= tokens
-    place = _asked_place(hit)
-    shown = [range(len(lines))] if is_whole else best_lines(lines, hit.symbol, core, asked, rank, tokens, place)
-    return _Part(hit, rank, lines, shown, enclosing=told)
+    shown = [range(len(source.lines))] if is_whole else best_lines(source, hit.symbol, core, read.asked, tokens)
+    return _Part(hit, rank, source.lines, shown, enclosing=told)
 
 
 def _enclosing_cost(told: str) -> float:

@@ -6,23 +6,24 @@ can end its line.
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
 from cqm.index.ranking.question import name_key, read_question
 from cqm.server.answers.budget import kept_within, most_that_fit
-from cqm.server.answers.passages import Passage, assemble
+from cqm.server.answers.passages import Passage, assemble, read_answer
 from cqm.server.answers.status_text import freshness_text, stale_lines
-from cqm.server.answers.worth import named_by, worths_of
+from cqm.server.answers.worth import named_by
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import number, one_line
 from cqm.server.times import ago
+
+if TYPE_CHECKING:
+    from cqm.index.evaluation.evaluation import Span
 
 _TAIL_TOKENS = 56
 """Tokens reserved for the lines naming cut hits and the next step."""
@@ -72,27 +73,46 @@ def render_answer(
     if are_names(query, answer) if compact is None else compact:
         return _compact(query, answer, token_budget, root, mark or new_mark(hit.signature for hit in answer.hits))
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
-    write = partial(_written, query, answer, token_budget, root=root, explain=explain, mark=mark)
-    return kept_within(token_budget, write, itemgetter(0))[0]
+    return _kept(query, answer, token_budget, root=root, explain=explain, mark=mark).text
 
 
-def _written(
-    query: Query, answer: Answer, token_budget: int, room: int, *, root: str, explain: bool, mark: str
-) -> tuple[str, list[Passage]]:
-    """Write an answer with some room of estimated tokens; return its passages too."""
+class _Reply(NamedTuple):
+    """A reply as it was written, with its passages; `is_all` where more room would show no more."""
+
+    text: str
+    passages: Sequence[Passage]
+    is_all: bool
+
+
+def _kept(query: Query, answer: Answer, token_budget: int, *, root: str, explain: bool, mark: str) -> _Reply:
+    """Write an answer within its budget."""
     header = _marked_header(query, answer, root, mark)
-    room -= estimate(header) + _TAIL_TOKENS
+    fixed = estimate(header) + _TAIL_TOKENS
     if is_no_answer(query, answer):
-        names = _within(list(map(place_line, answer.hits)), room, least=1)
-        return "\n".join([header, "", f"{mark} The nearest names:", *names, ""]), []
-    passages = _passages(query, answer, room, explain=explain)
-    blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
-    shown = sum(len(passage.hits) for passage in passages)
-    heads = [_head(hit, explain=explain) for hit in answer.hits[shown:]]
-    named = _within(heads, room - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
-    is_cut = shown < len(worths_of(query.text, answer.hits))
-    tail = _tail(named, len(heads) - len(named), answer.next_cursor, token_budget, is_cut=is_cut)
-    return "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n", passages
+        places = list(map(place_line, answer.hits))
+
+        def nearest(room: int) -> _Reply:
+            names = _within(places, room - fixed, least=1)
+            text = "\n".join([header, "", f"{mark} The nearest names:", *names, ""])
+            return _Reply(text, (), len(names) == len(places))
+
+        return kept_within(token_budget, nearest)
+    heads = [_head(hit, explain=explain) for hit in answer.hits]
+    costs = [estimate(f"{SAMPLE_MARK} {head}") for head in heads]
+    read = read_answer(query.text, answer)
+
+    def write(room: int) -> _Reply:
+        passages, is_all = assemble(read, costs, room - fixed)
+        blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
+        shown = sum(len(passage.hits) for passage in passages)
+        left = heads[shown:]
+        named = _within(left, room - fixed - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
+        is_cut = shown < len(read.worths)
+        tail = _tail(named, len(left) - len(named), answer.next_cursor, token_budget, is_cut=is_cut)
+        text = "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n"
+        return _Reply(text, passages, is_all)
+
+    return kept_within(token_budget, write)
 
 
 def are_names(query: Query, answer: Answer) -> bool:
@@ -122,16 +142,17 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
     return write(most_that_fit(len(lines), token_budget, write))
 
 
-def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> list[Span]:
+def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> "list[Span]":
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
     if are_names(query, answer):
+        from cqm.index.evaluation.evaluation import Span  # only evaluations ask, here and below
+
         return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
-    write = partial(_written, query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
-    _, passages = kept_within(token_budget, write, itemgetter(0))
-    return [span for passage in passages for span in _spans(passage)]
+    reply = _kept(query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
+    return [span for passage in reply.passages for span in _spans(passage)]
 
 
 def is_no_answer(query: Query, answer: Answer) -> bool:
@@ -315,12 +336,9 @@ def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
     yield f"[{which} left out]"
 
 
-def _passages(query: Query, answer: Answer, room: int, *, explain: bool) -> list[Passage]:
-    heads = [estimate(f"{SAMPLE_MARK} {_head(hit, explain=explain)}") for hit in answer.hits]
-    return assemble(query.text, answer, heads, room)
+def _spans(passage: Passage) -> "list[Span]":
+    from cqm.index.evaluation.evaluation import Span
 
-
-def _spans(passage: Passage) -> list[Span]:
     path = passage.hits[0].path
     if passage.is_source:
         return [Span(path, piece.start, piece.last) for piece in passage.pieces]

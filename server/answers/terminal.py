@@ -8,7 +8,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from cqm.index.model.query import Answer, Query
-from cqm.server.answers.passages import Passage, assemble
+from cqm.server.answers.passages import Passage, assemble, read_answer
 from cqm.server.answers.render import (
     advice_lines,
     explanation_lines,
@@ -45,7 +45,8 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool, color
             console.print(Text(place_line(hit)))
         return
     room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
-    for passage in assemble(query.text, answer, [0] * len(answer.hits), room):
+    passages, _ = assemble(read_answer(query.text, answer), [0] * len(answer.hits), room)
+    for passage in passages:
         console.print()
         _show_passage(console, passage, explain=explain)
     if answer.next_cursor:

@@ -1,5 +1,6 @@
 """The `cqm` command: errors and exit codes of all commands. Everything heavier is imported when a command runs."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -7,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.server.cli.options import PARTIAL
 from cqm.server.cli.table import COMMANDS, Lazily, write_commands
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Commands(click.Group):
 
     def _run(self, ctx: click.Context) -> int:
         from cqm.chunkers.errors import CqmError  # start-up time, here and below
+        from cqm.server.cli.options import PARTIAL
         from cqm.server.console import collect_seldom, prepare_logging, say
 
         collect_seldom()
@@ -91,7 +92,11 @@ def main() -> None:
         from cqm.server.setup.completion import register
 
         register()
-    app(prog_name="cqm")
+    try:
+        app(prog_name="cqm")
+    finally:
+        # Python looks for garbage once more as it ends, which takes as long as a search of a warm index.
+        gc.freeze()
 
 
 def main_of_server() -> None:

@@ -45,7 +45,7 @@ def with_sections(model: type[Model]) -> type[Model]:
         kind = info.annotation
         if is_dataclass(kind):
             section = section_of(kind)
-            replaced[name] = (section, Field(default_factory=section))
+            replaced[name] = (section, Field(default_factory=section.model_construct))
         elif get_origin(kind) is dict and is_dataclass(get_args(kind)[1]):
             key, value = get_args(kind)
             replaced[name] = (dict[key, section_of(value)], info)  # type: ignore[misc,valid-type] # made here

@@ -99,7 +99,8 @@ _HOST_AND_PORT = r"((\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5})?"
 class Section(BaseModel):
     """Options under one key of cqm.yml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Most of them are never given, and building a validator takes ten times as long as using it.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     declaring: ClassVar[Any] = None
     """The dataclass declaring the options; None for a section written by hand."""
 

@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import islice
-from typing import TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from cqm.server.config.declared import declared_options, range_of
@@ -52,12 +53,15 @@ def validated(model: type[Model], layer: Layer) -> Model:
         SettingsError: an unknown option or a bad value; all of them, a line each.
     """
     context = {"base": layer.base}
+    part = _part(model, tuple(key for key in model.model_fields if key in layer.values))
     try:
         if layer.typed:
             # JSON is the mode in which pydantic is strict about types and yet takes lists for tuples, text for paths.
             text = json.dumps(layer.values, default=str)
-            return model.model_validate_json(text, strict=True, context=context)
-        return model.model_validate(layer.values, context=context)
+            checked = part.model_validate_json(text, strict=True, context=context)
+        else:
+            checked = part.model_validate(layer.values, context=context)
+        return model.model_construct(checked.model_fields_set, **dict(checked))
     except ValidationError as error:
         names = list(option_names(model))
         places = list(layer.origins)
@@ -66,6 +70,13 @@ def validated(model: type[Model], layer: Layer) -> Model:
         raise SettingsError(
             problems_text([*lines], len(details)), remedy="docs/options.md lists every option."
         ) from error
+
+
+@cache
+def _part(model: type[BaseModel], keys: Name) -> type[Section]:
+    """A model of some sections of another one: a validator of all takes longer to build than a search takes."""
+    fields: dict[str, Any] = {key: (model.model_fields[key].annotation, model.model_fields[key]) for key in keys}
+    return create_model(model.__name__, __base__=Section, **fields)
 
 
 def given(model: BaseModel) -> dict[str, object]:
@@ -84,7 +95,22 @@ def merged(model: type[Model], layers: Iterable[BaseModel]) -> Model:
     values: dict[str, object] = {}
     for layer in layers:
         _update(values, given(layer))
-    return model.model_validate(values)
+    return _restored(model, values)
+
+
+def _restored(model: type[Model], values: Mapping[str, Any]) -> Model:
+    """Make a model of values which were validated with their layers."""
+    made: dict[str, Any] = {}
+    for key, value in values.items():
+        kind = model.model_fields[key].annotation
+        block = get_args(kind)[1] if get_origin(kind) is dict else None
+        if isinstance(kind, type) and issubclass(kind, Section):
+            made[key] = _restored(kind, value)
+        elif isinstance(block, type) and issubclass(block, Section):
+            made[key] = {name: _restored(block, it) for name, it in value.items()}
+        else:
+            made[key] = value
+    return model.model_construct({*made}, **made)
 
 
 def _update(values: dict[str, object], newer: Mapping[str, object]) -> None:

@@ -29,6 +29,8 @@ from cqm.server.errors import SettingsError
 FILE_NAME = "cqm.yml"
 OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
 """Variables with our prefix beside the options: a switch for one run, and a secret."""
+_NOTHING = Options.model_construct()
+"""All defaults; none is validated."""
 
 
 class Settings(Options):
@@ -42,7 +44,7 @@ class Settings(Options):
         Raises:
             SettingsError: that file is not valid, or sets an option forbidden to an untrusted project.
         """
-        sources = self._sources or _Sources(_Source(Options()), user_file(), (_Source(self),))
+        sources = self._sources or _Sources(_Source(_NOTHING), user_file(), (_Source(self),))
         return _settle(sources, root)
 
     def group(self, name: str) -> tuple[Path, ...]:
@@ -106,7 +108,7 @@ class _Sources:
         """Whether the project in `folder` may set everything."""
         return self.trusts_all or any(not outside(folder, it) for it in self.merged().trusted_projects)
 
-    def merged(self, project: _Source = _Source(Options())) -> Settings:  # noqa: B008 - frozen
+    def merged(self, project: _Source = _Source(_NOTHING)) -> Settings:
         """Merge all sources, with this as the project's file."""
         return merged(Settings, (source.options for source in self._ordered(project)))
 
@@ -160,7 +162,7 @@ def load_settings(
 
 
 def _source(layer: Layer | None) -> _Source:
-    return _Source(validated(Options, layer), layer) if layer else _Source(Options())
+    return _Source(validated(Options, layer) if layer and layer.values else _NOTHING, layer)
 
 
 def _secret_variables(
@@ -198,8 +200,10 @@ def _with_excludes(project: _Source, user: Options) -> _Source:
 
 
 def _refuse_untrusted(project: _Source, sources: _Sources, folder: Path) -> None:
+    if not project.layer:
+        return
     refused = refusals(project.options, settled=sources.merged(project), without=sources.merged())
-    if not refused or not project.layer:
+    if not refused:
         return
     layer, places = project.layer, list(project.layer.origins)
     ordered = sorted(refused, key=lambda name: places.index(layer.place(name)))

@@ -1,15 +1,12 @@
 """Read configuration from YAML files, environment variables and the command line, each as a layer."""
 
 import errno
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
-
-import yaml
 
 from cqm.index.disk.beneath import NotRegularError, read_small, read_small_beneath
 from cqm.server.errors import SettingsError
@@ -21,18 +18,13 @@ ANY = "*"
 """Stands for the user's name of a block, in the place of an option of blocks."""
 
 MAX_FILE_BYTES = 64 * 1024
-_MAX_DEPTH = 8
 _ENVIRONMENT_PREFIX = "CQM_"
 _BESIDE = 0.54
 """Least similarity, by `difflib`, of a suggestion from the same section: that of "base_url" and "url"."""
 _NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
 _MAX_OPTIONS = 1000
 """In one file: as many as 40 models have. Checking more would take minutes."""
-_LONGEST_NAME = 100
 MAX_PROBLEMS = 20
-_UNREADABLE = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError)
-"""Errors of the parser for values that contradict their tags, such as `!!int ''`."""
-_NULL = "tag:yaml.org,2002:null"
 _OF_LINKS = frozenset({errno.ELOOP, errno.EMLINK, getattr(errno, "EFTYPE", errno.ELOOP)})
 """The error for a forbidden link, of Linux and macOS, of FreeBSD, of NetBSD."""
 
@@ -121,14 +113,13 @@ def _yaml_layer(path: Path, read: Callable[[], bytes]) -> Layer | None:
     text = _text(path, read)
     if text is None:
         return None
+    from cqm.server.config.yaml_text import NotYamlError, read_yaml  # start-up time: most have no file
+
     try:
-        node = _Loader(text).get_single_node()
-        values, origins = _unfold(node, path) if node and node.tag != _NULL else ({}, {})
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise SettingsError(f"{path}:{line}: not valid YAML: {printable(str(error.problem))}.") from error
-    except _UNREADABLE as error:
-        raise SettingsError(f"{path}: not valid YAML: {printable(str(error))}.") from error
+        values, origins = read_yaml(text, path)
+    except NotYamlError as error:
+        place = f"{path}:{error.line}" if error.line else str(path)
+        raise SettingsError(f"{place}: not valid YAML: {printable(str(error))}.") from error
     if len(origins) > _MAX_OPTIONS:
         raise SettingsError(f"{path}: more than {_MAX_OPTIONS} options.")
     return Layer(values, origins, path.parent, typed=True)
@@ -205,9 +196,11 @@ def _flat_layer(entries: Mapping[Name, tuple[object, str]], options: Mapping[Nam
 def _listed(text: str, origin: str) -> object:
     if not text.lstrip().startswith("["):
         return [text]
+    from cqm.server.config.yaml_text import NotYamlError, read_value  # start-up time
+
     try:
-        return _Loader(text).get_single_data()
-    except (yaml.YAMLError, ValueError) as error:
+        return read_value(text)
+    except NotYamlError as error:
         raise SettingsError(f"{origin}: not a list as in YAML: {text}", remedy="Write it as [a, b].") from error
 
 
@@ -229,56 +222,3 @@ def _text(path: Path, read: Callable[[], bytes]) -> str | None:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}.", remedy="Mend its permissions.") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8.", remedy="Save the file as UTF-8.") from error
-
-
-class _Loader(yaml.SafeLoader):
-    """Plain data only: no alias (they can grow without bound) and no depth that could exhaust the stack."""
-
-    _depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """One node, as the base class does it."""
-        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call] # no annotation in the stubs
-        if isinstance(event, yaml.AliasEvent) or self._depth >= _MAX_DEPTH:
-            problem = "aliases are not allowed here" if isinstance(event, yaml.AliasEvent) else "nested too deeply"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.error.Mark", event.start_mark))
-        self._depth += 1
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
-
-
-def _unfold(node: yaml.Node, path: Path, above: Name = ()) -> tuple[dict[str, object], dict[Name, str]]:
-    values: dict[str, object] = {}
-    origins: dict[Name, str] = {}
-    for key, origin, value in _entries(node, path):
-        name = (*above, key)
-        origins[name] = origin
-        if isinstance(value, yaml.MappingNode):
-            values[key], within = _unfold(value, path, name)
-            origins |= within
-        elif (plain := _plain(value)) is not None:
-            values[key] = plain
-    return values, origins
-
-
-def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, str, yaml.Node]]:
-    if not isinstance(node, yaml.MappingNode):
-        raise SettingsError(f"{path}:{node.start_mark.line + 1}: expected options as `name: value`.")
-    seen: dict[str, int] = {}
-    for key_node, value in node.value:
-        line = key_node.start_mark.line + 1
-        key = key_node.value if isinstance(key_node, yaml.ScalarNode) else ""
-        if not key or not key.isprintable() or len(key) > _LONGEST_NAME:
-            raise SettingsError(f"{path}:{line}: an option's name must be a word.")
-        if key in seen:
-            raise SettingsError(f'{path}:{line}: "{key}" is already set in line {seen[key]}.')
-        seen[key] = line
-        yield key, f"{path}:{line}", value
-
-
-def _plain(node: yaml.Node) -> object:
-    constructor = yaml.constructor.SafeConstructor()
-    value: object = constructor.construct_document(node)
-    json.dumps(value, default=str)  # refuses numbers of more digits than can be written down
-    return value

@@ -3,20 +3,22 @@
 import logging
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import anyio
 from anyio.to_thread import run_sync
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, InputRequiredResult, Tool, ToolAnnotations
-from pydantic import ValidationError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, Icon, InputRequiredResult, Tool, ToolAnnotations
+from pydantic import AnyUrl, ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.workers import Workers
@@ -27,6 +29,8 @@ from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
 from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
 from cqm.server.mcp.http import Pages, serve_http
+from cqm.server.mcp.prompts import add_prompts
+from cqm.server.mcp.resources import add_resources, mime_type
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
 from cqm.server.operations.logs import CALLS, FIELDS, JSON, formatter
@@ -104,17 +108,8 @@ _META = {
         "anthropic/maxResultSizeChars": 40_000,
     },
 }
+_WEBSITE = f"https://pypi.org/project/{DISTRIBUTION}/"
 _ALIASES = {"references": "usages", "find_references": "usages", "what_changed": "changes"}
-
-
-async def _only_tools(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Refuse what this server has none of, and promise none: the SDK serves prompts and resources without any."""
-    if ctx.method.startswith(("prompts/", "resources/")):
-        raise MCPError(METHOD_NOT_FOUND, f"This server has only tools: {ctx.method}")
-    result = await call_next(ctx)
-    if isinstance(result, dict) and isinstance(promised := result.get("capabilities"), dict):
-        return {**result, "capabilities": {"tools": promised["tools"]}}
-    return result
 
 
 class _Server(MCPServer[Served]):
@@ -153,6 +148,30 @@ class _Server(MCPServer[Served]):
             it.model_copy(update={"input_schema": slim_schema(it.input_schema)}) for it in await super().list_tools()
         ]
 
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Served, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Write a prompt; refuse unknown ones, and unknown or missing arguments, by name."""
+        prompts = {it.name: it.arguments or [] for it in await super().list_prompts()}
+        if name not in prompts:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {one_line(name)[:100]}. There are {', '.join(prompts)}.")
+        given = {key: value for key, value in (arguments or {}).items() if value}
+        known = [it.name for it in prompts[name]]
+        lacking = [it.name for it in prompts[name] if it.required and it.name not in given]
+        if lacking or given.keys() - {*known}:
+            needed = f" It needs {', '.join(lacking)}." if lacking else ""
+            raise MCPError(INVALID_PARAMS, f"The prompt `{name}` takes {', '.join(known)}.{needed}")
+        return await super().get_prompt(name, given, context)
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Served, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Read a resource, with the type of its content."""
+        found = await super().read_resource(uri, context)
+        if isinstance(found, InputRequiredResult):
+            return found
+        return [replace(it, mime_type=mime_type(str(uri))) for it in found]
+
 
 def make_server(settings: Settings, guard: Guard, metrics: Metrics | None = None) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
@@ -183,9 +202,10 @@ def make_server(settings: Settings, guard: Guard, metrics: Metrics | None = None
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         log_level="WARNING",
-        # The tools never change, so nobody need listen.
+        website_url=_WEBSITE,
+        icons=[_icon()],
+        # Nothing of all this ever changes, so nobody need listen.
         subscriptions=False,
-        middleware=[_only_tools],
     )
     for tool, title, description, annotations in _TOOLS:
         server.add_tool(
@@ -196,7 +216,15 @@ def make_server(settings: Settings, guard: Guard, metrics: Metrics | None = None
             meta=_META.get(tool.__name__),
             structured_output=False,
         )
+    add_prompts(server)
+    add_resources(server)
     return server
+
+
+def _icon() -> Icon:
+    """The icon of the pages, within its own address: a client need not fetch it."""
+    drawn = (Path(__file__).parents[1] / "ui" / "static" / "icon.svg").read_bytes()
+    return Icon(src=f"data:image/svg+xml;base64,{b64encode(drawn).decode()}", mime_type="image/svg+xml", sizes=["any"])
 
 
 PagesOf = Callable[[Sequence[Path], Settings], AbstractContextManager[Pages | None]]

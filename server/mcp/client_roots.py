@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import ListRoots, Resolve
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp_types import ListRootsRequest, ListRootsResult
+from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp_types.version import is_version_at_least
 
 from cqm.server.mcp.allowed_paths import folders_of_uris
@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 # From this revision on a server can't send requests: its question is a call's result, and the client calls again.
 _QUESTIONS_AS_RESULTS = "2026-07-28"
 _ANSWER_WITHIN_SECONDS = 5.0
+_QUESTION = "roots"
 
 
 async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoots | ListRootsResult | None:
@@ -50,3 +51,17 @@ def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_r
 
 NamedRoots = Annotated[tuple[Path, ...], Resolve(folders_of_roots)]
 """Parameter of a tool for the folders named by the client as its roots."""
+
+
+async def roots_or_question(ctx: Context[Served, Any], path: str | None) -> tuple[Path, ...] | InputRequiredResult:
+    """Return the folders named by the client for a prompt or resource, or the question for them, which is its result.
+
+    Only tools have the parameter above.
+    """
+    listed = await ask_for_roots(ctx, path)
+    if isinstance(listed, ListRoots):
+        answer = (ctx.input_responses or {}).get(_QUESTION)
+        if answer is None:
+            return InputRequiredResult(input_requests={_QUESTION: ListRootsRequest()})
+        listed = answer if isinstance(answer, ListRootsResult) else None
+    return folders_of_roots(listed)

@@ -87,7 +87,7 @@ def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_
         except (ToolError, MCPError):
             raise
         except CqmError as error:
-            raise ToolError(_error_text(error)) from error
+            raise ToolError(error_text(error)) from error
         except Exception as error:  # the tool boundary
             _log.exception("%s failed unexpectedly.", tool.__name__)
             message = f"Unexpected {type(error).__name__}: {error}. This is a fault of CQM; its log has the details."
@@ -96,7 +96,7 @@ def explained(tool: Callable[_P, Awaitable[_Reply]]) -> Callable[_P, Awaitable[_
     return call
 
 
-def _error_text(error: CqmError) -> str:
+def error_text(error: CqmError) -> str:
     """Write an error for the model on one line; only errors of settings have several, one a problem."""
     lines = str(error).split("\n") if isinstance(error, SettingsError) else [str(error)]
     return "\n  ".join(map(one_line, lines))
@@ -168,7 +168,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     answers, note, shown = {}, "", asked
     for group, name in zip(places, names_of(roots), strict=True):
         opened = group[0].opened
-        note += await _bring_in_step(opened, served, wait_seconds, ctx)
+        note += await bring_in_step(opened, served, wait_seconds, ctx)
         within = [place.include(include or ()) for place in group]
         shown = replace(
             asked,
@@ -331,13 +331,13 @@ async def _in_step(
     """Open the index of a path in step with its files; return notes for the reply where it is behind."""
     served = ctx.request_context.lifespan_context
     place = await run_sync(served.open, path, named)
-    note = await _bring_in_step(place.opened, served, wait, ctx)
+    note = await bring_in_step(place.opened, served, wait, ctx)
     backlog = await run_sync(place.opened.backlog)
     lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
     return place, note + "".join(f"Note: {line}\n" for line in lacking)
 
 
-async def _bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
+async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
     """Compare the index with its files unless done before; return a note for the reply when it is still behind.
 
     Parameters:

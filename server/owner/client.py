@@ -240,6 +240,11 @@ class RemoteIndex:
         found: Outline = self._call("outline", query=query)
         return found
 
+    def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
+        """List indexed files whose path has a text; see `Index.paths`."""
+        paths: tuple[str, ...] = self._call("paths", part=part, limit=limit)
+        return paths
+
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file; see `Index.read`."""
         reading: Reading = self._call("read", query=query)

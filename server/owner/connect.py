@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
-
 from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK, STARTING_LOCK
-from cqm.index.disk.private import append_private, lock_in
+from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import dial, read_address
@@ -23,7 +21,6 @@ from cqm.server.owner.messages import (
     NOTICE,
     USERS,
     WELCOME,
-    Build,
     Failure,
     Greeting,
     error_of,
@@ -62,7 +59,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             deaths += 1
             continue
         try:
-            reply = _told(wire, folder, written(Greeting, greeting))
+            reply = _told(wire, folder, written(greeting))
         except ConnectionError:
             wire.close()
             deaths += 1
@@ -92,6 +89,8 @@ def dismiss(folder: Path) -> None:
         IndexInUseError: somebody uses the index.
         SharingError: the owner doesn't answer.
     """
+    from cqm.index.disk.lock import Timeout, lock_in  # start-up time, here and below
+
     reply = _asked(folder, DISMISSES)
     if FAILURE in reply:
         raise error_of(read(Failure, reply[FAILURE]))
@@ -120,7 +119,7 @@ def _asked(folder: Path, what: str) -> Message:
     if wire is None:
         return {}
     try:
-        return _told(wire, folder, {"build": written(Build, this_build()), ASKS: what})
+        return _told(wire, folder, {"build": written(this_build()), ASKS: what})
     except ConnectionError:
         return {}
     finally:
@@ -165,6 +164,8 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
 
 def _start(folder: Path, root: str) -> Wire | None:
     """Connect to an owner started here, or by another client meanwhile; None when it died at once."""
+    from cqm.index.disk.lock import Timeout, lock_in
+
     try:
         with lock_in(folder, STARTING_LOCK, _START_SECONDS):
             return _reach(folder) or _started(folder, root)

@@ -28,7 +28,6 @@ from cqm.server.owner.messages import (
     USERS,
     WELCOME,
     Build,
-    Failure,
     Greeting,
     encoded,
     failure_of,
@@ -40,7 +39,6 @@ from cqm.server.owner.messages import (
 from cqm.server.owner.session import LeavingError, Tenancy
 from cqm.server.owner.shared_runs import Opened
 from cqm.server.owner.wire import Message, Wire
-from cqm.server.watching.reports import WatchReport
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +111,7 @@ def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
         except Exception as error:  # noqa: BLE001 - the client's to raise
             _send_failure(wire, error)
             return
-        wire.send({WELCOME: written(Build, greeting.build)} | _noted(tenancy, greeting, options))
+        wire.send({WELCOME: written(greeting.build)} | _noted(tenancy, greeting, options))
         while True:
             _answer(wire, tenancy, greeting, wire.receive())
 
@@ -158,7 +156,7 @@ def _follow(wire: Wire, tenancy: Tenancy, options: WatchOptions) -> None:
 def _send_reports(wire: Wire, reports: Reports) -> None:
     try:
         while report := reports.get():
-            wire.send({REPORT: written(WatchReport, report)})
+            wire.send({REPORT: written(report)})
     except ConnectionError:
         # It stopped reading, or is gone.
         wire.hang_up()
@@ -198,7 +196,7 @@ class _Caller:
 
     def tell(self, progress: Progress) -> None:
         """Send the progress of the run."""
-        self._wire.send({PROGRESS: written(Progress, progress)})
+        self._wire.send({PROGRESS: written(progress)})
 
     def wants(self) -> bool:
         """Whether the client still wants the run; reading also notices its end."""
@@ -210,4 +208,4 @@ def _send_failure(wire: Wire, error: Exception) -> None:
     failure = failure_of(error)
     if failure.kind == SharingError.__name__:
         _log.error("A call failed.", exc_info=error)
-    wire.send({FAILURE: written(Failure, failure)})
+    wire.send({FAILURE: written(failure)})

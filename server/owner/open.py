@@ -87,6 +87,9 @@ class OpenedIndex(Protocol):
     def outline(self, query: OutlineQuery) -> Outline:
         """List the symbols of a file, or the most used symbols of a folder."""
 
+    def paths(self, part: str, limit: int = ...) -> tuple[str, ...]:
+        """List indexed files whose path has a text."""
+
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now."""
 

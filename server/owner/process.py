@@ -16,15 +16,14 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from filelock import Timeout
-
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK
-from cqm.index.disk.private import PrivateLock, append_private, lock_in
+from cqm.index.disk.lock import PrivateLock, Timeout, lock_in
+from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.console import visible
 from cqm.server.owner.address import Address, is_found, is_of_this_user, listen, unlisten
-from cqm.server.owner.messages import Build, Failure, failure_of, this_build, written
+from cqm.server.owner.messages import Build, failure_of, this_build, written
 from cqm.server.owner.wire import Wire
 
 _log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ def own(folder: Path, root: Path | None = None, *, build: Build | None = None, o
         _acquire(lock, folder)
         listener, address = listen(folder, over_tcp=over_tcp)
     except CqmError as error:
-        _announce(written(Failure, failure_of(error)))
+        _announce(written(failure_of(error)))
         return
     _announce(None)
     try:

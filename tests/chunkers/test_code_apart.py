@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
@@ -189,7 +189,6 @@ def lines_of(path: Path) -> Iterator[str]:
     return iter(path.read_text(encoding="utf-8").splitlines(keepends=True))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_taken_apart_nothing_is_lost_or_twice_in_damaged_programs_either(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(FIXTURES))

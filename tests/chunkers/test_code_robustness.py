@@ -55,7 +55,6 @@ def damaged(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @pytest.mark.row("C6")
-@settings(max_examples=200)
 @given(case=damaged(), options=OPTIONS)
 def test_damaged_code_of_any_language_is_chunked_without_a_gap(case: tuple[str, str], options: ChunkOptions) -> None:
     check(*case, options)
@@ -69,7 +68,7 @@ def test_swift_in_the_middle_of_toml_gives_no_chunks_that_overlap() -> None:
 
 @pytest.mark.parametrize("language", NAMES)
 @given(text=st.text(max_size=300), options=OPTIONS)
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_any_text_as_any_language_is_chunked_without_a_gap(language: str, text: str, options: ChunkOptions) -> None:
     check(text, language, options)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
@@ -78,7 +78,6 @@ def damaged(draw: st.DrawFn) -> tuple[str, str]:
     return draw(st.sampled_from([text[:first], text[first:], text[:first] + noise + text[second:]])), language
 
 
-@settings(max_examples=200)
 @given(case=damaged(), size=SIZES)
 def test_damaged_code_of_any_language_never_stops_the_telling(
     case: tuple[str, str], size: tuple[int, int, bool]

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
@@ -19,7 +20,7 @@ from cqm.chunkers.text_of_file import read_text
 
 SOURCES = [source for source in fixtures() if source.language != "pdf" or can_read_pdf()]
 AT = pytest.mark.parametrize("at", range(len(SOURCES)), ids=[f"{at} {it.language}" for at, it in enumerate(SOURCES)])
-NUMBERS = range(2_000 // len(SOURCES) + 1)
+NUMBERS = range(settings.default.max_examples // 5)
 
 
 def mutant(at: int, number: int) -> Mutant:
@@ -27,6 +28,7 @@ def mutant(at: int, number: int) -> Mutant:
 
 
 @pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.row("C6", "B1")
 # Each takes milliseconds, but for what the parser itself gives up on after a second or two.
 @pytest.mark.timeout(60)
@@ -54,7 +56,7 @@ def test_the_chunks_of_a_damaged_file_are_the_same_one_at_a_time(at: int) -> Non
 
 def test_the_damaged_files_are_of_all_languages_and_for_all_chunkers_and_strategies() -> None:
     inputs = [(at, number) for at in range(len(SOURCES)) for number in NUMBERS]
-    assert len(inputs) >= 2_000
+    assert len(inputs) >= 20 * settings.default.max_examples
     languages = {source.language for source in SOURCES}
     missing = {row.name for row in LANGUAGES} - languages
     chunkers = {chunker_of(source.language, read_text(source.path, source.data).text).name for source in SOURCES}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.chunkers.chunking import chunk
@@ -162,7 +162,6 @@ def test_a_text_without_documentation_has_no_chunks_and_says_why(text: str, lang
     assert (report.chunks, report.warnings) == ((), (warning,))
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_damaged_program_gives_true_spans(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(FIXTURES))

@@ -16,10 +16,8 @@ trap 'test -z "$server" || kill "$server"; rm -rf "$work"' EXIT INT TERM
 tools=${NODE_TOOLS:-$work/node}
 wanted=$SUITE
 test "$what" = suite || wanted="$INSPECTOR $SUITE"
-# The suite needs Node 20, the inspector 22.
-least=20
-test "$what" = suite || least=22
-node -e "process.exit(Number(parseInt(process.versions.node) < $least))" > "$work/version" 2>&1 || wanted="node@22 $wanted"
+# Both need Node 22.
+node -e "process.exit(Number(parseInt(process.versions.node) < 22))" > "$work/version" 2>&1 || wanted="node@22 $wanted"
 if ! grep -qxF "$wanted" "$tools/installed" 2> "$work/none"; then
     # shellcheck disable=SC2086 # one word a package
     npm install --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=15000 --prefix "$tools" $wanted \

@@ -16,8 +16,10 @@ from cqm.index.disk.locations import index_folder
 from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 
+pytestmark = pytest.mark.usefixtures("forked_programs")
+
 SEARCHING, INDEXING = 8, 2
-CALLS = 60
+CALLS = 30
 
 CLIENT = """
 import sys

@@ -13,6 +13,8 @@ from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Query
 
+pytestmark = pytest.mark.usefixtures("forked_programs")
+
 INDEXING = """
 import sys
 from pathlib import Path

@@ -16,6 +16,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import TextContent
 
 pytestmark = pytest.mark.anyio
+FORKED = pytest.mark.usefixtures("forked_programs")
+"""For tests of a conversation; a few others are of a start, or of what is written at the very end."""
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
 PATIENCE_SECONDS = 60
@@ -162,6 +164,7 @@ def test_nothing_but_protocol_goes_out_whatever_prints(project: Path, environmen
     assert running.returncode == 0
 
 
+@FORKED
 def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
     project: Path, environment: dict[str, str]
 ) -> None:
@@ -180,6 +183,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
         assert (unknown["code"], "There are search, usages, " in unknown["message"]) == (-32602, True)
 
 
+@FORKED
 def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, str]) -> None:
     with process([COMMAND, "serve", "--root", str(project)], environment) as running:
         shake_hands(running)
@@ -188,12 +192,13 @@ def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, st
     assert (running.returncode, output, errors) == (0, b"", b"")
 
 
+@FORKED
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
     project: Path, environment: dict[str, str], number: signal.Signals
 ) -> None:
-    for module in range(1500):
+    for module in range(750):
         (project / f"module_{module}.py").write_text(CODE.replace("limit", f"limit_{module}"))
     command = [COMMAND, "serve", "--root", str(project)]
     with process(command, environment) as running:
@@ -208,9 +213,10 @@ def test_a_signal_ends_it_in_order_in_the_middle_of_indexing(
     assert errors == b""
     with process(command, environment) as running:
         shake_hands(running)
-        assert "1,501 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
+        assert "751 files" in call(running, "search", 2, query="limit_7_retries", wait_seconds=120)
 
 
+@FORKED
 def test_a_second_server_answers_from_the_same_index(project: Path, environment: dict[str, str]) -> None:
     command = [COMMAND, "serve", "--root", str(project)]
     with process(command, environment) as first, process(command, environment) as second:
@@ -222,6 +228,7 @@ def test_a_second_server_answers_from_the_same_index(project: Path, environment:
         assert "changes are indexed as they happen" in call(second, "index_status", 3)
 
 
+@FORKED
 def test_a_second_server_on_an_index_that_is_not_shared_says_whose_it_is(
     project: Path, environment: dict[str, str]
 ) -> None:

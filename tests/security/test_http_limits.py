@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from forked import Forks
 from tests.security.conftest import CQM, Victim
 
 from cqm.server.errors import ServeError
@@ -75,12 +76,12 @@ class Serving:
 
 
 @pytest.fixture
-def victim(stranger: Path, tmp_path: Path) -> Victim:
+def victim(stranger: Path, tmp_path: Path, forks: Forks | None) -> Victim:
     home = tmp_path / "home"
     home.mkdir()
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CQM_", "XDG_"))}
     environment |= {"HOME": str(home), "CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
-    return Victim(stranger, home, environment)
+    return Victim(stranger, home, environment, forks)
 
 
 @contextmanager
@@ -88,7 +89,8 @@ def serving(victim: Victim, notices: int, **changes: str) -> Iterator[Serving]:
     """A server on a free port of loopback, once it has said so many lines after its address."""
     command = [CQM, "serve", "--http", "127.0.0.1:0", "--root", str(victim.project)]
     environment = victim.environment | changes
-    with subprocess.Popen(
+    start = victim.forks.start if victim.forks else subprocess.Popen
+    with start(
         command, cwd=victim.project, env=environment, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     ) as running:
         try:

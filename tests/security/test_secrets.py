@@ -1,8 +1,6 @@
 """Secrets in a repository: nobody gets them, in no way in which CQM stores, sends or shows text."""
 
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,9 +17,7 @@ from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path
 from cqm.index.secrets.redaction import find_secrets, redact
 
-RULES = str(Path(tempfile.gettempdir()) / f"cqm-test-secret-rules-{os.getuid() if hasattr(os, 'getuid') else 0}")
-"""The library's compiled rules, which every victim would compile for 4 s."""
-ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0", "KF_RULE_CACHE_DIR": RULES}
+ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 
 
 def _words(table: str) -> list[str]:
@@ -101,7 +97,6 @@ def test_no_provider_no_file_and_no_answer_has_a_planted_secret(
         "CQM_EMBEDDING_MODEL": "tiny",
         "CQM_EMBEDDING_BASE_URL": f"{server.url}/v1",
         "CQM_INDEX_SHARED": "0",
-        "KF_RULE_CACHE_DIR": RULES,
     }
     indexed = victim.json("index", **settings)
     assert not indexed["failed"]
@@ -191,8 +186,7 @@ def test_files_known_for_secrets_are_told_by_name_and_innocent_ones_are_not() ->
     assert [it for it in INNOCENT_NAMES if is_secret_path(f"deep/{it}")] == []
 
 
-def test_nothing_is_redacted_that_only_stands_for_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KF_RULE_CACHE_DIR", RULES)
+def test_nothing_is_redacted_that_only_stands_for_a_secret() -> None:
     text = innocent_lines()
     assert [text[it.start : it.end] for it in find_secrets(text, "notes.txt")] == []
 
@@ -213,7 +207,6 @@ def test_nothing_is_redacted_that_only_stands_for_a_secret(monkeypatch: pytest.M
 def test_redaction_keeps_length_and_lines_and_finds_nothing_more_in_its_own_output(
     pieces: list[str], path: str
 ) -> None:
-    os.environ.setdefault("KF_RULE_CACHE_DIR", RULES)
     text = "".join(pieces)
     once = redact(text, path, SecretOptions())
     assert len(once.text) == len(text)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -226,8 +227,7 @@ while True:
     connection.close()
 """
     victim = victim_of(stranger, "cp -r")
-    runtime = Path("/tmp") / f"{tmp_path.parent.name}{os.getpid()}"
-    runtime.mkdir()
+    runtime = Path(mkdtemp(dir="/tmp"))
     settings = {**QUIET, "XDG_RUNTIME_DIR": str(runtime)}
     try:
         victim.json("search", "innocent_marker", **settings, CQM_INDEX_IDLE_SECONDS="60")

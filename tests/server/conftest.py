@@ -104,7 +104,8 @@ class Cqm:
     @contextmanager
     def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         """A command that runs on, at most as long as the test."""
-        with subprocess.Popen(
+        start = self.forks.start if self.forks else subprocess.Popen
+        with start(
             [self.program, *arguments],
             cwd=self.project,
             env=self.environment,

@@ -2,13 +2,16 @@
 
 Half of what a short command costs are imports. Its arguments, variables, working folder, streams and exit code are its
 own, as when a shell starts it; only what Python itself reads from variables at its start is of the process forked from.
-What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well.
+What a command starts with `python -P -m`, the owner of an index and what forks workers, is forked from there as well,
+and so is `python -c CODE` for a test that asks for it.
 
 `python tests/servers/forked.py SOCKET REQUESTS ASKING`: runs the commands that are asked for over a socket, until it is
 closed, and what they start, asked for at one end of a pair of sockets and heard at the other.
 """
 
+import atexit
 import gc
+import io
 import json
 import os
 import runpy
@@ -17,9 +20,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -53,6 +58,8 @@ IMPORTED = (
     "rich.logging",
     "tree_sitter",
 )
+OF_EXTRAS = ("ollama", "openai", "qdrant_client")
+"""Imported where they are installed: the last takes 1 s of a core."""
 _HIGH = 200
 """Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
 _MOST = 32
@@ -126,6 +133,10 @@ class Forks:
             code = int.from_bytes(said, signed=True)
             return subprocess.CompletedProcess(command, code, streams[1].read(), streams[2].read())
 
+    def start(self, command: Sequence[str], **given: Any) -> "subprocess.Popen[Any]":
+        """Start a command, and go on beside it; what is given is as `subprocess.Popen` takes it."""
+        return ForkedProgram(command, asking=self.asking, **given)
+
     def close(self) -> None:
         """End that process."""
         self._asked.close()
@@ -134,7 +145,7 @@ class Forks:
         self.asking.close()
 
 
-class ForkedPopen(subprocess.Popen[bytes]):
+class ForkedPopen(subprocess.Popen[Any]):
     """Starts `python -P -m MODULE` by a fork of the process that `Forks` started, and all else as ever."""
 
     asking: socket.socket
@@ -142,13 +153,17 @@ class ForkedPopen(subprocess.Popen[bytes]):
     modules = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
-        if list(args[:3]) != [sys.executable, "-P", "-m"] or args[3] not in self.modules:
+        if not self._is_forked(list(args)):
             super().__init__(args, **given)
             return
         self.args, self.returncode = args, None
         self.stdin = self.stdout = self.stderr = None
+        # What `communicate` reads of itself.
+        self.encoding, self.errors = given.get("encoding"), given.get("errors")
+        self.text_mode = bool(given.get("text") or self.encoding)
+        self._communication_started, self._input = False, None
         passed = list(given.get("pass_fds", ()))
-        wanted = [args[3:], given.get("cwd") or os.getcwd(), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
+        wanted = [[*args], str(given.get("cwd") or os.getcwd()), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
         with ExitStack() as opened:
             file = opened.enter_context(TemporaryFile())
             file.write(json.dumps([*wanted, given.get("start_new_session", False)]).encode())
@@ -160,6 +175,9 @@ class ForkedPopen(subprocess.Popen[bytes]):
                 socket.send_fds(self.asking, [b"?"], descriptors)
         self.pid = int.from_bytes(self._told.recv(4))
 
+    def _is_forked(self, command: list[str]) -> bool:
+        return command[:3] == [sys.executable, "-P", "-m"] and command[3] in self.modules
+
     def _stream(self, name: str, number: int, given: Mapping[str, Any], opened: ExitStack) -> int:
         wanted = given.get(name)
         if wanted is None:
@@ -167,9 +185,13 @@ class ForkedPopen(subprocess.Popen[bytes]):
         if wanted == subprocess.DEVNULL:
             return opened.enter_context(open(os.devnull, "r+b")).fileno()  # noqa: PTH123
         if wanted == subprocess.PIPE:
-            ours, theirs = os.pipe()
+            reads, writes = os.pipe()
+            ours, theirs = (reads, writes) if number else (writes, reads)
             opened.callback(os.close, theirs)
-            setattr(self, name, os.fdopen(ours, "rb"))
+            file: Any = os.fdopen(ours, "rb" if number else "wb")
+            if self.text_mode:
+                file = io.TextIOWrapper(file, encoding=self.encoding, errors=self.errors, write_through=not number)
+            setattr(self, name, file)
             return theirs
         return wanted if isinstance(wanted, int) else int(wanted.fileno())
 
@@ -202,6 +224,24 @@ class ForkedPopen(subprocess.Popen[bytes]):
             super().send_signal(sig)
         elif self.poll() is None:
             os.kill(self.pid, sig)
+
+
+class ForkedProgram(ForkedPopen):
+    """Starts by a fork `cqm`, the owner of an index, `python -c CODE` and `python FILE` too."""
+
+    # What forks workers stays longer than a test, see `cqm.index.workers.kept_warm`.
+    modules = ("cqm.server.owner",)
+
+    def __init__(self, args: Any, *, asking: socket.socket | None = None, **given: Any) -> None:
+        if asking:
+            self.asking = asking
+        super().__init__(args, **given)
+
+    def _is_forked(self, command: list[str]) -> bool:
+        if command[0] != sys.executable:
+            return Path(command[0]).name == "cqm"
+        is_code = command[1] == "-c" or command[1:3] == ["-P", "-c"] or not command[1].startswith("-")
+        return is_code or super()._is_forked(command)
 
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -261,12 +301,52 @@ def _become(asked: int, *descriptors: int) -> Callable[[], object]:
     os.chdir(folder)
     time.tzset()
     subprocess.Popen = ForkedPopen  # type: ignore[misc]
+    # Those of the process forked from write to another kind of file, and remember it.
+    for number, (name, mode) in enumerate(zip(_STREAMS, "rww", strict=True)):
+        before = getattr(sys, name)
+        opened = open(number, mode, number // 2 or -1, before.encoding, before.errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, opened)
+        setattr(sys, f"__{name}__", opened)
     sys.argv = command
-    if more:
-        return lambda: runpy.run_module(command[0], run_name="__main__")
+    if command[0] == sys.executable:
+        return partial(_interpret, command)
     from cqm.server.cli.main import main
 
     return main
+
+
+def _interpret(command: list[str]) -> None:
+    """Do what `python -P -m MODULE`, `python -c CODE` or `python FILE` does."""
+    match command[1:]:
+        case ["-c", code, *rest] | ["-P", "-c", code, *rest]:
+            sys.argv = ["-c", *rest]
+            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+        case ["-P", "-m", module, *rest]:
+            sys.argv = [module, *rest]
+            runpy.run_module(module, run_name="__main__")
+        case file, *rest:
+            sys.argv = [file, *rest]
+            runpy.run_path(file, run_name="__main__")
+
+
+def _run(work: Callable[[], object]) -> None:
+    """Run it, and end as Python does, but leave the memory to the system.
+
+    To free each object of the process forked from would copy it first: .09 s of a core for each command.
+    """
+    code = 0
+    try:
+        work()
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        code = ended.code or 0
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    # Where nobody reads them any more, the end is Python's own.
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code & 0xFF)
 
 
 def _high(connection: socket.socket) -> socket.socket:
@@ -285,9 +365,12 @@ def _moved(descriptor: int) -> int:
 if __name__ == "__main__":
     for name in IMPORTED:
         import_module(name)
+    for name in OF_EXTRAS:
+        with suppress(ImportError):
+            import_module(name)
     # At its end a process would look at each object of its own, and so copy them all.
     gc.freeze()
     asked, requests, ForkedPopen.asking = (_high(socket.socket(fileno=int(number))) for number in sys.argv[1:])
     work = fork_for_each(asked, requests)
     if work:
-        work()
+        _run(work)

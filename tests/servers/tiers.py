@@ -1,6 +1,7 @@
 """Tiers of the tests: quick ones start no process, `processes` do, `servers` want real servers.
 
-`--quick` runs the first tier alone, without the tests marked `long`. A test belongs to `processes` by its folder, by a
+`--quick` runs the first tier alone, without the tests marked `long`; `--soak` runs the tests of drawn inputs, with very
+many of them. A test belongs to `processes` by its folder, by a
 fixture or by its mark; a test of the quick tier that starts a process fails in every run.
 """
 
@@ -35,6 +36,7 @@ STARTS = frozenset(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only short tests that start no process and want no server")
+    parser.addoption("--soak", action="store_true", help="only tests of drawn inputs, with very many of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,6 +54,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if _has(item, *OTHER_TIERS, "long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not _has(item, *OTHER_TIERS, "long")]
+    if config.getoption("--soak"):
+        config.hook.pytest_deselected(items=[item for item in items if not _is_drawn(item)])
+        items[:] = [item for item in items if _is_drawn(item)]
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0), append=False)
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False) or _has(item, "soak")
 
 
 def _has(item: pytest.Item, *marks: str) -> bool:

@@ -157,7 +157,7 @@ PLACES = st.integers(0, 5000) | st.integers(0, 10**6)
 
 
 @pytest.mark.long
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(PLACES, st.binary(min_size=1, max_size=64)), min_size=1, max_size=20))
 def test_whatever_bytes_of_the_file_change_no_wrong_value_comes_and_nothing_fails(
     sound: bytes, tmp_path: Path, changes: list[tuple[int, bytes]]

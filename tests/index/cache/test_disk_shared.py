@@ -109,6 +109,7 @@ MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forked_programs")
 @pytest.mark.fault("disk full")
 @pytest.mark.parametrize(("size", "says"), [("300k", "full"), ("4k,nr_inodes=3", "cannot be"), ("64k,ro", "cannot be")])
 def test_a_full_or_read_only_disk_is_a_miss(tmp_path: Path, size: str, says: str) -> None:
@@ -129,6 +130,7 @@ print(cache.layers()[0])
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forked_programs")
 @pytest.mark.fault("disk full")
 def test_a_file_that_may_not_grow_is_a_miss(tmp_path: Path) -> None:
     script = """
@@ -173,6 +175,7 @@ def test_the_folder_stays_within_its_limit_and_keeps_the_newest(opened: "Open", 
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forked_programs")
 def test_processes_share_the_folder_while_they_write(opened: "Open", layer: "Tell", tmp_path: Path) -> None:
     script = """
 for batch in range(30):
@@ -193,6 +196,7 @@ assert disk.errors == 0, disk
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forked_programs")
 def test_a_process_killed_while_it_writes_leaves_whole_batches(opened: "Open", tmp_path: Path) -> None:
     script = """
 from itertools import count
@@ -213,6 +217,7 @@ for batch in count():
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forked_programs")
 def test_processes_that_meet_a_damaged_file_all_go_on(opened: "Open", file: Path, tmp_path: Path) -> None:
     opened().put("vectors", ITEMS)
     file.write_bytes(b"not SQLite at all, by no means" * 1000)

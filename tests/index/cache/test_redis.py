@@ -197,7 +197,7 @@ REPLIES = st.one_of(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(reply=REPLIES)
 @example(b"")
 @example(b"*1\r\n$5\r\nhello\r\n")

@@ -220,7 +220,7 @@ def test_the_cache_outlives_the_embedder(server: "ScriptedServer", connect: Conn
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 5), st.just(24)), elements=st.floats(-1, 1, width=32))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS.filter(lambda rows: np.abs(rows).max(axis=1).min() > 1e-3))
 def test_a_vector_is_the_same_alone_and_with_others_and_close_to_the_models(
     server: "ScriptedServer", connect: Connect, rows: np.ndarray

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cqm.index.files.ignore_file import parse_ignore_file
@@ -45,7 +45,6 @@ def listed_by_git(root: Path) -> list[str]:
     return sorted(os.fsdecode(path) for path in said.split(b"\0") if path)
 
 
-@settings(max_examples=250)
 @given(lines=LINES, deeper=LINES)
 @example(lines=["a**/b.x"], deeper=[])
 @example(lines=["*", "!*/", "!a*b.x"], deeper=["a.x\\ ", "\\", "!"])

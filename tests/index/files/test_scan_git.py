@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cqm.index.files.scan import scan
@@ -104,7 +104,6 @@ def listed_by_git(top: Path) -> set[str]:
     return paths
 
 
-@settings(max_examples=40)
 @given(
     rules=RULES,
     paths=st.lists(PATHS, max_size=12),

@@ -40,7 +40,7 @@ def failure(reranker: Reranker, deadline: float = PLENTY) -> RerankError:
     return caught.value
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=())), max_size=8))
 def test_every_text_gets_its_own_score(server: Any, texts: list[str], opened: Any) -> None:
     server.score = lambda text: sum(map(ord, text)) / 7

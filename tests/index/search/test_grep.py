@@ -172,7 +172,7 @@ PATTERNS = some.builds(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(pattern=PATTERNS)
 @example("(?i)task")
 @example("(?i)ta(?:sk|x)")

@@ -369,14 +369,14 @@ histories = st.lists(st.one_of(writes(), deletions), max_size=25)
 
 
 @pytest.mark.long
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples // 4, suppress_health_check=[HealthCheck.too_slow])
 @given(histories)
 def test_whatever_is_written_and_deleted_all_stores_hold_and_answer_the_same(steps: list[Step]) -> None:
     assert_same(["edge", "memory", "double"], steps)
 
 
 @pytest.mark.skipif(not REAL, reason="QDRANT_URL names no server; with one, it goes through this whole suite")
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples // 4, suppress_health_check=[HealthCheck.too_slow])
 @given(histories)
 def test_a_real_server_holds_and_answers_the_same(steps: list[Step]) -> None:
     assert_same(["edge", "server"], steps)

@@ -14,7 +14,7 @@ from cqm.index.model.errors import ManifestError
 from cqm.index.model.options import IndexOptions, ScanOptions
 from cqm.index.model.query import Query
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 DYING = """
 import os, sys

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -245,17 +246,20 @@ def test_compacting_may_be_killed_at_any_time(cqm: "Cqm") -> None:
     cqm.run("index")
     index = Path(entries(cqm)["project"]["location"])
     chosen, killed = random.Random(5), 0
-    for _ in range(20):
+    began = time.monotonic()
+    assert cqm.run("compact").returncode == 0
+    takes = time.monotonic() - began
+    for _ in range(12):
         with cqm.started("compact") as running:
-            # From before the index is opened to after it is closed.
-            threading.Event().wait(chosen.uniform(0.2, 1.2))
+            # From before the index is opened to after it is closed, on whatever machine.
+            threading.Event().wait(chosen.uniform(0, takes))
             killed += running.poll() is None
             running.kill()
             running.wait()
         answer = cqm.json("search", "function_200 greet", "--no-update")
         assert (answer["files"], answer["complete"]) == (303, True)
         assert answer["results"][0]["path"] == "module_200.py"
-    assert killed >= 5
+    assert killed >= 3
     assert cqm.json("index")["chunks_written"] == 0
     assert len(list(index.glob("*/manifest.db"))) == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 # As where it is not installed: its import fails.
 WITHOUT = "import sys; sys.modules['pypdfium2'] = None; from cqm.server.cli.main import main; main()"

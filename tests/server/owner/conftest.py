@@ -17,7 +17,7 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.owner.client import RemoteIndex
 
 PATIENCE_SECONDS = 60.0
-SMALL, LARGE = 3, 1500
+SMALL, LARGE = 3, 750
 """Files of the trees."""
 
 

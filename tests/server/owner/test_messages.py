@@ -19,5 +19,5 @@ def test_a_result_comes_as_it_was_with_whatever_is_told_beside_it(
 ) -> None:
     further.pop(RESULT, None)
     message = json.loads(encoded(RESULT, PROBLEMS, problems, further))
-    assert message == {RESULT: written(PROBLEMS, problems), **further}
+    assert message == {RESULT: written(problems), **further}
     assert read(PROBLEMS, message[RESULT]) == problems

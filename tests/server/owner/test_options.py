@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
-LARGE = 1500
+LARGE = 750
 """Files of the large tree."""
 PATIENCE_SECONDS = 60.0
 

@@ -24,7 +24,7 @@ from cqm.server.owner.messages import this_build
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 OVER_TCP = """
 import sys
@@ -169,16 +169,12 @@ def test_a_place_that_is_too_deep_for_a_socket_does_not_matter(place: "Place", m
 def test_a_folder_for_sockets_that_is_a_link_is_not_used(
     place: "Place", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime = Path("/tmp") / f"{tmp_path.parent.name}{os.getpid()}"
-    runtime.mkdir()
-    try:
-        (runtime / "cqm").symlink_to(tmp_path)
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    # The path of a socket has to be short.
+    with TemporaryDirectory(dir="/tmp") as runtime:
+        Path(runtime, "cqm").symlink_to(tmp_path)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         with place.open():
-            assert not place.address["path"].startswith(str(runtime))
-    finally:
-        (runtime / "cqm").unlink()
-        runtime.rmdir()
+            assert not place.address["path"].startswith(runtime)
 
 
 def test_an_address_that_came_with_a_clone_is_not_called(place: "Place", tmp_path: Path) -> None:

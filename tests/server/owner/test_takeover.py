@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.processes
 
+FORKED = pytest.mark.usefixtures("forked_programs")
+"""The last test looks for what an owner starts, which is no child of one that was forked."""
+
 UPDATING = """
 import sys
 from pathlib import Path
@@ -43,11 +46,12 @@ def chunk_ids(place: "Place", home: Path | None = None) -> set[str]:
         return set(index._lineage.serving.store.ids())
 
 
+@FORKED
 def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place", tmp_path: Path) -> None:
     killed = set()
 
     def kill(progress: Progress) -> None:
-        if progress.phase == "indexing" and progress.done > 300 * len(killed) and len(killed) < 3:
+        if progress.phase == "indexing" and progress.done > 200 * len(killed) and len(killed) < 3:
             killed.add(large.owner)
             os.kill(large.owner, signal.SIGKILL)
 
@@ -60,6 +64,7 @@ def test_an_update_goes_on_when_its_owner_is_killed_in_the_middle(large: "Place"
     assert chunk_ids(large) == chunk_ids(large, tmp_path / "fresh")
 
 
+@FORKED
 def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any) -> None:
     with place.open() as index:
         index.update()
@@ -80,6 +85,7 @@ def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any
         assert all(searched.result() > 0 for searched in searching)
 
 
+@FORKED
 def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place", background: Any) -> None:
     with place.open() as index:
         index.update()
@@ -105,6 +111,7 @@ def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place",
             killed.add(place.owner)
 
 
+@FORKED
 def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> None:
     updating = [sys.executable, "-c", UPDATING, str(large.root), str(large.options.home)]
     with subprocess.Popen(updating, stdout=subprocess.PIPE, text=True) as client:
@@ -116,9 +123,10 @@ def test_a_client_that_is_killed_stops_what_it_alone_wanted(large: "Place") -> N
     large.wait_for_end()
     status = read_status(large.root, large.options)
     assert not status.complete
-    assert 0 < status.files["indexed"] < 1500
+    assert 0 < status.files["indexed"] < 750
 
 
+@FORKED
 def test_an_owner_that_is_told_to_end_hands_its_work_on(large: "Place") -> None:
     told = []
 
@@ -147,7 +155,7 @@ def test_the_workers_of_an_owner_that_is_killed_end_too(large: "Place") -> None:
             os.kill(large.owner, signal.SIGKILL)
 
     with large.open(replace(large.options, workers=2)) as index:
-        index.update(report=kill)
+        index.update(report=kill, cancelled=lambda: bool(workers))
     assert len(workers) >= 3
     for worker in workers:
         wait_for_death(worker)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 PATIENCE_SECONDS = 60.0
 
@@ -81,7 +81,7 @@ def test_a_run_whose_client_died_goes_on_until_it_has_stopped(
     ours, theirs = socket.socketpair()
     client, address = Wire(theirs), Address(pid=0)
     serving = background(lambda: serve(Wire(ours), tenancy, this_build(), address))
-    client.send(written(Greeting, greeting(embedded, "client")) | {"token": ""})
+    client.send(written(greeting(embedded, "client")) | {"token": ""})
     assert "welcome" in client.receive(PATIENCE_SECONDS)
     client.send(request("update", {"paths": None, "anew": False}))
     assert embeds.wait(PATIENCE_SECONDS)

@@ -18,7 +18,7 @@ from cqm.server.owner.messages import PROTOCOL, Build, this_build
 if TYPE_CHECKING:
     from conftest import Place
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 OLD = Build(PROTOCOL, "0.0.1")
 NEW = Build(PROTOCOL, "999.0")
@@ -82,7 +82,7 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
         assert begun.wait(60)
         with large.open() as new:
             summary = going_on.result()
-            assert (summary.added, summary.cancelled) == (1500, False)
+            assert (summary.added, summary.cancelled) == (750, False)
             assert new.status(look=True).pending == 0
             assert owner.wait() == 0
 

@@ -1,0 +1,138 @@
+"""Files and their lines as resources, by the rules of `read`, and completion of their addresses.
+
+A file is served if indexing would read it, without its secrets. Ignored files, files of secrets and links out of the
+folder are not there.
+"""
+
+from typing import Any
+
+from anyio.to_thread import run_sync
+from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp_types import CompleteRequestParams, CompleteResult, Completion, InputRequiredResult
+
+from cqm.chunkers.detect import language_of
+from cqm.chunkers.errors import CqmError
+from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.index.model.errors import NotIndexedError, QueryError
+from cqm.index.model.symbols import OutlineQuery, ReadQuery
+from cqm.server.console import one_line
+from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.client_roots import roots_or_question
+from cqm.server.mcp.scope import Place, Served, split_place
+from cqm.server.mcp.tools import ToolContext, bring_in_step, error_text
+
+FILE, CHUNK = "cqm://file/{+path}", "cqm://chunk/{+place}"
+
+_PAGE_TOKENS = 50_000
+_MOST_PAGES = 32
+"""Pages of a file: some 5 MB."""
+_MOST_OFFERED = 100
+"""The protocol allows no more."""
+_PLAIN = "text/plain"
+_TYPES = {"markdown": "text/markdown", "json": "application/json"}
+"""A page of HTML is plain text: nobody should draw a stranger's."""
+
+
+def add_resources(server: MCPServer[Served]) -> None:
+    """Add both templates, and completion of what they and the prompts take."""
+    server.resource(
+        FILE, name="file", title="A file", description="An indexed file as it is now, its secrets redacted."
+    )(_file)
+    server.resource(
+        CHUNK,
+        name="chunk",
+        title="A symbol, or lines of a file",
+        description="The lines of a place such as src/app.py:40-61, or of a symbol such as Client.get_url.",
+    )(_chunk)
+    # The decorator of the SDK hides the session, which has the index.
+    server._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, _complete)  # noqa: SLF001
+
+
+def mime_type(uri: str) -> str:
+    """Tell what a resource holds by the name of its file: code of a language, Markdown, JSON or plain text."""
+    name = split_place(uri)[0].rpartition("/")[2]
+    language = language_of(name, "") if "." in name else ""
+    if language in _TYPES:
+        return _TYPES[language]
+    return f"text/x-{language}" if source_type_of(language) == CODE else _PLAIN
+
+
+async def _file(path: str, ctx: ToolContext) -> str | InputRequiredResult:
+    return await _lines(path, ctx, is_whole=True)
+
+
+async def _chunk(place: str, ctx: ToolContext) -> str | InputRequiredResult:
+    return await _lines(place, ctx, is_whole=False)
+
+
+async def _lines(what: str, ctx: ToolContext, *, is_whole: bool) -> str | InputRequiredResult:
+    served: Served = ctx.request_context.lifespan_context
+    path, lines = (what, "") if is_whole else split_place(what)
+    # A symbol is looked for in the only open folder.
+    asked = path if lines or is_whole else None
+    named = await roots_or_question(ctx, asked)
+    if isinstance(named, InputRequiredResult):
+        return named
+    try:
+        place = await run_sync(served.open, asked, named)
+        if not lines and not is_whole:
+            await bring_in_step(place.opened, served, None, ctx)
+        return await run_sync(_read, place, what, lines, is_whole)
+    except (NotIndexedError, PathRefusedError, QueryError) as error:
+        raise ResourceNotFoundError(error_text(error)) from error
+    except CqmError as error:
+        raise ResourceError(error_text(error)) from error
+
+
+def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
+    """Read all lines of a file, a place or a symbol; each ends with a line end, whatever the file has."""
+    if (is_whole or lines) and not place.file:
+        raise NotIndexedError(f"{what} is a folder.", remedy="Name a file in it.")
+    asked = f"{place.file}{lines}" if place.file else what
+    text, cursor, first = "", "", None
+    for _ in range(_MOST_PAGES):
+        page = place.opened.index.read(ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor))
+        first = first or page
+        if not page.path:
+            places = ", ".join(f"{it.path}:{it.line}" for it in page.definitions)
+            raise QueryError(f"{what} may be any of {places}.", remedy="Name one of these places.")
+        if place.file and page.path != place.file:
+            raise NotIndexedError(f"{what} is not indexed.")
+        if page.hash != first.hash:
+            raise QueryError(f"{what} changed while it was read.", remedy="Read it again.", retryable=True)
+        text = f"{text[:-1] if page.column else text}{page.text}\n"
+        cursor = page.next_cursor
+        if not cursor:
+            return text
+    raise QueryError(f"{what} is too large for a resource.", remedy="Read some of its lines.")
+
+
+async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequestParams) -> CompleteResult:
+    """Offer paths of indexed files, and after a colon the places of symbols of that file. No index is made by it."""
+    text = params.argument.value
+    offered: list[str] = []
+    if params.argument.name in {"path", "place"} and text.isprintable():
+        try:
+            offered = await run_sync(_offered, ctx.lifespan_context, text, params.argument.name == "place")
+        except CqmError:
+            # Nothing to offer while nothing is open, or too much: the reading of an address tells why.
+            offered = []
+    shown = offered[:_MOST_OFFERED]
+    return CompleteResult(completion=Completion(values=shown, has_more=len(offered) > len(shown)))
+
+
+def _offered(served: Served, text: str, has_lines: bool) -> list[str]:  # noqa: FBT001 - called by position in a thread
+    root = served.root_of(None, ())[1]
+    if not served.workspace.status(root).exists:
+        return []
+    index = served.workspace.open(root).index
+    path, colon, typed = text.rpartition(":")
+    if has_lines and colon:
+        symbols = index.outline(OutlineQuery(path, 1_000)).files
+        lines = (f"{it.start_line}-{it.end_line}" for file in symbols for it in file.symbols if it.end_line > it.line)
+        found = [f"{path}:{it}" for it in lines if it.startswith(typed)]
+    else:
+        found = list(index.paths(text, _MOST_OFFERED + 1))
+    return [it for it in found if one_line(it) == it]
