@@ -51,6 +51,8 @@ def options_of(strategy: str, values: Mapping[str, object] = MappingProxyType({}
     return options
 
 
+_LONGEST_PATTERN = 4096
+"""Characters, as many as a path has at most; a pattern of ten times as many needs more memory than matching has."""
 _FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -140,6 +142,10 @@ def _selector(files: str) -> Callable[[str, str], bool]:
         if name not in SOURCE_TYPES:
             raise ChunkOptionError(f"There are no files of the type {name!r}: expected {', '.join(SOURCE_TYPES)}.")
         return lambda _path, language: source_type_of(language) == name
+    if len(files) > _LONGEST_PATTERN:
+        told = f"The pattern {files[:40]!r}... of a chunking rule has {len(files):,} characters"
+        message = f"{told}: expected at most {_LONGEST_PATTERN:,}."
+        raise ChunkOptionError(message)
     try:
         spec = GitIgnoreSpec.from_lines([files])
     except ValueError as error:

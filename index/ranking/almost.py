@@ -13,8 +13,6 @@ _LEAST = 3
 _LONGEST = 100
 _MOST = 10
 """Names told: a page of results."""
-_MOST_COMPARED = 20_000
-"""Places looked at for each of three parts of a name, a microsecond each."""
 _LEAST_LIKE = 0.75
 """Of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
@@ -48,16 +46,16 @@ def names_almost(table: str, symbol: str) -> list[str]:
     container, _, last = symbol.rpartition(".")
     if not _LEAST <= len(name_key(last)) <= _LONGEST:
         return []
-    found = sorted(_near(table, last, container))
+    found: list[_Near] = []
+    for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
+        found += (_Near(_container_grade(name, container), way, far, name) for name, far in ways(table, last))
+        # What a later way finds is not better then, and reading the whole table for it takes milliseconds.
+        if any(it.container == _SAME for it in found):
+            break
+    found.sort()
     # Of two ways the better; what the container tells apart is not beside what it doesn't.
     best = [it.name for it in found if it.container < _OTHER and it[:2] == found[0][:2]]
     return [*dict.fromkeys(best)][:_MOST]
-
-
-def _near(table: str, last: str, container: str) -> Iterator[_Near]:
-    for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
-        for name, distance in ways(table, last):
-            yield _Near(_container_grade(name, container), way, distance, name)
 
 
 def _container_grade(name: str, container: str) -> int:
@@ -77,8 +75,7 @@ def _beginning(table: str, last: str) -> Iterator[tuple[str, float]]:
 
 
 def _with_humps(table: str, last: str) -> Iterator[tuple[str, float]]:
-    for asked in _HUMPS_ASKED:
-        humps = [hump.lower() for hump in asked.findall(last)]
+    for humps in {tuple(hump.lower() for hump in asked.findall(last)) for asked in _HUMPS_ASKED}:
         if len(humps) < 2:  # noqa: PLR2004 - one hump is a beginning
             continue
         in_order = r"[^\t\n]*?".join(map(re.escape, humps))
@@ -96,16 +93,13 @@ def _are_in_order(humps: Sequence[str], parts: Sequence[str]) -> bool:
 def _misspelled(table: str, last: str) -> Iterator[tuple[str, float]]:
     """Yield names with few other letters: those with a third of the letters unharmed are compared."""
     key = name_key(last)
-    third = len(key) // 3
-    pieces = (f"\n{key[:third]}", key[third:-third], f"{key[-third:]}\t")
-    most = max(1, len(key) // 5)
+    third, most = len(key) // 3, max(1, len(key) // 5)
+    first, middle, end = map(re.escape, (key[:third], key[third:-third], key[-third:]))
+    is_as_long = rf"(?=[^\t\n]{{{len(key) - most},{len(key) + most}}}\t)"
+    has_a_third = rf"{first}[^\t\n]*|[^\t\n]*?{middle}[^\t\n]*|[^\t\n]*{end}"
     by_key: dict[str, set[str]] = {}
-    for piece in pieces:
-        for found in islice(re.finditer(re.escape(piece), table), _MOST_COMPARED):
-            start = table.rfind("\n", 0, found.start() + 1) + 1
-            known, _, name = table[start : table.index("\n", start)].partition("\t")
-            if abs(len(known) - len(key)) <= most:
-                by_key.setdefault(known, set()).add(name)
+    for known, name in re.findall(rf"\n{is_as_long}({has_a_third})\t(.*)", table):
+        by_key.setdefault(known, set()).add(name)
     for near in get_close_matches(key, by_key, _MOST, _LEAST_LIKE):
         for name in by_key[near]:
             yield name, 1 - SequenceMatcher(None, last_part(name), last).ratio()

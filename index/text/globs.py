@@ -14,15 +14,20 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
     """Return the paths matching any of the globs.
 
     Raises:
-        QueryError: a glob is malformed.
+        QueryError: a glob is malformed, or they are too many or too long together.
     """
     if not globs:
         return set()
+    import re2  # start-up time
+
     try:
-        spec = GitIgnoreSpec.from_lines(globs)
+        return set(GitIgnoreSpec.from_lines(globs).match_files(paths))
     except ValueError as error:
         raise QueryError(f"A glob of {list(globs)} is malformed: {error}.") from error
-    return set(spec.match_files(paths))
+    except re2.error as error:
+        size = sum(map(len, globs))
+        message = f"{len(globs):,} globs of {size:,} characters together are too much to match: {error}."
+        raise QueryError(message, remedy="Give fewer or shorter ones.") from error
 
 
 def from_root(glob: str, root: str) -> str:

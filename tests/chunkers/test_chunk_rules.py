@@ -67,6 +67,7 @@ def test_semantic_needs_vectors_and_without_them_the_next_rule_counts() -> None:
         ("docs/** fixed:size_tokens=many", "a whole number"),
         ("type:music fixed", "no files of the type 'music': expected code, documentation, config, data"),
         ("docs/** hierarchical:child_tokens", "child_tokens"),
+        (f"{'?' * 20_000} fixed", "has 20,000 characters: expected at most 4,096"),
     ],
 )
 def test_a_wrong_rule_is_refused_with_what_is_allowed(rule: str, told: str) -> None:

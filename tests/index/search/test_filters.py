@@ -110,3 +110,11 @@ def test_globs_may_begin_with_the_root_or_the_folder_itself(index: Index, glob: 
         "tests/test_retry.py",
         "docs/retry.md",
     }
+
+
+@pytest.mark.parametrize("globs", [("?" * 20_000,), ("?" * 10,) * 2_000])
+def test_globs_that_are_too_much_to_match_are_refused(index: Index, globs: tuple[str, ...]) -> None:
+    """Once this was told as a fault of CQM."""
+    with pytest.raises(QueryError, match="of 20,000 characters together are too much to match") as refused:
+        index.search(Query("retry", include=globs))
+    assert "fewer or shorter" in str(refused.value)
