@@ -24,3 +24,7 @@ class ServeError(CqmError):
 
 class SharingError(CqmError):
     """The process owning an index can't be started or reached, doesn't answer, or died again and again."""
+
+
+class BulkError(CqmError):
+    """A list of repositories is not valid, or one of them cannot be had or exported."""

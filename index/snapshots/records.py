@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,10 +204,9 @@ def _terms(weights: Weights) -> SparseTerms:
     indices, values = _numbers(weights.indices, _TERM), _numbers(weights.values, _SINGLE)
     if len(indices) != len(values) or not (np.isfinite(values) & (values > 0)).all():
         raise RecordError("a sparse vector is malformed")
-    found = indices.tolist()
-    if any(first >= second for first, second in pairwise(found)):
+    if not (indices[1:] > indices[:-1]).all():
         raise RecordError("a sparse vector is out of order")
-    return SparseTerms(tuple(found), tuple(values.tolist()))
+    return SparseTerms(tuple(indices.tolist()), tuple(values.tolist()))
 
 
 def _vector(read: SnapshotChunk, dimensions: Mapping[str, int]) -> "NDArray[np.float32]":

@@ -1,4 +1,4 @@
-"""`cqm list`, `remove`, `compact`, `export` and `import`. Each command returns an exit code."""
+"""`cqm list`, `remove`, `compact`, `export`, `import` and `bulk`. Each command returns an exit code."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -14,6 +14,8 @@ from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
 from cqm.server.answers.status_text import entry_lines, size_text, summary_lines
+from cqm.server.bulk.bulk import Made, Plan, make_snapshots
+from cqm.server.bulk.listed import Repository
 from cqm.server.cli.progress import bring_up_to_date, interruptible, progress_shown, settled
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, number, say, show
@@ -95,6 +97,25 @@ def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int
     else:
         show(summary_lines(str(root), summary))
     return 1 if summary.failed or summary.dropped else 0
+
+
+def bulk(listed: Sequence[Repository], plan: Plan, *, as_json: bool) -> int:
+    """Make snapshots of repositories, and tell of each as it is done; 1 when one failed."""
+
+    def report(made: Made) -> None:
+        if as_json:
+            emit(made)
+        elif made.error:
+            say(f"{made.name}: {made.error}")
+        else:
+            how = "kept" if made.kept else f"{made.seconds:.1f} s"
+            show([f"{made.file}: {number(made.files, 'file')}, {number(made.chunks, 'chunk')}, {how}"])
+
+    made = make_snapshots(listed, plan, report)
+    failed = sum(bool(it.error) for it in made)
+    if not as_json:
+        show([f"{number(len(made) - failed, 'snapshot')}, {failed:,} failed"])
+    return 1 if failed else 0
 
 
 def _options(settings: Settings) -> IndexOptions:

@@ -4,8 +4,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.config.settings import FILE_NAME, Settings, user_file
 from cqm.server.console import emit, show
+from cqm.server.doctor.check import Checked
 from cqm.server.doctor.machine_checks import ALWAYS, CONFIGURED, Case, Found, Row, Verdict, bad, good
 from cqm.server.doctor.service_checks import SERVICES
 from cqm.server.errors import SettingsError
@@ -22,24 +22,17 @@ LIMIT_SECONDS = 60.0
 _MARGIN = " " * 18
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A finished check: its name, result and duration."""
-
-    name: str
-    verdict: Verdict
-    detail: str
-    remedy: str
-    seconds: float
-
-
-def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
+def doctor(
+    root: Path, load: Callable[[], Settings], *, as_json: bool, bundle: Path | None = None, names: bool = False
+) -> int:
     """Check the configuration of a root and everything in it; exit code 1 for a problem.
 
     Parameters:
         root: a folder or file.
         load: gives its settings, or raises SettingsError.
         as_json: print JSON instead of text.
+        bundle: a file to write for those who help; None for none.
+        names: whether that may have names of files.
     """
     results = []
     if not as_json:
@@ -48,11 +41,18 @@ def doctor(root: Path, load: Callable[[], Settings], *, as_json: bool) -> int:
         results.append(checked)
         if not as_json:
             show(_lines(checked))
+    if bundle:
+        from cqm.server.doctor.bundle import write_bundle  # start-up time
+
+        settings = None
+        with suppress(SettingsError):  # a check has told it
+            settings = load()
+        write_bundle(bundle, root, settings, results, names=names)
     problems = sum(checked.verdict is Verdict.PROBLEM for checked in results)
     if as_json:
         emit({"root": str(root), "problems": problems, "checks": results})
     else:
-        show([_summary(problems)])
+        show([_summary(problems), *([f"{bundle} can be sent to those who help."] if bundle else [])])
     return 1 if problems else 0
 
 

@@ -1,6 +1,8 @@
-"""`cqm export` and `import`: their options."""
+"""`cqm export`, `import` and `bulk`: their options."""
 
+import os
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
@@ -42,3 +44,31 @@ def import_snapshot(file: Path, path: Path | None, *, as_json: bool, overrides: 
 
     root = indexed_root(path)
     return indexes.restore(file, root, settings_of(root, overrides), as_json=as_json)
+
+
+@click.command()
+@click.argument("repositories", metavar="REPOS.txt", type=click.File(encoding="utf-8"))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--jobs", "-j", type=click.IntRange(1, 256), help="Repositories at a time. [default: processors]")
+@click.option("--retries", type=click.IntRange(0, 20), default=2, help="Further tries of one that fails.")
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep clones and indexes here, for the next run. [default: FOLDER/.work]",
+)
+@as_json_option
+@set_option
+def bulk(repositories: TextIO, folder: Path, *, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
+    """Write the indexes of all repositories of a list to FOLDER, each as `cqm export` does.
+
+    A line of REPOS.txt is a folder or an address for git, and a name where it is not the last part of that. One that
+    fails leaves the others, and exit code 1; the same command again does what is left.
+    """
+    from cqm.server.bulk.bulk import Plan
+    from cqm.server.bulk.listed import read_list
+    from cqm.server.cli import indexes
+
+    listed = read_list(repositories.read(), Path.cwd())
+    jobs, work = asked["jobs"] or os.cpu_count() or 1, asked["work"] or folder / ".work"
+    settings_of(None, overrides)  # a mistake in an option is none of each repository
+    return indexes.bulk(listed, Plan(folder, work, jobs, asked["retries"], overrides), as_json=as_json)

@@ -91,9 +91,16 @@ def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> i
 
 @click.command()
 @path_argument
+@click.option(
+    "--bundle",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a zip for those who help: versions, options, counts, log; no secrets, texts and names of files.",
+)
+@click.option("--names", is_flag=True, help="Let the bundle have names of files, and messages.")
 @as_json_option
 @set_option
-def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+def doctor(path: Path | None, *, bundle: Path | None, names: bool, as_json: bool, overrides: dict[str, str]) -> int:
     """Test everything configured for PATH; say how to fix problems.
 
     Each model and service gets one small request, with a text of CQM's own.
@@ -101,7 +108,7 @@ def doctor(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> in
     from cqm.server.doctor import doctor
 
     root = root_of(path)
-    return doctor.doctor(root, lambda: settings_of(root, overrides), as_json=as_json)
+    return doctor.doctor(root, lambda: settings_of(root, overrides), as_json=as_json, bundle=bundle, names=names)
 
 
 @click.command()

@@ -46,9 +46,9 @@ def make_tree(root: Path) -> Path:
 
 
 def answers(index: Index) -> object:
-    """What an index finds, to the digit, and what it holds."""
+    """What an index finds and holds; scores without the last digits, which the order of a sum decides."""
     hits = [
-        (question, hit.path, hit.start_line, hit.end_line, hit.score, hit.symbol, hit.text, hit.metadata)
+        (question, hit.path, hit.start_line, hit.end_line, round(hit.score, 4), hit.symbol, hit.text, hit.metadata)
         for question in QUESTIONS
         for hit in index.search(Query(question)).hits
     ]

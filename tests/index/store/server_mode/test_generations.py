@@ -13,7 +13,8 @@ from qdrant_double import QdrantDouble, refusal
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.model.errors import StoreError
-from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.options import EmbeddingOptions, IndexOptions, StoreOptions
+from cqm.index.model.query import Query
 from cqm.index.model.status import IndexState
 from cqm.index.status.catalogue import make_room, remove_index
 from cqm.index.status.status import read_status
@@ -275,3 +276,28 @@ def test_an_estimate_makes_no_collection(tree: Path, options: Options, qdrant: Q
     with Index.open(tree, options()) as index:
         assert index.estimate().chunks == 5
     assert qdrant.requests == []
+
+
+def test_a_snapshot_of_an_index_on_a_server_is_one_for_a_folder_and_back(
+    tree: Path, options: Options, tmp_path: Path
+) -> None:
+    on_server = replace(options(), embedding=EmbeddingOptions())
+    in_folder = replace(on_server, home=tmp_path / "other", store=StoreOptions())
+
+    def answers(index: Index) -> object:
+        hits = [hit for text in ("gather_3", "add") for hit in index.search(Query(text)).hits]
+        return [(hit.path, round(hit.score, 3), hit.text) for hit in hits]
+
+    with Index.open(tree, on_server) as index:
+        index.update()
+        index.export(tmp_path / "server.cqm")
+    with Index.open(tree, in_folder) as index:
+        assert index.restore(tmp_path / "server.cqm").embedded == 0
+        found = answers(index)
+        index.update(anew=True)
+        assert answers(index) == found
+        index.export(tmp_path / "folder.cqm")
+    with Index.open(tree, on_server) as index:
+        before = answers(index)
+        assert index.restore(tmp_path / "folder.cqm").embedded == 0
+        assert answers(index) == before
