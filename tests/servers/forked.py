@@ -153,7 +153,7 @@ class ForkedPopen(subprocess.Popen[Any]):
     modules = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
-        if not self._is_forked(list(args)):
+        if not self._is_forked([*map(os.fspath, args)]):
             super().__init__(args, **given)
             return
         self.args, self.returncode = args, None
@@ -163,7 +163,8 @@ class ForkedPopen(subprocess.Popen[Any]):
         self.text_mode = bool(given.get("text") or self.encoding)
         self._communication_started, self._input = False, None
         passed = list(given.get("pass_fds", ()))
-        wanted = [[*args], str(given.get("cwd") or os.getcwd()), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
+        command, folder = [*map(os.fspath, args)], given.get("cwd") or os.getcwd()  # noqa: PTH109
+        wanted = [command, str(folder), dict(given.get("env") or os.environ), passed]
         with ExitStack() as opened:
             file = opened.enter_context(TemporaryFile())
             file.write(json.dumps([*wanted, given.get("start_new_session", False)]).encode())
