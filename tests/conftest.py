@@ -95,7 +95,8 @@ def end_owner(index: Path) -> None:
     except Timeout:
         # The lock tells that it lives, so that its number is its own.
         os.kill(json.loads((index / "owner.address").read_text(encoding="utf-8"))["pid"], signal.SIGTERM)
-        lock.acquire(timeout=60)
+        # Nobody knows how long it waits for its turn on a busy machine; the time limit of the test holds here too.
+        lock.acquire(timeout=-1)
     lock.release()
 
 

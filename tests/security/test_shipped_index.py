@@ -133,7 +133,7 @@ def owners_end(tmp_path: Path) -> Iterator[None]:
     yield
     for lock in tmp_path.rglob("owner.lock"):
         if stat.S_ISREG(lock.lstat().st_mode):
-            with FileLock(lock, timeout=60):
+            with FileLock(lock, timeout=240):
                 pass
 
 
@@ -406,7 +406,7 @@ def test_nothing_in_the_place_of_a_file_of_the_owner_leads_out_of_the_index(
         if (index / "owner.json").is_file():
             with suppress(ProcessLookupError):
                 os.kill(json.loads((index / "owner.json").read_text())["pid"], signal.SIGTERM)
-        with FileLock(index / "lock", timeout=30):
+        with FileLock(index / "lock", timeout=240):
             pass
 
 
