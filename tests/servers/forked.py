@@ -60,6 +60,8 @@ IMPORTED = (
 )
 OF_EXTRAS = ("ollama", "openai", "qdrant_client")
 """Imported where they are installed: the last takes 1 s of a core."""
+_START = subprocess.Popen
+"""What starts processes anew, also while a test has put another in its place."""
 _HIGH = 200
 """Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
 _MOST = 32
@@ -86,7 +88,7 @@ class Forks:
         # What forks has one thread.
         alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         with theirs:
-            self._parent = subprocess.Popen(
+            self._parent = _START(
                 command,
                 env=alone,
                 stdin=nothing,
