@@ -169,7 +169,7 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
 
 
 def _excerpt(asked: Asked, hit: Hit, file: str) -> str:
-    """Show the lines around what was found: from the beginning of the chunk, unless it is further down."""
+    """Show the lines around a result: from the beginning of the chunk, unless it is further down."""
     if hit.content:
         lines = hit.content.split("\n")
         return code_table("text.txt", lines[:_LINES], 0, {}) + _left_out(len(lines) - _LINES, file)
