@@ -176,7 +176,7 @@ class Index:
                 dropped, when that fails, is cancelled, or would lose files or vectors that the old one has.
             report: called as the update goes on.
             cancelled: asked between batches, and while a service works; when it answers true the update stops early,
-                and what is done stays.
+                and finished work stays.
 
         Raises:
             ScanError: the root cannot be walked, or a path is outside of it.

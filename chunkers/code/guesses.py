@@ -1,4 +1,4 @@
-"""Bring into an outline what its tree does not show: symbols guessed by lines, and those of other branches."""
+"""Bring into an outline the symbols that its tree does not show: guessed by lines, or of other branches."""
 
 import re
 from bisect import bisect_right
@@ -67,7 +67,7 @@ class _Level(NamedTuple):
 def with_guesses(
     marks: list[Mark], lost: "Iterable[tuple[int, int]]", language: "Language", source: "Source"
 ) -> list[Mark]:
-    """Add what lost rows declare, told by their lines, and statements for their other rows.
+    """Add the declarations of lost rows, told by their lines, and statements for their other rows.
 
     Parameters:
         marks: the outline of the tree; it is changed.

@@ -1,4 +1,4 @@
-"""Parse a program into its syntax tree and outline; what the grammar can't read is outlined by its lines."""
+"""Parse a program into its syntax tree and outline; text that the grammar can't read is outlined by its lines."""
 
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
@@ -151,7 +151,7 @@ def _is_unsafe(data: bytes, row: Language) -> bool:
 
 
 def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
-    """Outline a program with errors: what can be mended by its tree, the rest by its lines."""
+    """Outline a program with errors: mended parts by their tree, the rest by its lines."""
     text, data, unsafe = program
     best = mended(data, tree, row, lambda part, before=None: parse(part, grammar(*row.grammar), before))
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data

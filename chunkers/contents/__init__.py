@@ -1,3 +1,3 @@
-"""Tell what a text is of and about by its content: its language, the issues it refers to."""
+"""Tell the language of a text by its content, and the issues it refers to."""
 
 __all__ = ["guess", "links"]

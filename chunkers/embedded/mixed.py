@@ -1,4 +1,4 @@
-"""Cut Objective-C++: its types by the grammar of Objective-C, what is between them by that of C++."""
+"""Cut Objective-C++: its types by the grammar of Objective-C, the code between them by that of C++."""
 
 import re
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def pieces_of_mixed(text: str, options: ChunkOptions, cut: Cutter) -> Cut:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what is Objective-C alone: types from `@interface` to the line of `@end`, names of types of elsewhere."""
+    """Yield the parts of Objective-C alone: types from `@interface` to the line of `@end`, names of further types."""
     start = -1
     for mark in _MARK.finditer(text):
         if mark["begin"]:

@@ -1,4 +1,4 @@
-"""Cut the scripts and styles of a page by their languages, and name what a page of MDX exports."""
+"""Cut the scripts and styles of a page by their languages, and name the exports of a page of MDX."""
 
 import re
 from bisect import bisect_right
@@ -123,7 +123,7 @@ def with_exports(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut:
 
 
 def _outside(text: str, pieces: Iterable[Piece], parts: Sequence[Part]) -> Iterator[Piece]:
-    """Yield what is left of the pieces of a page outside of some parts."""
+    """Yield the rest of the pieces of a page outside of some parts."""
     number = 0
     for piece in pieces:
         start = piece.start

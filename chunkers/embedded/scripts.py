@@ -1,4 +1,4 @@
-"""Tell what the script of a component defines, in the words of its framework: props, methods, computed values."""
+"""Tell the definitions of a component's script, in the words of its framework: props, methods, computed values."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Name what tagged strings of a program define: GraphQL operations and fragments, tables of SQL."""
+"""Name the definitions in tagged strings of a program: GraphQL operations and fragments, tables of SQL."""
 
 import re
 from collections.abc import Iterator, Sequence

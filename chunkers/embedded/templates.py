@@ -67,7 +67,7 @@ def is_templated(text: str) -> bool:
 
 
 def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter) -> Cut:
-    """Cut a template; what it defines are symbols: blocks, macros, sections, fragments, functions.
+    """Cut a template; its definitions are symbols: blocks, macros, sections, fragments, functions.
 
     A template that writes a program or data is cut as one, with its tags masked; any other at its elements and blocks.
 

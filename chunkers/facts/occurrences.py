@@ -292,7 +292,7 @@ def _is_assigned(leaf: "Node") -> bool:
 
 
 def _declared(name: "Node") -> tuple[str, str]:
-    """Tell a definition from a local declaration, by what stands around it."""
+    """Tell a definition from a local declaration, by the nodes around it."""
     declaring, is_function = name.parent, False
     while declaring and declaring.parent and _field(declaring) in _DECLARED and "declarator" in declaring.type:
         is_function = is_function or "function" in declaring.type

@@ -122,7 +122,7 @@ def _bundle() -> _Bundle | None:
 
 
 def load(name: str) -> object:
-    """Return what `tree_sitter.Language` takes; unpack the grammar first if need be.
+    """Return the argument for `tree_sitter.Language`; unpack the grammar first if need be.
 
     Parameters:
         name: of the grammar in the bundle.
@@ -146,7 +146,7 @@ def load(name: str) -> object:
 
 
 def load_from_pack(name: str) -> object:
-    """Return what `tree_sitter.Language` takes, of a grammar of the pack; none of the pack's Python code runs.
+    """Return the argument for `tree_sitter.Language`, of a grammar of the pack; none of the pack's Python code runs.
 
     Parameters:
         name: of the grammar in the pack.
@@ -165,7 +165,7 @@ def load_from_pack(name: str) -> object:
 
 
 def capsule_of(pointer: int) -> object:
-    """Return what `tree_sitter.Language` takes for the address of a grammar; older wheels give the address."""
+    """Return the argument for `tree_sitter.Language` at the address of a grammar; older wheels give the address."""
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype = ctypes.py_object
     capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)

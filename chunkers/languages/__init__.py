@@ -1,4 +1,4 @@
-"""Define the rows of languages by family, and what rows are made of."""
+"""Define the rows of languages by family, and the parts of rows."""
 
 __all__ = [
     "c_family",

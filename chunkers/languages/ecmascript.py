@@ -219,7 +219,7 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
 
 
 def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the name that `exports.reply = response` gives to what is defined elsewhere, unless it is the same name."""
+    """Yield the name that `exports.reply = response` gives to a definition of elsewhere, unless it is the same name."""
     assigned = child_of_type(statement, "assignment_expression")
     target = assigned.child_by_field_name("left") if assigned else None
     name = target.child_by_field_name("property") if target and target.type == "member_expression" else None

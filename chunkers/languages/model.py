@@ -94,12 +94,12 @@ class NodeTypes:
     """Types of a grammar's nodes, by the part they play beside `Language.rules`.
 
     Attributes:
-        packages: declare the package of what follows.
+        packages: declare the package of the nodes below.
         bodies: hold statements or members, and are no field "body" of their symbol.
         bodiless: declare a function without a body, on any number of rows.
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
-        overloads: go with what follows them under the same name.
+        overloads: go with the next node of the same name.
         named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
         equations: clauses which define nothing new after another clause of the name, such as its signature.
         enum_values: values of an enumeration, which are no fields.
@@ -129,7 +129,7 @@ class NodeTypes:
 
 
 def words(listed: str, after: bytes) -> tuple[bytes, ...]:
-    """Make a pattern for each word with what follows it.
+    """Make a pattern of each word and the same rest.
 
     A pattern that begins with a word is found eight times as fast as one that begins with a choice of words.
     """

@@ -127,7 +127,7 @@ _ONE_NAME = frozenset(
 
 
 def declared_at_first(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield what the first row of a Ruby class declares, which is no statement of its own for the outline."""
+    """Yield the declarations in the first row of a Ruby class, which are no statement of its own for the outline."""
     body = symbol.child_by_field_name("body")
     if body is None:
         return

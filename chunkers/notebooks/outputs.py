@@ -23,7 +23,7 @@ Shapes = dict[tuple[str, ...], int]
 
 
 def folded(lines: Sequence[Line], number: int, seen: Shapes, most: int) -> tuple[Line, ...]:
-    """Return the lines of a cell with a note in place of what is folded; all lines stay, some of them empty.
+    """Return the lines of a cell with a note in place of folded ones; all lines stay, some of them empty.
 
     Parameters:
         lines: of the cell, with its source.

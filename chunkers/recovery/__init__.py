@@ -1,3 +1,3 @@
-"""Read what a grammar can't: blank it so that the rest has its tree, and tell by lines what it declares."""
+"""Read text that a grammar can't: blank it so that the rest has its tree, and tell its declarations by lines."""
 
 __all__ = ["branches", "by_lines", "errors", "mending", "segments", "shown"]

@@ -1,4 +1,4 @@
-"""Outline a program by its lines alone: patterns tell what they declare, braces or indentation how far that reaches."""
+"""Outline a program by its lines alone: patterns tell the declarations, braces or indentation how far they reach."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ class Guess:
         kind, name: as the pattern tells; the name is as written.
         first, last: rows, inclusive; rows count from 0.
         indentation: characters before it.
-        members: what is declared in it, in order.
+        members: declared in it, in order.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class _Walk:
     used: int = 0
 
     def end_before(self, indentation: int, *, is_closing: bool, is_declared: bool) -> None:
-        """Close what does not reach to a row."""
+        """Close declarations that do not reach to a row."""
         while self.around:
             guess, outside = self.around[-1]
             is_inside = indentation > guess.indentation or (is_closing and indentation == guess.indentation)
@@ -65,7 +65,7 @@ class _Walk:
             self.around.append((guess, self.braces))
 
     def end_at(self, row: int, indentation: int) -> None:
-        """Close what a closing row ends."""
+        """Close declarations that a closing row ends."""
         guess, outside = self.around[-1]
         if indentation <= guess.indentation and not (self.patterns.has_braces and self.braces > outside):
             guess.last = row
@@ -73,7 +73,7 @@ class _Walk:
 
 
 def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "LinePatterns") -> list[Guess]:
-    """Guess what some rows of a program declare, by patterns of lines; time is linear in their characters.
+    """Guess the declarations in some rows of a program, by patterns of lines; time is linear in their characters.
 
     A declaration reaches as far as rows are indented more than its first one, or as its braces are open, with the row
     that closes it. Declarations in a function are not told, nor are any inside of comments of whole lines.

@@ -1,4 +1,4 @@
-"""Blank what a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
+"""Blank the text that a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
 
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -45,7 +45,7 @@ class Read(NamedTuple):
 
 
 class Mended(NamedTuple):
-    """A program with blanks in place of what its grammar can't read.
+    """A program with blanks where its grammar can't read it.
 
     Attributes:
         data: as long as the source.
@@ -99,7 +99,7 @@ def _loss(program: Mended, language: "Language") -> int:
 
 
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
-    """Blank what the language's masks tell, and all branches of conditionals but one."""
+    """Blank the language's masks, and all branches of conditionals but one."""
     data, other = program.data, None
     read = Read(program.data, program.tree) if unread.is_plain else None
     for mask in unread.masks:
@@ -126,7 +126,7 @@ class _Part(NamedTuple):
 
     Attributes:
         segment: the declaration or statement.
-        before, after: heads of what is around it, and their ends.
+        before, after: heads of the symbols around it, and their ends.
         is_local: whether it is in a function.
         is_doubtful: whether it is in a function whose errors do no harm by themselves.
         shown: its node in the tree of the program, if it has one.
@@ -173,7 +173,7 @@ class _Reads(NamedTuple):
 
 
 def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
-    """Try each segment by itself, and the members of those with errors between the heads of what is around them."""
+    """Try each segment by itself, and the members of those with errors between the heads of the symbols around them."""
     source, unread = program.data, language.unread
     reads = _Reads(language, parse, {})
     blanks = _Blanks([], [], [], [], [])
@@ -326,7 +326,7 @@ def without_hazards(
         is_unsafe: tells of a text without comments and strings.
 
     Returns:
-        The program, and the bytes of what is blank in it.
+        The program, and the bytes of its blanks.
     """
     unread = language.unread
     if unread is None:

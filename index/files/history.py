@@ -66,7 +66,7 @@ def commits_of(folder: Path, head: str, within: str = "") -> tuple[Commit, ...] 
 
 @lru_cache(maxsize=4)
 def _known_commits(folder: Path, head: str, within: str) -> tuple[Commit, ...]:
-    """Return what `commits_of` does; what is raised is asked for again, as git may answer the next time.
+    """Return the same as `commits_of`; after an error it asks again, as git may answer the next time.
 
     Raises:
         TimeoutError: git is not there, or does not answer in time.

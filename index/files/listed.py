@@ -50,7 +50,7 @@ def reason_for_nothing(root: Path, folder: str, options: ScanOptions) -> str:
 
 
 def _nearest(root: Path, path: str, options: ScanOptions) -> FoundFile | None:
-    """Return what the walk lists for a path, or for the nearest folder above it."""
+    """Return the walk's entry for a path, or for the nearest folder above it."""
     found = {it.path: it for it in scan(root, options, below=[path])}
     while path and path not in found:
         path = parent_of(path)

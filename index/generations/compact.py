@@ -44,7 +44,7 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions, vari
 
 
 def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:
-    """Say what a rebuilt generation lacks compared with the old one; empty if nothing.
+    """Say which data a rebuilt generation lacks compared with the old one; empty if nothing.
 
     Parameters:
         wanted: from `wanted_spaces`.

@@ -229,7 +229,7 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
 
 
 def _lost(manifest: Manifest, store: Store) -> str:
-    """Say what the store lacks of the flushed points and vectors; empty if nothing."""
+    """Say how many flushed points and vectors the store lacks; empty if nothing."""
     if points := store.lost(_settled_points(manifest)):
         return f"{points:,} of its points"
     spaces = manifest.settled_vectors().items()

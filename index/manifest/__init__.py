@@ -1,3 +1,3 @@
-"""Record in SQLite what the index knows of every file and chunk."""
+"""Record every file and chunk of the index in SQLite."""
 
 __all__ = ["coverage", "facts", "manifest", "rows", "schema"]

@@ -1,4 +1,4 @@
-"""The manifest: what the index knows of every file and chunk, in SQLite. It decides on a chunk's lines.
+"""The manifest: every file and chunk of the index, in SQLite. It decides on a chunk's lines.
 
 A file's row is committed after its points are in the store. Before its points change, its path is noted as pending. If
 the process dies in between, the next comparison of the whole tree does this file again.
@@ -384,7 +384,7 @@ class Manifest:
 
         Parameters:
             is_synced: flush to disk before returning.
-            is_seen: whether it may change what searches ask for.
+            is_seen: whether it may change data that searches ask for.
         """
         with self._database.lock:
             try:

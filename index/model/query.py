@@ -36,7 +36,7 @@ class SkipReason(StrEnum):
 
 
 class SearchMode(StrEnum):
-    """Evidence used by a search, or what it looks for: the lines with a text (exact) or a regular expression."""
+    """Evidence used by a search, or its object: the lines with a text (exact) or a regular expression."""
 
     HYBRID = "hybrid"
     SEMANTIC = "semantic"
@@ -55,7 +55,7 @@ LINES_A_PAGE = 50
 
 
 class Confidence(StrEnum):
-    """Whether an answer has what was asked: probably, perhaps, or probably not."""
+    """Whether an answer fits the question: probably, perhaps, or probably not."""
 
     HIGH = "high"
     LOW = "low"
@@ -196,7 +196,7 @@ class Answer:
         freshness: of the index, as far as known here.
         like: the place to which the hits are similar, and its names; empty for an ordinary question.
         parents: types and sections with enough parts among the hits to be shown whole; the outermost only.
-        confidence: whether the hits have what was asked; there are hits in any case.
+        confidence: whether the hits fit the question; there are hits in any case.
         matched: counts, where lines with a text or pattern were asked for.
     """
 

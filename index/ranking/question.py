@@ -156,5 +156,5 @@ def name_key(name: str) -> str:
 
 
 def last_part(name: str) -> str:
-    """A qualified name or heading path without what encloses it: "http.Client.get_url" gives "get_url"."""
+    """A qualified name or heading path without its outer parts: "http.Client.get_url" gives "get_url"."""
     return _ENCLOSING.split(name)[-1]

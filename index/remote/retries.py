@@ -53,7 +53,7 @@ class TransientError(EmbeddingError):
 
     Parameters:
         retry_after: seconds to wait by the service's request; None without one.
-        maybe_input: whether the request's texts may be what makes the server fail.
+        maybe_input: whether the request's texts may make the server fail.
     """
 
     def __init__(

@@ -186,7 +186,7 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) 
 
 
 def _fit(row: ChunkRow, place: NamedPlace) -> int:
-    """Grade 2 if the words beside a place name what the chunk defines, 1 if the lines around do."""
+    """Grade 2 if the words beside a place name a definition of the chunk, 1 if the lines around do."""
     own, _, around = place.near.partition("\n")
     names = {word for name in (row.symbol, *row.defines) for word in _WORD.findall(last_part(name))}
     return 2 * (not names.isdisjoint(_WORD.findall(own))) or int(not names.isdisjoint(_WORD.findall(around)))

@@ -147,7 +147,7 @@ def find(searching: Searching, query: Query) -> Page:
 
 
 def check(query: Query) -> None:
-    """Check what any query has to be.
+    """Check a query by the rules for all of them.
 
     Raises:
         QueryError: it is not.

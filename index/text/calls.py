@@ -39,6 +39,6 @@ def calls_in(text: str) -> tuple[str, ...]:
 
 
 def _plain(name: str) -> str:
-    """Return a name without what a compiler adds: "App.Client.Send" for "App.Client.<Send>d__12.MoveNext"."""
+    """Return a name without a compiler's additions: "App.Client.Send" for "App.Client.<Send>d__12.MoveNext"."""
     name = _INNER.sub(r"\1", name).replace("+", ".").replace("/", ".")
     return _GENERIC.sub("", _OF_RUST.sub("", name)).replace("..", ".").strip(".:")

@@ -70,7 +70,7 @@ def _messages(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _without_prefix(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines without what a log puts before each of them."""
+    """Return the lines without the prefix of a log."""
     filled = [line for line in lines if line.strip()]
     first, last = min(filled, default=""), max(filled, default="")
     if len(filled) < 3:  # noqa: PLR2004 - two lines may share much

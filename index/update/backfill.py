@@ -1,4 +1,4 @@
-"""Improve what search finds already: vectors of the preferred model in place of a fallback's, and written contexts.
+"""Improve chunks that are found already: vectors of the preferred model for a fallback's, and written contexts.
 
 It goes on beside updates, file by file, and holds them up only while a file is stored: an edit never waits for a model
 that writes.

@@ -28,7 +28,7 @@ from cqm.index.workers.limits import MEMORY_BYTES
 class PreparedChunk:
     """A chunk ready to embed and store: manifest row, payload, sparse terms, text to embed.
 
-    Its context is what `declarations` gives, its definitions what `stored_definitions` does.
+    Its context is from `declarations`, its definitions from `stored_definitions`.
     """
 
     row: ChunkRow

@@ -1,7 +1,7 @@
 """`python -P -m cqm.index.workers fork|work now|later DESCRIPTOR READABLE`: fork workers as the parent asks, or be one.
 
 The rules that find secrets are loaded now, or later: before the first fork after the parent has asked for that.
-What forks has one thread and has loaded what parses, so that a worker is there in milliseconds and shares its memory.
+The process that forks has one thread and has loaded the parsers: a worker is there in milliseconds, with shared memory.
 It ends with its parent, and its workers with it.
 """
 
@@ -70,7 +70,7 @@ def _load_rules() -> None:
 
 
 def main() -> None:
-    """Load what parses, and serve."""
+    """Load the parsers, and serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     what, rules, descriptor, folders = sys.argv[1:]
     if sys.platform == "win32":

@@ -56,11 +56,11 @@ class Source(Protocol):
 
 
 def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork")) -> Source:
-    """Return what gives workers.
+    """Return a source of workers.
 
     Parameters:
         rules: whether they have the rules that find secrets from the beginning: .4 s of processor time, once.
-        forks: whether they are forked from a process that has loaded what parses, which takes milliseconds. All indexes
+        forks: whether they are forked from a process that has loaded the parsers, which takes milliseconds. All indexes
             of this process share it.
 
     Raises:
@@ -83,7 +83,7 @@ def kept_warm() -> Iterator[None]:
 
 
 def source_for_first_index(folder: Path, root: Path) -> Source | None:
-    """Start what gives workers where all files will be parsed, so that it loads beside the rest; None elsewhere.
+    """Start a source of workers where all files will be parsed, so that it loads beside the rest; None elsewhere.
 
     Parameters:
         folder: of the index.
@@ -195,7 +195,7 @@ class ForkServer:
 
 
 class StartedAnew:
-    """A `Source` where there is no fork, as on Windows: each worker loads for itself what parses, which takes .3 s.
+    """A `Source` where there is no fork, as on Windows: each worker loads the parsers for itself, which takes .3 s.
 
     Parameters:
         rules: as in `source_of_workers`.

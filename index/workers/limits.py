@@ -1,9 +1,9 @@
-"""Bounds of a worker: memory, processor time, and what it may reach.
+"""Bounds of a worker: memory, processor time, and access.
 
-A worker parses what a stranger wrote, with parsers in C. So it may read the project and Python's own folders, write
+A worker parses a stranger's files, with parsers in C. So it may read the project and Python's own folders, write
 nothing, start nothing, and open no socket. The kernel enforces that: resource limits on every Unix; on Linux also
-seccomp (connections, programs) and, from 5.13 on, Landlock (files; see landlock(7)). What a kernel lacks is left out;
-`confine` says what holds.
+seccomp (connections, programs) and, from 5.13 on, Landlock (files; see landlock(7)). Where the kernel lacks a bound, it
+is left out; `confine` says which hold.
 """
 
 import ctypes

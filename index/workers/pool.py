@@ -115,7 +115,7 @@ class Workers:
     Parameters:
         count: of workers at once; 0 for one a processor.
         root: a file or folder that they may read; None for none.
-        source: what gives them, if that was started already; closed with them.
+        source: gives them, if it was started already; closed with them.
         forks: as in `source_of_workers`.
     """
 
@@ -158,7 +158,7 @@ class Workers:
                 self._given()
 
     def close(self) -> None:
-        """End all workers. What still uses them fails."""
+        """End all workers. Their users fail."""
         with self._lock:
             self._is_closed = True
             source, self._source = self._source, None
@@ -213,12 +213,12 @@ class Workers:
         Parameters:
             work, gives: as in `Job`.
             task: for it.
-            size: of what it parses, in bytes.
-            answer: called with what the task asks by `worker.ask_parent`; None where it asks nothing.
+            size: of the text that it parses, in bytes.
+            answer: called with the question of the task, by `worker.ask_parent`; None where it asks nothing.
 
         Raises:
             WorkerError: no worker can be started, or the one that did it died.
-            CqmError: what the task, or `answer`, raised.
+            CqmError: the task, or `answer`, raised it.
         """
         assignment = Assignment(work, [task], [seconds_for(size)])
         worker = self._begun(assignment)
@@ -277,7 +277,7 @@ class Workers:
         """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
 
         Returns:
-            What this worker lacks for its next task, so that another one is needed; empty for nothing.
+            The name of rules that this worker lacks for its next task, so that another one is needed; empty for none.
         """
         for task in rest:
             try:

@@ -62,7 +62,7 @@ class SharedSource:
     """A `Source` whose workers come from a process that other indexes use too. Its last user ends it.
 
     Parameters:
-        key: of what workers get; the process is shared by all users of the same.
+        key: of the variables and folders that workers get; the process is shared by all users of the same.
         start: starts the process, with or without the rules that find secrets.
         rules: whether its workers have these rules from the beginning.
 

@@ -1,6 +1,6 @@
 """Messages between a worker and its parent.
 
-What a parent sends is pickled: a worker trusts it. What a worker sends is not trusted, since a file may have taken the
+A parent's messages are pickled: a worker trusts them. A worker's are not trusted, since a file may have taken the
 worker over: it holds tuples, lists, dictionaries, texts and numbers only, and unpickling it can name no class or
 function. `plain` makes that of dataclasses, `restored` makes dataclasses of it.
 """
@@ -35,7 +35,7 @@ def send(connection: socket.socket, value: object) -> None:
 
 
 def receive_trusted(connection: socket.socket) -> Any:  # noqa: ANN401 - any picklable value
-    """Receive what a parent sent.
+    """Receive a parent's message.
 
     Raises:
         OSError: the other side is gone.
@@ -44,7 +44,7 @@ def receive_trusted(connection: socket.socket) -> Any:  # noqa: ANN401 - any pic
 
 
 def receive_plain(connection: socket.socket) -> Any:  # noqa: ANN401 - plain data
-    """Receive what a worker sent.
+    """Receive a worker's message.
 
     Raises:
         OSError: the other side is gone.

@@ -31,7 +31,7 @@ _refused: set[str] = set()
 
 
 def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_forked: bool) -> None:
-    """Do what is assigned, and send the result of each task.
+    """Do the assigned tasks, and send the result of each.
 
     Parameters:
         connection: to the parent.

@@ -32,7 +32,7 @@ _EDGE = "     │ "
 
 
 def show_answer(query: Query, answer: Answer, *, root: str, explain: bool, color: bool | None = None) -> None:
-    """Print an answer; mark the gaps of cut hits. `color` is None for what the terminal and NO_COLOR say."""
+    """Print an answer; mark the gaps of cut hits. `color` is None where the terminal and NO_COLOR decide."""
     is_plain = None if color is None else not color
     console = Console(highlight=False, force_terminal=color or None, no_color=is_plain)
     for line in header_lines(query, answer, root=root):

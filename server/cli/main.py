@@ -21,7 +21,7 @@ class Commands(click.Group):
     """All commands, and the one place turning errors into messages and exit codes."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """List the commands by what they are for."""
+        """List the commands by their purpose."""
         write_commands(formatter)
 
     def resolve_command(

@@ -60,7 +60,7 @@ def changes(query: ChangesQuery, root: Path, settings: Settings, *, as_json: boo
 def _tell(
     ask: Callable[[OpenedIndex], Found], text: Callable[[Found], str], root: Path, settings: Settings, *, as_json: bool
 ) -> int:
-    """Bring the index up to date, ask it, and print what it found."""
+    """Bring the index up to date, ask it, and print the results."""
     with open_index(root, settings) as opened:
         bring_up_to_date(opened)
         found = ask(opened)

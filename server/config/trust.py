@@ -153,7 +153,7 @@ def refusals(project: Options, *, settled: Options, without: Options) -> dict[Na
     An option with the same value without the file is not changed: stating a default is no attack.
 
     Parameters:
-        project: what the file gives.
+        project: the values of the file.
         settled: all sources together.
         without: all sources but the project's file.
     """

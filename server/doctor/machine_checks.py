@@ -131,7 +131,7 @@ def check_parsers(_root: Path) -> Found:
 
 
 def check_extras(_root: Path) -> Found:
-    """Name the extras that are installed, and what each of the others would add."""
+    """Name the extras that are installed, and the use of each of the others."""
     installed = {*extras_in_use()}
     others = [f"{extra}: {added}" for extra, added in ADDS.items() if extra not in installed]
     found = f"installed: {', '.join(sorted(installed & ADDS.keys())) or 'none'}"

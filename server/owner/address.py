@@ -199,7 +199,7 @@ def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
 
 
 def _sweep(place: Path) -> None:
-    """Remove sockets on which no process listens: their owners were killed. What else is there is not ours."""
+    """Remove sockets on which no process listens: their owners were killed. Anything else is not ours."""
     for path in place.glob("*-*"):
         if path.is_socket() and not _answers(path):
             path.unlink(missing_ok=True)

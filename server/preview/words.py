@@ -67,7 +67,7 @@ def _words(path: str, text: str) -> Iterator[Word]:
 
 @lru_cache(maxsize=512)
 def _lexer(name: str) -> Any:  # noqa: ANN401 - a class of Pygments, which has no types
-    """Find what reads a file of this name: Pygments tries the patterns of 500 languages."""
+    """Find the reader of a file of this name: Pygments tries the patterns of 500 languages."""
     from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped] # heavy, and only for pages
 
     return find_lexer_class_for_filename(name)

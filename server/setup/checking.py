@@ -1,4 +1,4 @@
-"""Have a client's own program try its servers, and find what it says about ours."""
+"""Have a client's own program try its servers, and find its report on ours."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ class Check:
 
     Attributes:
         client: its name for people.
-        command: what was run.
+        command: as it was run.
         said: its words about CQM, or why there are none.
         connects: whether they are good; None if they tell nothing of that.
     """

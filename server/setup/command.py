@@ -54,7 +54,7 @@ def is_ours(entry: object, wanted: object) -> bool:
 
     Parameters:
         entry: as read from a client's file.
-        wanted: what would be written there now.
+        wanted: would be written there now.
     """
     if not isinstance(entry, dict) or not isinstance(wanted, dict):
         return False

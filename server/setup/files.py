@@ -1,4 +1,4 @@
-"""Reading and replacing clients' files: within bounds, at once, with a copy of what was there."""
+"""Reading and replacing clients' files: within bounds, at once, with a copy of the file before."""
 
 import os
 import secrets

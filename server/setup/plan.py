@@ -69,7 +69,7 @@ class Change:
 
     Attributes:
         spot: where.
-        action: what becomes of the file.
+        action: on the file.
         real: the file itself.
         detail: why, for people.
         before: its bytes; None for no file.
@@ -134,7 +134,7 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
 
 
 def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
-    """Plan to give back the file as it was, or what has become of it since without our entry."""
+    """Plan to give back the file as it was, or, if it changed since, as it is without our entry."""
     old = entry_in(text, spot.form, spot.path)
     if data is None or old is None:
         return Change(spot, Action.UNCHANGED, real, "has no entry", data, data)

@@ -37,7 +37,7 @@ def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS)
     """Make the pages of a library, behind their gate.
 
     Parameters:
-        library: what the pages show.
+        library: the content of the pages.
         token: in the link that lets a browser in.
         hosts: names of this machine in the Host header.
     """

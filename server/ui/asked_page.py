@@ -1,4 +1,4 @@
-"""The last questions of agents, and of other clients, with what each of them read."""
+"""The last questions of agents, and of other clients, with the lines that each of them read."""
 
 import time
 from collections.abc import Mapping

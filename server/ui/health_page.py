@@ -1,4 +1,4 @@
-"""The health of each index: its state as it changes, what is missing and why, and the tree by size."""
+"""The health of each index: its state as it changes, missing files with the reason, and the tree by size."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping

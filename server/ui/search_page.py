@@ -169,7 +169,7 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
 
 
 def excerpt(question: str, hit: Hit, file: str) -> str:
-    """Show the lines around what was found: from the beginning of the chunk, unless it is further down.
+    """Show the lines around a result: from the beginning of the chunk, unless it is further down.
 
     Parameters:
         question: whose words are marked.

@@ -78,7 +78,7 @@ def _add(root: _Node, file: Sized) -> None:
 
 
 def _opened(root: _Node) -> list[_Node]:
-    """Replace the largest folder by what is in it, again and again."""
+    """Replace the largest folder by its content, again and again."""
     serial = 0
     heap: list[tuple[int, int, _Node]] = [(-root.size, serial, root)]
     closed: list[_Node] = []

@@ -1,4 +1,4 @@
-"""The last questions to an index, kept in the memory of its owner only: people see what their agents read."""
+"""The last questions to an index, kept in the memory of its owner only: people see the lines that their agents read."""
 
 import math
 import time

@@ -84,7 +84,7 @@ def test_ten_clients_work_at_once_also_while_their_owner_is_killed(tree: Path, t
             os.kill(json.loads((folder / "owner.address").read_text(encoding="utf-8"))["pid"], signal.SIGKILL)
         outcomes = [outcome(client) for client in clients]
     assert outcomes == [(0, "")] * len(clients)
-    with FileLock(folder / "owner.lock", timeout=60):
+    with FileLock(folder / "owner.lock", timeout=240):
         pass
     assert stored(tree, home) == stored(tree, tmp_path / "fresh")
 

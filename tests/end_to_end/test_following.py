@@ -18,7 +18,7 @@ from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.followed_index import FollowedIndex
 from cqm.server.watching.reports import WatchReport
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 Follow = Callable[[Path], "Followed"]
 

@@ -20,7 +20,7 @@ FORKED = pytest.mark.usefixtures("forked_programs")
 """For tests of a conversation; a few others are of a start, or of what is written at the very end."""
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 240
 CODE = 'def limit_retries(attempts):\n    """Whether another attempt may be made."""\n    return attempts < 5\n'
 
 NOISY = """

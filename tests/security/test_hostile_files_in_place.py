@@ -19,7 +19,7 @@ Deliver = Callable[[Path, str], "Victim"]
 WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 HUGE = 900 << 20
 """Bytes; the file is sparse, so that only reading it costs."""
-SECONDS = 60.0
+SECONDS = 240.0
 """A bound for a process that would hang, not a measurement."""
 
 

@@ -25,7 +25,7 @@ from cqm.server.mcp.http_token import access_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no mode there")
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 240
 HANDSHAKE = json.dumps(
     {
         "jsonrpc": "2.0",

@@ -133,7 +133,7 @@ def owners_end(tmp_path: Path) -> Iterator[None]:
     yield
     for lock in tmp_path.rglob("owner.lock"):
         if stat.S_ISREG(lock.lstat().st_mode):
-            with FileLock(lock, timeout=60):
+            with FileLock(lock, timeout=240):
                 pass
 
 
@@ -178,6 +178,7 @@ def test_a_shipped_index_is_not_looked_at_where_indexes_are_in_the_cache(
     assert state(victim.project / ".cqm") == shipped
 
 
+@pytest.mark.usefixtures("forked_programs")
 def test_a_whole_index_of_a_stranger_is_not_believed(stranger: Path, delivered: Deliver, tmp_path: Path) -> None:
     (stranger / "forged.py").write_text("def transfer_everything():\n    return 'text that no file says'\n")
     environment = {**os.environ, **ALONE, **INSIDE, "HOME": str(tmp_path / "elsewhere")}
@@ -355,6 +356,7 @@ def trapped(project: Path, precious: Path, kind: str, script: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("forked_programs")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_in_the_place_of_a_file_of_an_index_leads_out_of_it(stranger: Path, precious: Path, kind: str) -> None:
     before = state(precious)
@@ -368,6 +370,7 @@ use()
     assert state(precious) == before
 
 
+@pytest.mark.usefixtures("forked_programs")
 @pytest.mark.parametrize("kind", ["link", "link to a folder", "second name", "pipe", "folder"])
 def test_a_generation_that_is_not_only_files_and_folders_is_made_anew(
     stranger: Path, precious: Path, kind: str
@@ -403,7 +406,7 @@ def test_nothing_in_the_place_of_a_file_of_the_owner_leads_out_of_the_index(
         if (index / "owner.json").is_file():
             with suppress(ProcessLookupError):
                 os.kill(json.loads((index / "owner.json").read_text())["pid"], signal.SIGTERM)
-        with FileLock(index / "lock", timeout=30):
+        with FileLock(index / "lock", timeout=240):
             pass
 
 

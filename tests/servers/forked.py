@@ -60,6 +60,8 @@ IMPORTED = (
 )
 OF_EXTRAS = ("ollama", "openai", "qdrant_client")
 """Imported where they are installed: the last takes 1 s of a core."""
+_START = subprocess.Popen
+"""What starts processes anew, also while a test has put another in its place."""
 _HIGH = 200
 """Descriptors of ours begin here: a process that is started may want any of the lower numbers."""
 _MOST = 32
@@ -86,7 +88,7 @@ class Forks:
         # What forks has one thread.
         alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         with theirs:
-            self._parent = subprocess.Popen(
+            self._parent = _START(
                 command,
                 env=alone,
                 stdin=nothing,
@@ -153,7 +155,7 @@ class ForkedPopen(subprocess.Popen[Any]):
     modules = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
-        if not self._is_forked(list(args)):
+        if not self._is_forked([*map(os.fspath, args)]):
             super().__init__(args, **given)
             return
         self.args, self.returncode = args, None
@@ -163,7 +165,8 @@ class ForkedPopen(subprocess.Popen[Any]):
         self.text_mode = bool(given.get("text") or self.encoding)
         self._communication_started, self._input = False, None
         passed = list(given.get("pass_fds", ()))
-        wanted = [[*args], str(given.get("cwd") or os.getcwd()), dict(given.get("env") or os.environ), passed]  # noqa: PTH109
+        command, folder = [*map(os.fspath, args)], given.get("cwd") or os.getcwd()  # noqa: PTH109
+        wanted = [command, str(folder), dict(given.get("env") or os.environ), passed]
         with ExitStack() as opened:
             file = opened.enter_context(TemporaryFile())
             file.write(json.dumps([*wanted, given.get("start_new_session", False)]).encode())

@@ -1,4 +1,4 @@
-"""Replace what grammars of line-based languages can't read: recipes, commands, values.
+"""Replace the parts that grammars of line-based languages can't read: recipes, commands, values.
 
 The bytes keep their places: only the text that is parsed changes, never the text of a chunk.
 """
@@ -19,7 +19,7 @@ _KEPT = re.compile(rb"[ ]*(?:#|-?s?include\b|export\b|unexport\b|vpath\b|undefin
 def readable_make(source: bytes) -> bytes:
     """Return a makefile of the same length with names and no values, prerequisites or commands.
 
-    Conditionals go too: what their branches define counts as defined.
+    Conditionals go too: definitions of all their branches count.
     """
     result: list[bytes] = []
     # "define" or "recipe", and the sign in place of what a line goes on with.

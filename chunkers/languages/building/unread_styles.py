@@ -1,4 +1,4 @@
-"""Replace what the grammars of SCSS and Less can't read: values, arguments, conditions.
+"""Replace the parts that the grammars of SCSS and Less can't read: values, arguments, conditions.
 
 Names, selectors and blocks stay, each at its place: only the text that is parsed changes, never the text of a chunk.
 """
@@ -38,24 +38,24 @@ _QUERY = re.compile(rb"@(?:media|supports|container|at-root|layer)\b")
 
 
 def readable_scss(source: bytes) -> bytes:
-    """Return SCSS of the same length with what the grammar reads."""
+    """Return SCSS of the same length that the grammar reads."""
     if source.startswith(b"---"):
         source = source.replace(b"---", b"   ", 2)
     return _rewritten(source, _scss_head, _scss_statement)
 
 
 def readable_less(source: bytes) -> bytes:
-    """Return Less of the same length with what the grammar reads."""
+    """Return Less of the same length that the grammar reads."""
     return _rewritten(source, _less_head, _less_statement)
 
 
 def _rewritten(source: bytes, head: Callable[[bytes], bytes], statement: Callable[[bytes], bytes]) -> bytes:
-    """Rewrite what stands before each brace and semicolon, keeping its length.
+    """Rewrite the text before each brace and semicolon, keeping its length.
 
     Parameters:
         source: the text.
-        head: rewrites what stands before an opening brace.
-        statement: rewrites what stands before a semicolon or a closing brace.
+        head: rewrites the text before an opening brace.
+        statement: rewrites the text before a semicolon or a closing brace.
     """
     result: list[bytes] = []
     open_atoms: list[bytes] = []

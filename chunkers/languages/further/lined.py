@@ -1,4 +1,4 @@
-"""Define the rows of languages without a grammar: patterns of lines tell what they declare."""
+"""Define the rows of languages without a grammar: patterns of lines tell their declarations."""
 
 import re
 from dataclasses import replace

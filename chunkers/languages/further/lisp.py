@@ -140,7 +140,7 @@ def _defined(name: str, second: "Node | None", value: "Node | None", source: byt
 
 
 def _slots(symbol: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield what a structure or class declares: fields, and functions that make, test and read it."""
+    """Yield the declarations of a structure or class: fields, and functions that make, test and read it."""
     parts = _elements(symbol)
     head = text_of(parts[0], source) if parts else ""
     if head in ("struct", "define-struct", "define-struct/contract", "struct/contract"):

@@ -1,4 +1,4 @@
-"""Guess what any grammar's nodes are by the names of their types: rules for languages without a row of their own."""
+"""Guess the kinds of any grammar's nodes by the names of their types: rules for languages without a row."""
 
 import re
 from collections.abc import Iterator, Mapping

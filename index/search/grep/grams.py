@@ -67,7 +67,7 @@ class GramTable:
             self._stamps = {path: self._stamps[path] for path in kept}
 
     def without(self, clauses: Clauses, *, ignores_case: bool) -> Mapping[str, Stamp]:
-        """Return the files that cannot contain what the clauses require, with their stamps."""
+        """Return the files that cannot meet the clauses, with their stamps."""
         wanted = [_grams_of_clause(clause, ignores_case=ignores_case) for clause in clauses]
         with self._lock:
             count = len(self._slots)

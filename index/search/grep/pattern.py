@@ -104,7 +104,7 @@ def _regex(query: str) -> Pattern:
 
 
 def _reason(query: str, error: Exception) -> str:
-    """Return what RE2 says of a pattern, in words of the pattern as it was asked."""
+    """Return RE2's complaint about a pattern, in words of the pattern as it was asked."""
     import re2
 
     options = re2.Options()

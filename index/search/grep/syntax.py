@@ -1,6 +1,6 @@
 """Read the syntax of a pattern: texts that every match contains, and the same pattern as RE2 takes it.
 
-RE2 judges whether a pattern is valid. What this reader does not know is passed on as it is, and requires no text.
+RE2 judges whether a pattern is valid. Syntax unknown to this reader is passed on as it is, and requires no text.
 """
 
 import re
@@ -106,7 +106,7 @@ class _Reader:
         return nodes[0] if len(nodes) == 1 else _any_of(nodes)
 
     def _sequence(self, depth: int) -> _Node:
-        """Join what stands side by side: texts to longer texts, as long as they are few."""
+        """Join neighbours: texts to longer texts, as long as they are few."""
         clauses: list[frozenset[str]] = []
         run: frozenset[str] = _EMPTY
         is_exact = True

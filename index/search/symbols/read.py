@@ -1,4 +1,4 @@
-"""Read what a question names: the lines of a symbol, a place or a file, as they are now."""
+"""Read a symbol, a place or a file that a question names: its lines as they are now."""
 
 import re
 from dataclasses import replace
@@ -43,7 +43,7 @@ class Reader(NamedTuple):
     files: FreshFiles
 
     def read(self, query: ReadQuery) -> Reading:
-        """Read a page of what a query names, or list the definitions that it may name.
+        """Read a page of the place that a query names, or list the definitions that it may name.
 
         Raises:
             QueryError: nothing has the name, or the lines, the cursor or the tokens are out of range.

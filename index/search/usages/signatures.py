@@ -34,7 +34,7 @@ class Defined(NamedTuple):
 
 
 def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Definition], list[str]]:
-    """Return definitions, the first ones with signature and documentation, and the names of what they call.
+    """Return definitions, the first ones with signature and documentation, and the names that they call.
 
     Parameters:
         workers: parse their chunks.

@@ -38,7 +38,7 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
 
 def _explain() -> None:
-    """Tell somebody at a terminal what waits here, and what they may have meant."""
+    """Tell somebody at a terminal that a server waits here, and which command they may have meant."""
     from cqm.chunkers.extras import how_to_run
     from cqm.server.console import say
 

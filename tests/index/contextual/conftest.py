@@ -133,7 +133,7 @@ class Rendezvous:
         with self._lock:
             self._under_way += 1
             self.most = max(self.most, self._under_way)
-        self._barrier.wait(20)
+        self._barrier.wait(240)
         with self._lock:
             self._under_way -= 1
 

@@ -100,14 +100,14 @@ def test_an_edit_does_not_wait_for_contexts_that_are_being_written(index: Index,
 
     def say(_: object) -> str:
         begun.set()
-        released.wait(30)
+        released.wait(240)
         return "It belongs to the bakery of the village, where it counts loaves that were sold since morning."
 
     server.say = say
     index.update()
     improving = Thread(target=index.improve)
     improving.start()
-    assert begun.wait(30)
+    assert begun.wait(240)
     (tree / "first.py").write_text("def brandnew():\n    return 'an edit'\n")
     index.update(["first.py"])
     assert index.search(Query("brandnew")).hits[0].path == "first.py"
@@ -126,7 +126,7 @@ def test_closing_an_index_does_not_wait_for_a_context_that_is_being_written(
 
     def say(_: object) -> str:
         begun.set()
-        released.wait(30)
+        released.wait(240)
         return "It belongs to the bakery of the village, where it counts loaves that were sold since morning."
 
     server.say = say
@@ -142,10 +142,10 @@ def test_closing_an_index_does_not_wait_for_a_context_that_is_being_written(
 
     improving = Thread(target=improve)
     improving.start()
-    assert begun.wait(30)
+    assert begun.wait(240)
     closing = Thread(target=index.close)
     closing.start()
-    closing.join(20)
+    closing.join(120)
     assert not closing.is_alive()
     released.set()
     improving.join()

@@ -178,7 +178,7 @@ def test_requests_stay_within_the_limits(texts: list[str], limits: Limits) -> No
 def test_requests_are_under_way_together_as_many_as_allowed() -> None:
     from threading import Barrier
 
-    together = Barrier(3, timeout=60)
+    together = Barrier(3, timeout=240)
     model = Model(Limits(1, 1000, width=3), before=lambda _texts, _truncate: void(together.wait()))
     texts = [f"text {number}" for number in range(6)]
     assert_right(model.embedder().embed_documents(texts), texts)
@@ -562,17 +562,17 @@ def test_closing_waits_for_no_meeting_and_what_was_met_meanwhile_is_closed_too()
 
     def find() -> Service:
         meeting.set()
-        released.wait(60)
+        released.wait(240)
         return model
 
     embedder = ServedEmbedder(EmbeddingOptions("test", "m"), find, QUICK, REAL)
     with ThreadPoolExecutor(1) as pool:
         space = pool.submit(embedder.space)
-        assert meeting.wait(60)
+        assert meeting.wait(240)
         embedder.close()
         assert not space.done()
         released.set()
-        assert space.result(60).dimensions == 4
+        assert space.result(240).dimensions == 4
     assert closed == [True]
 
 
@@ -581,18 +581,18 @@ def test_a_service_is_closed_once_when_the_last_call_under_way_is_over() -> None
 
     def slow(_texts: Sequence[str], _truncate: bool) -> None:
         asked.set()
-        released.wait(60)
+        released.wait(240)
 
     model = Model(before=slow)
     model.close = lambda: closed.append(True)  # type: ignore[method-assign]
     embedder = model.embedder()
     with ThreadPoolExecutor(1) as pool:
         call = pool.submit(embedder.embed_documents, ["one"])
-        assert asked.wait(60)
+        assert asked.wait(240)
         embedder.close()
         assert closed == []
         released.set()
-        assert call.result(60).indices == (0,)
+        assert call.result(240).indices == (0,)
     assert closed == [True]
     embedder.close()
     assert closed == [True]

@@ -164,13 +164,13 @@ def test_a_search_that_waits_for_a_reranker_keeps_no_other_waiting(
     with Index.open(tree, replace(options, rerank=chosen)) as index, ThreadPoolExecutor(2) as pool:
         index.update()
         waiting = pool.submit(index.search, Query("weigh alpha"))
-        assert is_asked.wait(60.0)
+        assert is_asked.wait(240.0)
         # Nothing is found, so that there is nothing to rerank.
         other = pool.submit(index.search, Query("zzzqqq", mode=SearchMode.LEXICAL))
-        assert not other.result(60.0).hits
+        assert not other.result(240.0).hits
         assert not waiting.done()
         answers.set()
-        assert not waiting.result(60.0).degraded
+        assert not waiting.result(240.0).degraded
 
 
 def test_a_definition_that_is_asked_for_by_name_is_first_whatever_a_reranker_prefers(

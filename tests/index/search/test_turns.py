@@ -11,7 +11,7 @@ from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Query
 from cqm.index.search.fairness import Turns
 
-SOON = 60.0
+SOON = 240.0
 
 
 def test_an_update_that_takes_long_keeps_no_search_waiting_until_its_end() -> None:

@@ -19,7 +19,7 @@ from cqm.index.status.status import read_status
 
 pytestmark = pytest.mark.processes
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 
 class Seen:

@@ -93,7 +93,7 @@ def test_ctrl_c_stops_an_index_although_its_model_hangs(cqm: "Cqm", server: Scri
         while not any("greet" in text for request in server.embeddings for text in request.texts):
             assert running.poll() is None
         running.send_signal(signal.SIGINT)
-        assert running.wait(60) == 130
+        assert running.wait(240) == 130
     server.rule = lambda _: None
     assert cqm.json("index")["failed"] == []
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("shared")
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 REFUSED = Reply(401, json.dumps({"error": {"message": "no"}}))
 
 

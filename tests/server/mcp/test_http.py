@@ -28,7 +28,7 @@ from cqm.server.mcp.http_connections import BoundedConnection
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 240
 TOKEN = "a long random text"
 HANDSHAKE = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'

@@ -37,7 +37,7 @@ IN_BOTH_MODES = pytest.mark.parametrize("mode", MODES, indirect=True)
 IN_BOTH_MODES_THROUGH_AN_OWNER = pytest.mark.parametrize(
     ("mode", "shared"), [(mode, True) for mode in MODES], indirect=True
 )
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 120.0
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> str:

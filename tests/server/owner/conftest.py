@@ -16,7 +16,7 @@ from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.owner.client import RemoteIndex
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 SMALL, LARGE = 3, 750
 """Files of the trees."""
 

@@ -32,7 +32,7 @@ def test_what_one_client_cancels_another_has_done(large: "Place", background: An
 
     with large.open() as first, large.open() as second, large.open() as third:
         cancelled = background(lambda: first.update(report=begin, cancelled=stop.is_set))
-        assert begun.wait(60)
+        assert begun.wait(240)
         # These two share the next run; one of them gives it up while it waits for it.
         waiting = background(lambda: second.update(report=lambda _: stop.set(), cancelled=stop.is_set))
         wanted = background(third.update)
@@ -52,7 +52,7 @@ def test_an_update_that_begins_later_sees_what_changed_meanwhile(large: "Place",
 
     with large.open() as first, large.open() as second:
         going_on = background(lambda: first.update(report=begin))
-        assert begun.wait(60)
+        assert begun.wait(240)
         (large.root / "aaa.py").write_text("def added_meanwhile():\n    return 1\n")
         summary = second.update()
         assert summary.added == 1

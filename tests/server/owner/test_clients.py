@@ -67,7 +67,7 @@ def test_a_path_that_one_client_may_not_name_is_no_fault_of_another(large: "Plac
     begun = Event()
     with large.open() as first, large.open() as second:
         going_on = background(lambda: first.update(["."], report=lambda _: begun.set()))
-        assert begun.wait(60)
+        assert begun.wait(240)
         others = [background(lambda: second.update(["module_1.py"])) for _ in range(3)]
         with pytest.raises(ScanError, match="is outside of"):
             first.update([large.root.parent])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 OPTIONS = WatchOptions(quiet=0.2)
 """Long enough for the steps of one save to come together on a busy machine."""
 

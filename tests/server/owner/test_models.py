@@ -100,7 +100,7 @@ def test_an_improvement_that_one_client_gives_up_goes_on_for_another_and_says_wh
 
     def held(_: Request) -> Reply | None:
         asked.set()
-        assert go_on.wait(60)
+        assert go_on.wait(240)
         return None
 
     with place.open(options) as first, place.open(options) as second:
@@ -108,7 +108,7 @@ def test_an_improvement_that_one_client_gives_up_goes_on_for_another_and_says_wh
         assert first.update().lacking == 3
         server.rule = held
         begun = background(first.improve)
-        assert asked.wait(60)
+        assert asked.wait(240)
         # These two share the next run.
         wanted = background(second.improve)
         given_up = second.improve(cancelled=lambda: True)

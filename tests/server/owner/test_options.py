@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 LARGE = 750
 """Files of the large tree."""
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 
 def test_a_client_that_is_alone_has_the_index_opened_with_its_options(place: "Place") -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 CLIENTS = 2
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 SEARCHING = """
 import json, sys
 from pathlib import Path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 
 def tenancy_of(place: "Place", changed: "Callable[[], None]" = lambda: None) -> Tenancy:

@@ -79,7 +79,7 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
 
     with owner_of(large, OLD) as owner, large.open(build=OLD) as old:
         going_on = background(lambda: old.update(report=begin))
-        assert begun.wait(60)
+        assert begun.wait(240)
         with large.open() as new:
             summary = going_on.result()
             assert (summary.added, summary.cancelled) == (750, False)

@@ -25,7 +25,7 @@ class Work:
 
     def __call__(self, cancelled: Callable[[], bool]) -> Improved:
         self.begun.put(cancelled)
-        self.may_end.wait(60)
+        self.may_end.wait(240)
         outcome = self._outcomes.pop(0) if self._outcomes else 0
         if isinstance(outcome, Exception):
             raise outcome
@@ -42,7 +42,7 @@ def test_it_begins_with_the_first_update_that_leaves_something_waiting() -> None
     assert improver.after(SETTLED) is SETTLED
     assert thread_of("improve settled") is None
     assert improver.after(WAITING) is WAITING
-    work.begun.get(timeout=60)
+    work.begun.get(timeout=240)
     improver.stop()
 
 
@@ -51,9 +51,9 @@ def test_while_something_waits_still_it_tries_again_and_then_no_more() -> None:
     improver = Improver(work, 0.01, "improve")
     improver.after(WAITING)
     for _ in range(3):
-        work.begun.get(timeout=60)
+        work.begun.get(timeout=240)
     improver.after(WAITING)
-    work.begun.get(timeout=60)
+    work.begun.get(timeout=240)
     with pytest.raises(Empty):
         work.begun.get(timeout=0.3)
     improver.stop()
@@ -64,8 +64,8 @@ def test_a_failure_is_logged_and_tried_again(failure: Exception, caplog: pytest.
     work = Work(failure, 0)
     improver = Improver(work, 0.01, "improve")
     improver.after(WAITING)
-    work.begun.get(timeout=60)
-    work.begun.get(timeout=60)
+    work.begun.get(timeout=240)
+    work.begun.get(timeout=240)
     assert str(failure) in caplog.text
     improver.stop()
 
@@ -77,13 +77,13 @@ def test_stopping_does_not_wait_for_a_model_and_begins_nothing_more() -> None:
     improver.after(WAITING)
     thread = thread_of("improve stopped")
     assert thread is not None
-    cancelled = work.begun.get(timeout=60)
+    cancelled = work.begun.get(timeout=240)
     assert not cancelled()
     improver.stop()
     assert cancelled()
     improver.after(WAITING)
     work.may_end.set()
-    thread.join(60)
+    thread.join(240)
     assert not thread.is_alive()
     improver.after(WAITING)
     assert thread_of("improve stopped") is None
@@ -95,9 +95,9 @@ def test_what_fails_because_it_was_stopped_is_not_told(caplog: pytest.LogCapture
     work.may_end.clear()
     improver = Improver(work, 0.01, "improve")
     improver.after(WAITING)
-    work.begun.get(timeout=60)
+    work.begun.get(timeout=240)
     improver.stop()
     work.may_end.set()
-    improver._thread.join(60)
+    improver._thread.join(240)
     assert not improver._thread.is_alive()
     assert caplog.records == []

@@ -11,7 +11,7 @@ from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges
 from cqm.server.watching.network_mounts import remote_type
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 NOW = WatchOptions(quiet=0.0, longest=0.0, glance=0.01)
 
 

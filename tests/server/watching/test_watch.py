@@ -17,7 +17,7 @@ from cqm.server.watching.events import NativeTreeWatch
 from cqm.server.watching.reports import WatchReport
 from cqm.server.watching.watcher import Watcher
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="what inotify alone does")
 

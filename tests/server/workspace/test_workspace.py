@@ -43,7 +43,7 @@ def compared(workspace: Workspace, root: Path) -> OpenIndex:
 def test_an_index_is_followed_once_its_files_were_compared(workspace: Workspace, root: Path) -> None:
     opened = compared(workspace, root)
     assert opened.watch_state() == "changes are indexed as they happen"
-    assert opened.wait(60)
+    assert opened.wait(240)
     assert opened.backlog().count == 0
 
 
@@ -51,6 +51,6 @@ def test_an_index_whose_watch_is_off_begins_none(workspace: Workspace, root: Pat
     (root / "cqm.yml").write_text("watch:\n  enabled: false\n")
     opened = compared(workspace, root)
     assert opened.watch_state() == "off"
-    assert not opened.wait(60)
+    assert not opened.wait(240)
     assert opened.backlog().count is None
     assert "not followed" in opened.index.backlog().problem

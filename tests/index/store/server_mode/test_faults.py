@@ -20,7 +20,7 @@ from cqm.server.watching.watcher import Watcher
 
 pytestmark = pytest.mark.processes
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 
 Options = Callable[..., IndexOptions]
 Paths = Callable[[Index, str], list[str]]
