@@ -13,6 +13,8 @@ _LEAST = 3
 _LONGEST = 100
 _MOST = 10
 """Names told: a page of results."""
+_RARE = 3
+"""Characters of a piece of a name that few others have."""
 _LEAST_LIKE = 0.75
 """Of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
@@ -94,7 +96,11 @@ def _misspelled(table: str, last: str) -> Iterator[tuple[str, float]]:
     """Yield names with few other letters: those with a third of the letters unharmed are compared."""
     key = name_key(last)
     third, most = len(key) // 3, max(1, len(key) // 5)
-    first, middle, end = map(re.escape, (key[:third], key[third:-third], key[-third:]))
+    pieces = key[:third], key[third:-third], key[-third:]
+    # Most words that are no name have rare pieces: seen in half the time.
+    if third >= _RARE and not any(piece in table for piece in pieces):
+        return
+    first, middle, end = map(re.escape, pieces)
     is_as_long = rf"(?=[^\t\n]{{{len(key) - most},{len(key) + most}}}\t)"
     has_a_third = rf"{first}[^\t\n]*|[^\t\n]*?{middle}[^\t\n]*|[^\t\n]*{end}"
     by_key: dict[str, set[str]] = {}

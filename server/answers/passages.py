@@ -305,10 +305,14 @@ def _passage(run: Sequence[_Part]) -> Passage:
             shown |= dict.fromkeys(range(last + 1, after.first), "")
     hits = sorted((part for part in run if part.is_hit), key=lambda part: part.rank)
     due = [place for part in hits for place in part.due]
-    while shown and not shown[min(shown)].strip() and min(shown) < min(due):
-        del shown[min(shown)]
-    while shown and not shown[max(shown)].strip() and max(shown) > max(due):
-        del shown[max(shown)]
+    for number in sorted(shown):
+        if shown[number].strip() or number >= min(due):
+            break
+        del shown[number]
+    for number in sorted(shown, reverse=True):
+        if shown[number].strip() or number <= max(due):
+            break
+        del shown[number]
     return Passage(
         hits=tuple(part.chunk for part in hits),
         pieces=tuple(_pieces(shown)),

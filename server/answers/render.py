@@ -117,9 +117,10 @@ def _kept(query: Query, answer: Answer, token_budget: int, *, root: str, explain
 
 def are_names(query: Query, answer: Answer) -> bool:
     """Whether a page is nothing but many definitions of the name asked for: their lines can be read apart."""
+    if len(answer.hits) < _MANY:
+        return False
     key = name_key(read_question(query.text).symbol)
-    is_full = len(answer.hits) >= _MANY
-    return is_full and bool(key) and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
+    return bool(key) and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
 
 
 def compact_line(hit: Hit) -> str:
