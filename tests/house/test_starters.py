@@ -7,6 +7,8 @@ SOURCES = Path(__file__).parents[2]
 STARTERS = {
     "chunkers/extras.py",  # quotes a command for Windows
     "index/files/git.py",
+    "server/bulk/bulk.py",  # `cqm export`, a process for each repository
+    "server/bulk/listed.py",  # `git clone` of the repositories that the user lists
     "server/issues/gh.py",
     "server/owner/__main__.py",
     "server/owner/connect.py",

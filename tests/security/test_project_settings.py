@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -70,7 +70,11 @@ def written(name: Name) -> str:
 
 def _changed(dotted: str) -> str:
     section, _, key = dotted.partition(".")
-    default = getattr(getattr(Options(), section), key)
+    options = getattr(Options(), section)
+    default = getattr(options, key)
+    choices = get_args(type(options).model_fields[key].annotation)
+    if default in choices:
+        return next(str(it) for it in choices if it != default)
     if isinstance(default, bool):
         return str(not default).lower()
     if isinstance(default, int | float) or default is None:

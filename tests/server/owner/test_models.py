@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 DOWN = Reply(401, "{}")
-NO_TIMES = {"seconds": 0.0, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}
+NO_TIMES = {"seconds": 0.0, "stages": {}, "last_update": None, "updated_at": 0.0, "size_bytes": 0, "rate": 0.0}
 
 
 def with_models(place: "Place", server: ScriptedServer) -> IndexOptions:
