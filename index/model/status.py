@@ -7,9 +7,9 @@ from enum import StrEnum
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
 from cqm.index.model.query import FileProblem
 
+# The tasks of `Running`.
 UPDATE, UPDATE_OF_PATHS, REBUILD, IMPROVE = "update", "update of paths", "rebuild", "improve"
 COMPACT, EXPORT = "compact", "export"
-"""The tasks of `Running`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,8 @@ def write_snapshot(generation: Generation, options: IndexOptions, file: Path) ->
         raise SnapshotError("The index is not complete with these options.", remedy="Run `cqm index` first.")
     rows = sorted((row for row in manifest.files().values() if row.state is FileState.INDEXED), key=lambda it: it.path)
     tally = _Tally()
-    told = Packed(0, 0, "")
 
     def about(records: Packed) -> bytes:
-        nonlocal told
-        told = records
         here = portable(options)
         preferred = {route.value: manifest.fact(space_fact(route)) for route in Route}
         made = Snapshot(

@@ -24,7 +24,7 @@ from cqm.index.secrets.redaction import redact
 from cqm.index.status.status import read_status
 from cqm.server.config.settings import Settings
 from cqm.server.console import plain
-from cqm.server.doctor.check import Checked
+from cqm.server.doctor.machine_checks import Checked
 
 _LOG_LINES = 400
 _MOST_LOG = 1 << 20

@@ -44,6 +44,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Checked:
+    """A finished check: its name, result and duration."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    remedy: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A root to check, with its settings and the index options made of them."""
 

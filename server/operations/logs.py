@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from cqm.server.console import LineFormatter
 
-TEXT, JSON = "text", "json"
-FORMATS = (TEXT, JSON)
+JSON = "json"
+"""The value of `server.log_format` for programs; any other is for people."""
 FIELDS = "fields"
 """Attribute of a record with further members of its object: `extra={FIELDS: {...}}`."""
 CALLS = "cqm.calls"
@@ -33,5 +33,5 @@ class JsonFormatter(logging.Formatter):
 
 
 def formatter(kind: str) -> logging.Formatter:
-    """Return the formatter of one of `FORMATS`."""
+    """Return the formatter for a value of `server.log_format`."""
     return JsonFormatter() if kind == JSON else LineFormatter("%(levelname)s %(name)s: %(message)s")

@@ -9,8 +9,7 @@ import pytest
 from cqm.index import Index
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.doctor.bundle import write_bundle
-from cqm.server.doctor.check import Checked
-from cqm.server.doctor.machine_checks import Verdict
+from cqm.server.doctor.machine_checks import Checked, Verdict
 
 KEY = "AKIAIOSFODNN7EXAMPLQ"
 LOG = f"""\
