@@ -47,20 +47,24 @@ def test_hostile_files_stop_no_other_file(hostile: Path, victim_of: Deliver) -> 
     assert found["results"][0]["path"] == "innocent.py"
 
 
-@pytest.mark.parametrize("operators", [b"(a) Tj ", b"1 0 0 1 0 0 cm "], ids=["text", "moves"])
-def test_a_pdf_bomb_fails_alone_by_name_and_is_not_tried_again(
-    stranger: Path, victim_of: Deliver, operators: bytes
-) -> None:
-    (stranger / "bomb.pdf").write_bytes(pdf_bomb(operators))
+def test_h6_a_pdf_bomb_fails_alone_by_name(stranger: Path, victim_of: Deliver) -> None:
+    # Its ten million operators take 25 s of processor time; a file of this size may take 3.
+    (stranger / "bomb.pdf").write_bytes(pdf_bomb(b"(a) Tj "))
     victim = victim_of(stranger, "cp -r")
-    settings = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
-    summary = victim.json("index", code=1 if operators.startswith(b"(") else 0, **settings)
+    summary = victim.json("index", code=1, CQM_EMBEDDING_PROVIDER="none", CQM_INDEX_SHARED="0")
     assert summary["added"] == 1
-    if operators.startswith(b"("):
-        assert [it["path"] for it in summary["failed"]] == ["bomb.pdf"]
-        preview = victim.run("preview", "bomb.pdf")
-        assert preview.returncode == 1
-        assert "bomb.pdf" in preview.stderr or "could not be parsed" in preview.stderr
+    assert [it["path"] for it in summary["failed"]] == ["bomb.pdf"]
+    preview = victim.run("preview", "bomb.pdf")
+    assert preview.returncode == 1
+    assert "bomb.pdf" in preview.stderr or "could not be parsed" in preview.stderr
+
+
+def test_h6_a_pdf_of_many_operators_without_text_is_passed_over(stranger: Path, victim_of: Deliver) -> None:
+    # A fifth of the operators that fit into the file's 3 s: a busy machine may need twice as long for them.
+    (stranger / "moves.pdf").write_bytes(pdf_bomb(b"1 0 0 1 0 0 cm ", 2_000_000))
+    victim = victim_of(stranger, "cp -r")
+    summary = victim.json("index", CQM_EMBEDDING_PROVIDER="none", CQM_INDEX_SHARED="0")
+    assert (summary["added"], summary["failed"]) == (1, [])
 
 
 @pytest.mark.parametrize(
