@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -30,6 +31,7 @@ _MANY_WORDS = 30
 WORD = re.compile(r"\w+")
 ONLY_WORDS = {code: " " for code in range(128) if not WORD.match(chr(code))}
 """Blanks what is no word of ASCII, for `str.translate`: splitting then takes a fifth of the pattern's time."""
+_ONLY_WORDS_AND_LINES = {code: blank for code, blank in ONLY_WORDS.items() if code != ord("\n")}
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -131,6 +133,17 @@ def distinct_terms(text: str) -> set[int]:
     """Return the hashes of a text's terms; takes half of the time of `terms_of`."""
     words = text.translate(ONLY_WORDS).split() if text.isascii() else WORD.findall(text)
     return set(chain.from_iterable(map(_hashes, set(words))))
+
+
+def terms_by_line(text: str, wanted: AbstractSet[int]) -> list[set[int]]:
+    """Return for each line of a text which of the wanted terms it has; takes a quarter of the time of `terms_of`."""
+    if text.isascii():
+        words = list(map(str.split, text.translate(_ONLY_WORDS_AND_LINES).split("\n")))
+    else:
+        words = list(map(WORD.findall, text.split("\n")))
+    having = {word: found for word in set().union(*words) if (found := wanted.intersection(_hashes(word)))}
+    known = having.keys()
+    return [set() if known.isdisjoint(line) else {it for word in known & line for it in having[word]} for line in words]
 
 
 def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:

@@ -36,8 +36,11 @@ _FOREIGN = ((0x2000, 0.5), (0x3000, 1.1), (0xE000, 0.8))
 _OTHER = 3.0
 _MARGIN = 1.11
 """No reply of those 1,040 had more than 1.11 times the sum, by o200k_base or cl100k_base; the median has .999."""
-_FIRST_SHARE = 0.87
+_FIRST_SHARE = 0.95
 """Of the budget as room of the first attempt: most replies have a few more tokens than estimated."""
+_NEXT_SHARE = 0.975
+"""Of the budget as aim of the next attempts. With both shares 1,800 replies of 500 to 4,000 tokens took 1.76 attempts
+and were as full as with .87 and 1, which took 2.10."""
 _ENOUGH = 0.95
 """A reply that fills so much of its budget is not written again to fill more."""
 _ATTEMPTS = 5
@@ -70,23 +73,27 @@ def kept_within(budget: int, write: Callable[[int], _Made]) -> _Made:
         budget: tokens of the whole text.
         write: makes the reply with a room of estimated tokens; more room makes no shorter text.
     """
-    room, least, most = int(_FIRST_SHARE * budget), 0, 0
+    room, aim = int(_FIRST_SHARE * budget), _NEXT_SHARE * budget
+    # Rooms whose replies were within the budget and above it, with the tokens of these.
+    within, above = (0, 0.0), (0, 0.0)
     best = None
     for _ in range(_ATTEMPTS):
         made = write(room)
         tokens = most_tokens(made.text)
         if tokens > budget:
-            most = room
+            above = room, tokens
             shortest = made
         else:
             is_all = made.is_all or (best is not None and best.text == made.text)
-            best, least = made, room
+            best, within = made, (room, tokens)
             if is_all or tokens >= _ENOUGH * budget:
                 break
-        room = int(room * budget / tokens)
-        if most and not least < room < most:
-            room = (least + most) // 2
-        if room in {least, most}:
+        if above[0]:
+            share = (aim - within[1]) / (above[1] - within[1])
+            room = int(within[0] + (above[0] - within[0]) * share)
+        else:
+            room = int(room * aim / tokens)
+        if room in {within[0], above[0]}:
             break
     return shortest if best is None else best
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.ranking.question import last_part
 from cqm.index.text.headers import COMMENT
-from cqm.index.text.terms import query_terms, terms_of
+from cqm.index.text.terms import query_terms, terms_by_line
 
 Lines = Sequence[str]
 Terms = Sequence[AbstractSet[int]]
@@ -59,12 +60,12 @@ class Asked:
 
     Attributes:
         weights: of each term, the inverse frequency of the lines containing it.
-        once: the weight of a term of a single line.
+        once: the terms of a single line.
         sources: the chunks.
     """
 
     weights: Mapping[int, float]
-    once: float
+    once: AbstractSet[int]
     sources: Sequence[Source]
 
 
@@ -78,8 +79,8 @@ def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None]]) 
             names.
     """
     wanted = set(query_terms(question).indices)
-    said = [[wanted.intersection(terms_of(line)) for line in lines] for lines, _, _ in texts]
-    counts = Counter(term for text in said for terms in text for term in terms)
+    said = [terms_by_line("\n".join(lines), wanted) for lines, _, _ in texts]
+    counts = Counter(chain.from_iterable(chain.from_iterable(said)))
     total = sum(map(len, said))
     weights = {term: math.log1p(total / count) for term, count in counts.items()}
     sources = []
@@ -87,8 +88,9 @@ def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None]]) 
         known = range(max(extent.start, 0), min(extent.stop, len(lines)))
         if not known and at is None:
             known = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
-        sources.append(Source(lines, [cost([line]) for line in lines], terms, known, at))
-    return Asked(weights, math.log1p(total), sources)
+        costs = [(quarters(line) + 1) / QUARTERS for line in lines]
+        sources.append(Source(lines, costs, terms, known, at))
+    return Asked(weights, {term for term, count in counts.items() if count == 1}, sources)
 
 
 def core_of(source: Source, asked: Asked, room: float) -> range:
@@ -107,9 +109,10 @@ def core_of(source: Source, asked: Asked, room: float) -> range:
         above -= 1
     start = above if source.tokens(range(above, start)) <= _COMMENT_SHARE * room else start
     # A word may stand in a comment below the definition alone, and nowhere else.
-    once = asked.once
-    only = [number for number, line in enumerate(source.said) if any(asked.weights[term] == once for term in line)]
-    if any(source.said[start:stop]) or not only:
+    if any(source.said[start:stop]):
+        return range(start, stop)
+    only = [number for number, line in enumerate(source.said) if not asked.once.isdisjoint(line)]
+    if not only:
         return range(start, stop)
     nearest = min(only, key=lambda number: max(start - number, number - stop))
     return range(min(start, nearest), max(stop, nearest + 1))
@@ -157,7 +160,7 @@ def _window(source: Source, core: range, weights: Mapping[int, float], room: flo
 
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:
     """Weigh the question's terms in some lines; repetitions of a term count less."""
-    said = Counter(term for line in terms for term in line)
+    said = Counter(chain.from_iterable(terms))
     return sum(weights[term] * (1 + 0.3 * math.log(count)) for term, count in said.items())
 
 

@@ -4,7 +4,7 @@ The ranking decides the order. This module decides how many lines of each hit ar
 by side in a file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import ge
@@ -87,11 +87,6 @@ class _Part:
     @property
     def first(self) -> int:
         return 1 if self.chunk.content else self.chunk.start_line
-
-    @property
-    def numbered(self) -> dict[int, str]:
-        """The shown lines by number."""
-        return {self.first + place: self.lines[place] for part in self.shown for place in part}
 
     @property
     def due(self) -> tuple[int, int]:
@@ -297,42 +292,46 @@ def _follows(part: _Part, before: _Part) -> bool:
 
 
 def _passage(run: Sequence[_Part]) -> Passage:
-    shown = {number: line for part in run for number, line in part.numbered.items()}
-    for before, after in pairwise(run):
-        # Lines between two chunks are blank.
-        last = before.first + len(before.lines) - 1
-        if last in shown and after.first in shown:
-            shown |= dict.fromkeys(range(last + 1, after.first), "")
     hits = sorted((part for part in run if part.is_hit), key=lambda part: part.rank)
     due = [place for part in hits for place in part.due]
-    for number in sorted(shown):
-        if shown[number].strip() or number >= min(due):
-            break
-        del shown[number]
-    for number in sorted(shown, reverse=True):
-        if shown[number].strip() or number <= max(due):
-            break
-        del shown[number]
+    pieces = _without_blank_ends(_pieces(run), min(due), max(due))
     return Passage(
         hits=tuple(part.chunk for part in hits),
-        pieces=tuple(_pieces(shown)),
-        first=min(*due, *shown),
-        last=max(*due, *shown),
+        pieces=tuple(pieces),
+        first=min(*due, *(piece.start for piece in pieces)),
+        last=max(*due, *(piece.last for piece in pieces)),
         is_source=not run[0].chunk.content,
         enclosing=run[0].enclosing,
         parent=next((part.parent for part in run if part.parent), ""),
     )
 
 
-def _pieces(shown: Mapping[int, str]) -> Iterator[Piece]:
-    """Group numbered lines into consecutive pieces."""
-    start, lines = 0, list[str]()
-    for number in sorted(shown):
-        if lines and number != start + len(lines):
-            yield Piece(start, tuple(lines))
-            lines = []
-        if not lines:
-            start = number
-        lines.append(shown[number])
-    if lines:
-        yield Piece(start, tuple(lines))
+def _pieces(run: Sequence[_Part]) -> list[Piece]:
+    """Group the shown lines of a run into consecutive pieces."""
+    if len(run) == 1:
+        (part,) = run
+        return [Piece(part.first + it.start, tuple(part.lines[it.start : it.stop])) for it in part.shown]
+    shown = {part.first + place: part.lines[place] for part in run for it in part.shown for place in it}
+    for before, after in pairwise(run):
+        # Lines between two chunks are blank.
+        last = before.first + len(before.lines) - 1
+        if last in shown and after.first in shown:
+            shown |= dict.fromkeys(range(last + 1, after.first), "")
+    pieces, numbers = [], sorted(shown)
+    starts = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1] + 1]
+    for start, stop in pairwise([*starts, len(numbers)]):
+        pieces.append(Piece(numbers[start], tuple(map(shown.__getitem__, numbers[start:stop]))))
+    return pieces
+
+
+def _without_blank_ends(pieces: Sequence[Piece], first: int, last: int) -> list[Piece]:
+    """Leave out the blank lines at the ends, but not those of the definition asked for: lines `first` to `last`."""
+    downwards = ((number, line) for it in pieces for number, line in enumerate(it.lines, it.start))
+    upwards = ((it.last - up, line) for it in reversed(pieces) for up, line in enumerate(reversed(it.lines)))
+    start = next((number for number, line in downwards if line.strip() or number >= first), last + 1)
+    stop = next((number for number, line in upwards if line.strip() or number <= last), start - 1)
+    return [
+        Piece(max(piece.start, start), piece.lines[max(start - piece.start, 0) : stop + 1 - piece.start])
+        for piece in pieces
+        if piece.start <= stop and piece.last >= start
+    ]

@@ -117,16 +117,20 @@ class _Server(MCPServer[Served]):
     def __init__(self, metrics: Metrics, **options: Any) -> None:  # noqa: ANN401 - of the SDK
         super().__init__(**options)
         self.metrics = metrics
+        # By tool, those of its slim schema; tools are the same as long as the server lives.
+        self._properties: dict[str, dict[str, Any]] = {}
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool, also by a name that agents guess for it, and with arguments as agents write them."""
         name = _ALIASES.get(name, name)
-        tools = {it.name: it for it in await super().list_tools()}
-        if name not in tools:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(name)[:100]}. There are {', '.join(tools)}.")
-        given = accepted(name, slim_schema(tools[name].input_schema)["properties"], arguments)
+        known = self._properties = self._properties or {
+            it.name: it.input_schema["properties"] for it in await self.list_tools()
+        }
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(name)[:100]}. There are {', '.join(known)}.")
+        given = accepted(name, known[name], arguments)
         began, failed = time.monotonic(), True
         try:
             result = await super().call_tool(name, given, context)

@@ -128,8 +128,8 @@ def test_a_hit_that_exceeds_the_budget_is_cut_after_a_line_and_says_how_much_is_
 
 
 def test_hits_beyond_the_budget_are_named_without_their_lines() -> None:
-    text = render_answer(QUERY, replace(ANSWER, hits=hits(10)), 500)
-    with_lines, bare = text.split("Named only, their lines are beyond the budget of 500 tokens:\n")
+    text = render_answer(QUERY, replace(ANSWER, hits=hits(10)), 600)
+    with_lines, bare = text.split("Named only, their lines are beyond the budget of 600 tokens:\n")
     assert "line 1 of the body" in with_lines
     assert "of the body" not in bare
     assert "src/file_" in bare
