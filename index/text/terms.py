@@ -11,7 +11,6 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -135,7 +134,7 @@ def distinct_terms(text: str) -> set[int]:
     return set(chain.from_iterable(map(_hashes, set(words))))
 
 
-def terms_by_line(text: str, wanted: AbstractSet[int]) -> list[set[int]]:
+def terms_by_line(text: str, wanted: set[int]) -> list[set[int]]:
     """Return for each line of a text which of the wanted terms it has; takes a quarter of the time of `terms_of`."""
     if text.isascii():
         words = list(map(str.split, text.translate(_ONLY_WORDS_AND_LINES).split("\n")))
