@@ -62,6 +62,11 @@ class Served:
         real, root = self.root_of(path, named)
         return Place(self.workspace.open(root), real)
 
+    def opened(self, named: Sequence[Path]) -> "list[list[Place]]":
+        """Return all allowed folders as `places` does, without a look at the disk; empty if an index is not open."""
+        found = [(self.workspace.opened(folder), folder) for folder in self.guard.granted or self.guard.roots(named)]
+        return [[Place(opened, folder)] for opened, folder in found if opened] if all(it for it, _ in found) else []
+
     def places(self, path: str | Sequence[str] | None, named: Sequence[Path]) -> "list[list[Place]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.
 

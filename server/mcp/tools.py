@@ -151,7 +151,9 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 ) -> CallToolResult:
     """Answer a question from the indexes of some paths; make an index first when there is none."""
     served = ctx.request_context.lifespan_context
-    places = await run_sync(served.places, path, named)
+    # Most calls name no path, of indexes that are open: another thread would take longer than the look.
+    known = served.opened(named) if path is None else []
+    places = known or await run_sync(served.places, path, named)
     settings = places[0][0].opened.settings
     wanted = SearchMode(mode or settings.search.mode)
     asked = Query(
