@@ -129,6 +129,7 @@ def _shared(evidence: Evidence, seen: dict[Any, Any]) -> Evidence:
         dense=tuple(map(keys, evidence.dense)),
         file_terms=keys(evidence.file_terms),
         path_terms=keys(evidence.path_terms),
+        mentioning=frozenset(evidence.mentioning),
     )
 
 
