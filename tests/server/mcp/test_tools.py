@@ -718,8 +718,8 @@ async def test_a_call_that_may_not_wait_tells_how_far_the_job_is(connect: Connec
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
 async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project: Path) -> None:
-    for number in range(600):
-        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 5)
+    for number in range(250):
+        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}"))
     told: list[tuple[float, float | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -736,8 +736,8 @@ async def test_progress_is_told_to_a_client_that_asks(connect: Connect, project:
 async def test_a_cancelled_call_stops_the_indexing_it_asked_for_and_not_that_of_a_search(
     connect: Connect, project: Path
 ) -> None:
-    for number in range(1500):
-        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}") * 3)
+    for number in range(700):
+        (project / "src" / f"module_{number}.py").write_text(CODE.replace("limit", f"limit_{number}"))
 
     async def cancel(client: Client, tool: str, **arguments: Any) -> str:
         """Cancel a call once it tells progress; return the status after the indexing."""
