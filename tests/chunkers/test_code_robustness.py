@@ -94,8 +94,8 @@ EXTREMES = {
     "open parentheses": "%w(" * 2_000,
     "chain of arrows": "a<b>(c)=>" * 2_000,
     "nested lists": "- " * 1_000,
-    "nested keys": "".join(" " * depth + "a:\n" for depth in range(500)),
-    "one long line": "x " * 5_000,
+    "nested keys": "".join(" " * depth + "a:\n" for depth in range(420)),
+    "one long line": "x " * 2_000,
     "one long word": "語" * 5_000,
 }
 

@@ -81,10 +81,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 @pytest.fixture
 def large(place: Place) -> Place:
     """A tree that takes a second or more to index: what is to happen meanwhile has the time."""
+    return _with_modules(place, 12)
+
+
+@pytest.fixture
+def many(place: Place) -> Place:
+    """As many files, each a sixth of the size: a service that embeds them takes the time."""
+    return _with_modules(place, 2)
+
+
+def _with_modules(place: Place, functions: int) -> Place:
     for number in range(LARGE - SMALL):
         text = "\n\n".join(
             f'def compute_{number}_{part}(value):\n    """Compute part {part}."""\n    return value * {part} + {number}'
-            for part in range(12)
+            for part in range(functions)
         )
         (place.root / f"large_{number}.py").write_text(text)
     return place
