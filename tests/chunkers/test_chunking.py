@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import thinned
 
 from cqm.chunkers.chunking import chunk, chunks_of
 from cqm.chunkers.errors import ChunkOptionError
@@ -201,12 +202,15 @@ def test_an_unknown_language_is_cut_at_lines() -> None:
     assert (only.language, only.strategy) == ("klingon", "lines")
 
 
+PARTS = ("x", "ab cd, ", "これは。", "..", ".'", "a.\n\n", "# a\n", "## b\n# a\n", "* a\n", "\n", " ")
+REPEATED = [(path, part) for at, path in enumerate(("a.txt", "a.ini", "a.md")) for part in thinned(PARTS, at, 2)]
+"""Every second part in each kind of document; with `tests/run --soak` all."""
+
+
 @pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.timeout(60)  # Linear work takes a second or two here, quadratic work minutes.
-@pytest.mark.parametrize("path", ["a.txt", "a.ini", "a.md"])
-@pytest.mark.parametrize(
-    "part", ["x", "ab cd, ", "これは。", "..", ".'", "a.\n\n", "# a\n", "## b\n# a\n", "* a\n", "\n", " "]
-)
+@pytest.mark.parametrize(("path", "part"), REPEATED)
 def test_no_repetition_makes_the_work_grow_faster_than_the_text(path: str, part: str) -> None:
     text = part * 100_000
     chunks = chunk(Document(path, text)).chunks

@@ -1,6 +1,7 @@
 """Each language's ways to declare a name are definitions, each on the line that has the name."""
 
 import pytest
+from tiers import thinned
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.facts.layout import layout_of
@@ -611,10 +612,17 @@ def test_documentation_of_a_rust_module_is_not_that_of_its_first_struct() -> Non
     assert [(it.name, it.begins) for it in extents] == [("First", 3)]
 
 
-@pytest.mark.parametrize(
-    "opening", ["f(", "() {", "x.", "let a=", "def f", "class A ", " g(", "= function ", "enum {", ")"]
-)
-@pytest.mark.parametrize("suffix", ["py", "js", "ts", "sh", "lua", "cs", "c", "rs", "ps1", "zig"])
+OPENINGS = ("f(", "() {", "x.", "let a=", "def f", "class A ", " g(", "= function ", "enum {", ")")
+BEGUN = [
+    (suffix, opening)
+    for at, suffix in enumerate(("py", "js", "ts", "sh", "lua", "cs", "c", "rs", "ps1", "zig"))
+    for opening in thinned(OPENINGS, at, 2)
+]
+"""Every second of them in each language; with `tests/run --soak` all."""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("suffix", "opening"), BEGUN)
 def test_ways_to_begin_a_function_without_end_take_no_longer_than_their_text(suffix: str, opening: str) -> None:
     # A pattern that looks back or far ahead would need minutes here.
     report = chunk(Document(f"a.{suffix}", opening * 4_000))

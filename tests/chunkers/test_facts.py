@@ -91,14 +91,14 @@ def test_a_sign_before_a_symbol_in_its_row_took_the_symbol_from_small_chunks() -
 
 # What nests, nests deeper than the interpreter's recursion; all else is only long.
 EXTREMES = {
-    "functions without bodies": "def f():\n" * 300,
-    "nested functions": "".join(" " * depth + "def f():\n" for depth in range(300)) + " " * 300 + "x",
-    "nested classes": "class A { void f() {\n" * 600,
+    "functions without bodies": "def f():\n" * 150,
+    "nested functions": "".join(" " * depth + "def f():\n" for depth in range(210)) + " " * 210 + "x",
+    "nested classes": "class A { void f() {\n" * 520,
     "nested calls": "f(" * 1_200 + ")" * 1_200,
     "chain of calls": "x" + ".a(1)" * 1_200,
-    "one long line": "function f(a){return a};" * 300,
+    "one long line": "function f(a){return a};" * 100,
     "chain of operators": "a = a && " * 1_200 + "a",
-    "comments and decorators": "/** Doc */ @a(1) " * 300 + "class B {}",
+    "comments and decorators": "/** Doc */ @a(1) " * 100 + "class B {}",
 }
 
 

@@ -7,6 +7,7 @@ from zlib import crc32
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import thinned
 
 from cqm.chunkers.chunking import chunk, chunks_of
 from cqm.chunkers.model import Chunk, ChunkReport, Document
@@ -147,14 +148,16 @@ def check_sizes(report: ChunkReport, options: Options) -> None:
     assert not over or any("stay whole" in warning for warning in report.warnings)
 
 
+PARTS = ("x", "a b, ", "これは。", ".", "' ", "a.\n\n", "# a\n\n", "```\n", "\u0301", "\n", "1.1 x\n\n", "a\n==\n\n")
+REPEATED = [(name, part) for at, name in enumerate(OPTIONS) for part in thinned(PARTS, at)]
+"""Each option with every third part, the next option with their neighbours; with `tests/run --soak` with all."""
+
+
 @pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.timeout(60)  # Linear work takes a second or two here, quadratic work minutes.
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize(
-    "part",
-    ["x", "a b, ", "これは。", ".", "' ", "a.\n\n", "# a\n\n", "```\n", "\u0301", "\n", "1.1 x\n\n", "a\n==\n\n"],
-)
-def test_no_repetition_makes_the_work_grow_faster_than_the_text(options: Options, part: str) -> None:
+@pytest.mark.parametrize(("options", "part"), REPEATED)
+def test_no_repetition_makes_the_work_grow_faster_than_the_text(options: str, part: str) -> None:
     text = part * (60_000 // len(part))
-    chunks = chunk(Document("a.txt", text), options).chunks
+    chunks = chunk(Document("a.txt", text), OPTIONS[options]).chunks
     check_tiling(text, chunks)

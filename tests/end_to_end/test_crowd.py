@@ -19,7 +19,7 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 pytestmark = pytest.mark.usefixtures("forked_programs")
 
 SEARCHING, INDEXING = 8, 2
-CALLS = 30
+CALLS = 20
 
 CLIENT = """
 import sys

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Condition
 
 import pytest
+from tiers import thinned
 
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.config.watch_options import WatchOptions
@@ -135,7 +136,8 @@ def do_something(root: Path, chosen: random.Random, number: int) -> None:
             write(folder / f"new_{number}" / "deep" / f"module_{number}.py", number)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", thinned(range(4), step=2))
 def test_the_index_comes_to_what_a_fresh_one_holds(root: Path, tmp_path: Path, seed: int) -> None:
     chosen = random.Random(seed)
     with following(root, tmp_path / "home") as followed:
@@ -151,7 +153,7 @@ def test_a_branch_switch_is_followed_to_the_other_branch_and_back(root: Path, tm
     git(root, "commit", "-m", "first")
     git(root, "checkout", "-b", "other")
     shutil.rmtree(root / "package_1")
-    for number in range(700):
+    for number in range(600):
         write(root / f"other_{number % 7}" / f"module_{number}.py", number)
     git(root, "add", ".")
     git(root, "commit", "-m", "second")
@@ -163,7 +165,7 @@ def test_a_branch_switch_is_followed_to_the_other_branch_and_back(root: Path, tm
 
 
 def test_a_switch_of_many_files_is_a_few_updates_that_index_each_file_once(root: Path, tmp_path: Path) -> None:
-    count = 1500  # Three times what is taken up path by path; 5,000 take a minute.
+    count = 800  # More than the 500 that are taken up path by path; 5,000 take a minute.
     for number in range(count):
         write(root / f"many_{number % 50}" / f"module_{number}.py", number)
     commit(root, "first")

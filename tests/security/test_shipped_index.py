@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
+from tiers import thinned
 
 from cqm.index.disk.locations import FILES
 
@@ -370,15 +371,23 @@ use()
     assert state(precious) == before
 
 
+PLACES = (
+    *("manifest.db", "manifest.db-wal", "seal.json", "seal.json.new", "collection.json", "shard", "shard/wal"),
+    *("shard/segments", ""),
+)
+"""In the folder of a generation, and that folder itself."""
+
+
+@pytest.mark.soak
 @pytest.mark.usefixtures("forked_programs")
 @pytest.mark.parametrize("kind", ["link", "link to a folder", "second name", "pipe", "folder"])
 def test_a_generation_that_is_not_only_files_and_folders_is_made_anew(
     stranger: Path, precious: Path, kind: str
 ) -> None:
+    """Each costs an index: a kind stands in every third place, and with `tests/run --soak` in all."""
     before = state(precious)
-    script = """
-for name in ("manifest.db", "manifest.db-wal", "seal.json", "seal.json.new", "collection.json", "shard", "shard/wal",
-             "shard/segments", ""):
+    script = f"""
+for name in {thinned(PLACES, KINDS.index(kind))}:
     [generation] = [path for path in index.iterdir() if path.is_dir() and not path.name.startswith("obsolete")]
     attempt(generation / name)
     use()

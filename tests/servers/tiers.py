@@ -7,11 +7,15 @@ fixture or by its mark; a test of the quick tier that starts a process fails in 
 
 import platform
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from typing import TypeVar
 
 import pytest
 
 OTHER_TIERS = ("processes", "servers")
+
+T = TypeVar("T")
+_is_soak = False
 
 FOLDERS = ("tests/end_to_end/", "tests/security/")
 """All tests in them belong to `processes`."""
@@ -39,7 +43,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="only tests of drawn inputs, with very many of them")
 
 
+def thinned(items: Sequence[T], at: int = 0, step: int = 3) -> Sequence[T]:
+    """Return every third of many inputs, or all with --soak.
+
+    Parameters:
+        items: the inputs.
+        at: where to begin: neighbours of `at` have other inputs.
+        step: 3 for every third.
+    """
+    return items if _is_soak else items[at % step :: step]
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    global _is_soak  # noqa: PLW0603 - tests ask for their inputs when they are imported
+    _is_soak = config.getoption("--soak")
     # A client of OpenAI's tells the processor, which Python asks `uname` for, once.
     platform.processor()
     config.pluginmanager.register(_Guard())

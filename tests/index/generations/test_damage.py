@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tiers import thinned
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
@@ -137,9 +138,15 @@ def made(sound: Made) -> Made:
     return sound
 
 
+DAMAGES = [
+    (part, damage) for at, damage in enumerate((cut, empty, overwrite, Path.unlink)) for part in thinned(PARTS, at, 2)
+]
+"""Each of them to every second part; with `tests/run --soak` to all."""
+
+
+@pytest.mark.soak
 @pytest.mark.fault("damaged shard", "damaged manifest")
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("damage", [cut, empty, overwrite, Path.unlink])
+@pytest.mark.parametrize(("part", "damage"), DAMAGES)
 def test_a_damaged_file_of_a_closed_index_is_found_and_the_index_rebuilt(made: Made, part: str, damage: Damage) -> None:
     path = next(path for path in made.files() if path.name == part)
     damage(path)

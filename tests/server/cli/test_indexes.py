@@ -193,7 +193,7 @@ def test_a_rebuild_that_finds_no_model_leaves_the_old_index(cqm: "Cqm", server: 
 
 @pytest.mark.fault("killed")
 def test_a_rebuild_that_is_killed_or_stopped_leaves_the_old_index(cqm: "Cqm") -> None:
-    add_modules(cqm, 800)
+    add_modules(cqm, 350)
     cqm.run("index")
     before = generations(cqm)
     for sign in (signal.SIGKILL, signal.SIGINT):
@@ -203,7 +203,7 @@ def test_a_rebuild_that_is_killed_or_stopped_leaves_the_old_index(cqm: "Cqm") ->
             running.send_signal(sign)
             said = running.communicate()[1]
         assert running.returncode in {-signal.SIGKILL, 130}
-        assert cqm.paths("function_700", "--no-update")[0] == "module_700.py"
+        assert cqm.paths("function_300", "--no-update")[0] == "module_300.py"
         assert generations(cqm) == before
     assert "the index is unchanged" in said
 
@@ -217,15 +217,15 @@ def on_disk() -> Iterator[Path]:
 
 def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm", on_disk: Path) -> None:
     embedding = {"CQM_EMBEDDING_PROVIDER": "embedded", "CQM_INDEX_HOME": str(on_disk)}
-    add_modules(cqm, 400)
+    add_modules(cqm, 150)
     cqm.run("index", **embedding)
-    for number in range(300):
+    for number in range(110):
         (cqm.project / f"module_{number}.py").unlink()
     cqm.run("index", **embedding)
-    before = cqm.json("search", "function_350 greet", "--limit=2", "--no-update", **embedding)
+    before = cqm.json("search", "function_140 greet", "--limit=2", "--no-update", **embedding)
     told = cqm.json("compact", **embedding)
     assert told["after_bytes"] < told["before_bytes"]
-    after = cqm.json("search", "function_350 greet", "--limit=2", "--no-update", **embedding)
+    after = cqm.json("search", "function_140 greet", "--limit=2", "--no-update", **embedding)
     assert found(after) == found(before)
     assert cqm.json("index", **embedding)["chunks_written"] == 0
     assert re.search(r"[KM]iB before, .* [KM]iB now", cqm.run("compact", **embedding).stdout)
@@ -249,7 +249,7 @@ def test_compacting_may_be_killed_at_any_time(cqm: "Cqm") -> None:
     began = time.monotonic()
     assert cqm.run("compact").returncode == 0
     takes = time.monotonic() - began
-    for _ in range(12):
+    for _ in range(6):
         with cqm.started("compact") as running:
             # From before the index is opened to after it is closed, on whatever machine, and however busy it was.
             threading.Event().wait(chosen.uniform(0, takes))
@@ -262,7 +262,8 @@ def test_compacting_may_be_killed_at_any_time(cqm: "Cqm") -> None:
         answer = cqm.json("search", "function_200 greet", "--no-update")
         assert (answer["files"], answer["complete"]) == (303, True)
         assert answer["results"][0]["path"] == "module_200.py"
-    assert killed >= 3
+    # `tests/bench/kills.py` kills every operation any number of times.
+    assert killed >= 2
     assert cqm.json("index")["chunks_written"] == 0
     assert len(list(index.glob("*/manifest.db"))) == 1
 

@@ -3,9 +3,10 @@
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -64,23 +65,36 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     root = tmp_path.resolve() / "tree"
     root.mkdir()
     for number in range(SMALL):
         (root / f"module_{number}.py").write_text(
             f'def compute_{number}(value):\n    """Compute."""\n    return {number}\n'
         )
-    return Place(root, IndexOptions(home=tmp_path / "home", workers=1, embedding=EmbeddingOptions(provider="none")))
+    # An owner removes the sockets that killed ones left, also those of other tests. A socket's path has to be short.
+    with TemporaryDirectory(dir="/tmp" if Path("/tmp").is_dir() else None) as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        yield Place(root, IndexOptions(tmp_path / "home", workers=1, embedding=EmbeddingOptions(provider="none")))
 
 
 @pytest.fixture
 def large(place: Place) -> Place:
     """A tree that takes a second or more to index: what is to happen meanwhile has the time."""
+    return _with_modules(place, 12)
+
+
+@pytest.fixture
+def many(place: Place) -> Place:
+    """As many files, each a sixth of the size: a service that embeds them takes the time."""
+    return _with_modules(place, 2)
+
+
+def _with_modules(place: Place, functions: int) -> Place:
     for number in range(LARGE - SMALL):
         text = "\n\n".join(
             f'def compute_{number}_{part}(value):\n    """Compute part {part}."""\n    return value * {part} + {number}'
-            for part in range(12)
+            for part in range(functions)
         )
         (place.root / f"large_{number}.py").write_text(text)
     return place

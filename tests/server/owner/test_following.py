@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 PATIENCE_SECONDS = 240.0
 OPTIONS = WatchOptions(quiet=0.2)
-"""Long enough for the steps of one save to come together on a busy machine."""
 
 
 class Follower:
@@ -70,7 +69,10 @@ Follow = Callable[..., Follower]
 
 
 def write(place: "Place", name: str) -> None:
-    (place.root / f"{name}.py").write_text(f"def {name}():\n    return 1\n")
+    """Have a file appear whole: written where it stands it is two changes, which a busy machine may part."""
+    written = place.root.with_name("written")
+    written.write_text(f"def {name}():\n    return 1\n")
+    written.rename(place.root / f"{name}.py")
 
 
 def found(index: RemoteIndex, name: str) -> str:

@@ -78,9 +78,9 @@ def test_other_chunks_are_made_while_clients_search(large: "Place", background: 
     assert current_name(large.folder) == generation_name(others)
 
 
-def test_another_model_embeds_while_clients_search(large: "Place", server: ScriptedServer, background: Any) -> None:
-    embedded = replace(large, options=replace(large.options, embedding=EmbeddingOptions()))
-    others = with_model(large, server)
+def test_another_model_embeds_while_clients_search(many: "Place", server: ScriptedServer, background: Any) -> None:
+    embedded = replace(many, options=replace(many.options, embedding=EmbeddingOptions()))
+    others = with_model(many, server)
     with embedded.open() as index:
         index.update()
         before = index.status().chunks
@@ -88,28 +88,26 @@ def test_another_model_embeds_while_clients_search(large: "Place", server: Scrip
             assert other.update().embedded == before
             [space] = other.status().coverage
         assert "tiny" in space
-    assert current_name(large.folder) == generation_name(others)
+    assert current_name(many.folder) == generation_name(others)
 
 
-def test_the_owner_is_killed_while_another_model_embeds(
-    large: "Place", server: ScriptedServer, background: Any
-) -> None:
-    embedded = replace(large, options=replace(large.options, embedding=EmbeddingOptions()))
-    others = with_model(large, server)
+def test_the_owner_is_killed_while_another_model_embeds(many: "Place", server: ScriptedServer, background: Any) -> None:
+    embedded = replace(many, options=replace(many.options, embedding=EmbeddingOptions()))
+    others = with_model(many, server)
 
     def die(progress: Progress) -> None:
         if progress.done > 300:
-            large.kill()
+            many.kill()
             raise KeyboardInterrupt
 
     with embedded.open() as index:
         index.update()
-        old = current_name(large.folder)
+        old = current_name(many.folder)
         with searching(embedded, background) as found:
             with embedded.open(others, adopts=True) as other, pytest.raises(KeyboardInterrupt):
                 other.update(report=die)
             assert index.search(Query("compute_1")).hits
-            assert (index.status().complete, current_name(large.folder)) == (True, old)
+            assert (index.status().complete, current_name(many.folder)) == (True, old)
             after_kill = list(found)
             with embedded.open(others, adopts=True) as other:
                 summary = other.update()
@@ -117,7 +115,7 @@ def test_the_owner_is_killed_while_another_model_embeds(
             assert summary.added < 750
             assert summary.added + summary.modified + summary.unchanged == 750
         assert sum(after_kill) < sum(found)
-    assert current_name(large.folder) == generation_name(others)
+    assert current_name(many.folder) == generation_name(others)
 
 
 @pytest.mark.usefixtures("shared")

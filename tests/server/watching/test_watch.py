@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Condition, Event
 
@@ -18,6 +19,8 @@ from cqm.server.watching.reports import WatchReport
 from cqm.server.watching.watcher import Watcher
 
 PATIENCE_SECONDS = 240.0
+TOGETHER = WatchOptions(quiet=2.0, longest=60)
+"""Long enough for the steps of one change to come together on a busy machine."""
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="what inotify alone does")
 
@@ -81,6 +84,12 @@ class Scene:
             below[:] = [name for name in below if name not in {"node_modules", ".git"}]
             yield Path(folder)
 
+    def put(self, name: str) -> None:
+        """Have a file appear whole: written where it stands it is two changes, which a busy machine may part."""
+        written = self.root.with_name("written")
+        written.write_text("one\n")
+        written.rename(self.root / name)
+
     def watch(self, options: WatchOptions | None = None) -> Recorder:
         watcher = Watcher(
             self.root,
@@ -112,13 +121,13 @@ def test_the_whole_tree_is_compared_at_the_start(scene: Scene) -> None:
 
 def test_a_written_file_is_taken_up_by_its_path(scene: Scene) -> None:
     seen = scene.watch()
-    (scene.root / "app.py").write_text("one\n")
+    scene.put("app.py")
     seen.wait(lambda: seen.batches[1:] == [frozenset({"app.py"})])
 
 
 def test_the_steps_of_one_save_come_together(scene: Scene) -> None:
     (scene.root / "app.py").write_text("one\n")
-    seen = scene.watch(WatchOptions(quiet=0.3, longest=5))
+    seen = scene.watch(TOGETHER)
     (scene.root / "4913").touch()
     (scene.root / "4913").unlink()
     (scene.root / "app.py").rename(scene.root / "app.py~")
@@ -171,14 +180,14 @@ def test_a_deleted_folder_stands_for_its_files(scene: Scene) -> None:
     (scene.root / "old").mkdir()
     for number in range(50):
         (scene.root / "old" / f"{number}.py").write_text("one\n")
-    seen = scene.watch(WatchOptions(quiet=0.3, longest=5))
+    seen = scene.watch(TOGETHER)
     shutil.rmtree(scene.root / "old")
     seen.wait(lambda: len(seen.batches) > 1)
     assert seen.batches[1] == frozenset({"old"})
 
 
 def test_more_changes_than_a_branch_switch_makes_are_one_comparison(scene: Scene) -> None:
-    seen = scene.watch(WatchOptions(quiet=0.3, longest=5, many=20))
+    seen = scene.watch(replace(TOGETHER, many=20))
     for number in range(21):
         (scene.root / f"{number}.py").write_text("one\n")
     seen.wait_for_whole(2)
@@ -205,9 +214,9 @@ def test_the_tree_is_compared_again_and_again_without_any_event(scene: Scene) ->
 def test_an_update_that_failed_is_told_and_comes_again_with_the_next_change(scene: Scene) -> None:
     seen = scene.watch()
     seen.errors.append(StoreError("The disk is full.", remedy="Free space."))
-    (scene.root / "first.py").write_text("one\n")
+    scene.put("first.py")
     seen.wait_for_message("The disk is full. Free space.")
-    (scene.root / "second.py").write_text("one\n")
+    scene.put("second.py")
     seen.wait(lambda: frozenset({"first.py", "second.py"}) in seen.batches)
 
 
@@ -280,11 +289,11 @@ def test_a_change_is_known_to_be_missing_until_it_is_taken_up(scene: Scene) -> N
     assert watcher.wait(PATIENCE_SECONDS)
     assert watcher.backlog().count == 0
     seen.errors.append(StoreError("The disk is full."))
-    (scene.root / "app.py").write_text("one\n")
+    scene.put("app.py")
     seen.wait_for_message("The disk is full.")
     assert watcher.backlog().count == 1
     assert not watcher.wait(0)
-    (scene.root / "other.py").write_text("one\n")
+    scene.put("other.py")
     seen.wait(lambda: frozenset({"app.py", "other.py"}) in seen.batches)
     assert watcher.wait(PATIENCE_SECONDS)
 
