@@ -9,6 +9,8 @@ the rest; the lengths of the trained vectors are the only other weights.
 
 import hashlib
 import json
+import math
+import mmap
 import re
 import time
 from collections import Counter
@@ -181,14 +183,21 @@ class StaticEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class _LoadedModel:
-    table: "NDArray[np.float32]"
-    """One row per token, shape (tokens, dimensions)."""
+    """A model in memory. Its numbers stay in their file, and are multiplied as they are needed.
+
+    Attributes:
+        codes: one row per token, shape (tokens, dimensions).
+        scales: a factor for each row, shape (tokens, 1).
+        tokens_of: row numbers of a word's tokens.
+    """
+
+    codes: "NDArray[np.int8]"
+    scales: "NDArray[np.float32]"
     tokens_of: Callable[[str], Sequence[int]]
-    """Row numbers of a word's tokens."""
 
     @property
     def dimensions(self) -> int:
-        return int(self.table.shape[1])
+        return int(self.codes.shape[1])
 
     def sum_of_words(self, text: str) -> "NDArray[np.float32] | None":
         """Return the weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
@@ -200,7 +209,7 @@ class _LoadedModel:
         tokens = list(map(self.tokens_of, counts))
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32))
         rows = np.fromiter(chain.from_iterable(tokens), np.intp)
-        total: NDArray[np.float32] = np.repeat(weights, list(map(len, tokens))) @ self.table[rows]
+        total: NDArray[np.float32] = np.repeat(weights, list(map(len, tokens))) @ (self.codes[rows] * self.scales[rows])
         return total
 
 
@@ -229,12 +238,12 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
 
 def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
     weights = _arrays(_checked(folder / model.weights, model.weights_sha256))
-    tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256))
-    table = weights["codes"][:, :dimensions] * weights["scales"][:, None]
-    return _LoadedModel(table, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
+    tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256)[:])
+    codes, scales = weights["codes"][:, :dimensions], weights["scales"][:, None]
+    return _LoadedModel(codes, scales, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
 
 
-def _arrays(content: bytes) -> "dict[str, NDArray[Any]]":
+def _arrays(content: mmap.mmap) -> "dict[str, NDArray[Any]]":
     """Return the arrays of a safetensors file, which was checked: the length of a JSON header, the header, the data."""
     import numpy as np
 
@@ -242,17 +251,18 @@ def _arrays(content: bytes) -> "dict[str, NDArray[Any]]":
     header = json.loads(content[8:start])
     arrays = {}
     for name in ("codes", "scales"):
-        begin, end = header[name]["data_offsets"]
+        begin, _ = header[name]["data_offsets"]
         kind, shape = _KINDS[header[name]["dtype"]], header[name]["shape"]
-        arrays[name] = np.frombuffer(content[start + begin : start + end], kind).reshape(shape)
+        arrays[name] = np.frombuffer(content, kind, math.prod(shape), start + begin).reshape(shape)
     return arrays
 
 
-def _checked(file: Path, sha256: str) -> bytes:
-    """Read a file and check its hash: other weights would silently give other vectors."""
+def _checked(file: Path, sha256: str) -> mmap.mmap:
+    """Map a file and check its hash: other weights would silently give other vectors."""
     try:
-        content = file.read_bytes()
-    except OSError as error:
+        with file.open("rb") as opened:
+            content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
         message = f"{file} cannot be read: {error}."
         raise EmbeddingError(message, remedy=_REINSTALL) from error
     if hashlib.sha256(content).hexdigest() != sha256:

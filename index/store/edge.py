@@ -104,6 +104,10 @@ class EdgeStore:
                     segment.rename(self._folder / _SEGMENTS_FOLDER / segment.name)
                 shutil.rmtree(other)
             self._shard = edge.EdgeShard.load(str(self._folder))
+            # Not before: loading reads all pages of these files, 5 MB of zeros for each field of a segment.
+            for key in KEYWORDS:
+                self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+            self._shard.flush()
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:
@@ -334,7 +338,7 @@ class EdgeStore:
 
 
 def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool) -> None:
-    """Make a shard of one segment, and close it."""
+    """Make a shard of one segment without indexes of payload fields, and close it."""
     import qdrant_edge as edge
 
     folder.mkdir(mode=0o700, parents=True)
@@ -355,8 +359,6 @@ def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool) -> No
         wal_enabled=has_log,
     )
     shard = edge.EdgeShard.create(str(folder), config)
-    for key in KEYWORDS:
-        shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
     shard.flush()
     shard.close()
 

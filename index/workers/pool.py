@@ -23,6 +23,7 @@ from cqm.index.workers import wire
 from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
 from cqm.index.workers.forking import Source, source_of_workers
 from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
+from cqm.index.workers.rest import Rest
 from cqm.index.workers.worker import Assignment
 
 Task = TypeVar("Task")
@@ -36,6 +37,8 @@ _WAIT_SECONDS = 60.0
 """A worker that is silent for so long is ended, whatever it waits for: its processor time is bounded already."""
 _MOST_TASKS = 2_000
 """A worker that has done so many is replaced: what parsers leak goes with it."""
+_WORKERS_REST_SECONDS, _SOURCE_REST_SECONDS = 30.0, 300.0
+"""Workers that nobody needed for so long are ended, then the process that forks them: 90 MB of a resting owner."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
 
@@ -136,6 +139,8 @@ class Workers:
         self._has_rules = False
         self._grammars: frozenset[str] = frozenset()
         self._is_closed = False
+        self._alive = 0
+        self._rest = Rest(((_WORKERS_REST_SECONDS, self.end_idle), (_SOURCE_REST_SECONDS, self.end_source)))
 
     def __enter__(self) -> Self:
         """The workers themselves."""
@@ -156,9 +161,11 @@ class Workers:
             if self._source is None and not self._is_closed:
                 self._has_rules = True
                 self._given()
+                self._rest.used()
 
     def close(self) -> None:
         """End all workers. Their users fail."""
+        self._rest.end()
         with self._lock:
             self._is_closed = True
             source, self._source = self._source, None
@@ -174,6 +181,15 @@ class Workers:
             idle, self._idle = self._idle, []
         for worker in idle:
             self._end(worker)
+
+    def end_source(self) -> None:
+        """End the process that forks workers, unless some of them work now; the next task has a new one."""
+        with self._lock:
+            if self._alive or not self._source:
+                return
+            # Within the lock: the next task waits, and does not take a process that ends.
+            source, self._source = self._source, None
+            source.close()
 
     def run(self, job: Job[Task, Result], tasks: Sequence[Task]) -> Iterator[list[Result]]:
         """Do tasks, and give their results in order, in batches as they are ready.
@@ -370,6 +386,7 @@ class Workers:
             wire.send(worker.connection, str(self._root or ""))
         except OSError as error:
             raise WorkerError(f"A new worker does not begin: {error}.") from error
+        self._alive += 1
         return worker
 
     def _load_rules(self) -> None:
@@ -389,6 +406,7 @@ class Workers:
         with self._lock:
             if not self._is_closed and worker.done < _MOST_TASKS and len(self._idle) < self.count:
                 self._idle.append(worker)
+                self._rest.used()
                 return
         self._end(worker)
 
@@ -398,6 +416,7 @@ class Workers:
             return 0
         worker.connection.close()
         with self._lock:
+            self._alive -= 1
             return self._source.end(worker.pid) if self._source else 0
 
     def _reason_of_end(self, worker: _Worker, size: int, error: Exception) -> str:

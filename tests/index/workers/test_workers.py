@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
 from threading import enumerate as threads
 
 import pytest
@@ -19,6 +19,7 @@ from cqm.index.model.errors import WorkerError
 from cqm.index.model.query import FileState
 from cqm.index.workers import Job, Workers, kept_warm, pool
 from cqm.index.workers.forking import has_many_files
+from cqm.index.workers.rest import Rest
 from cqm.index.workers.wire import plain, restored
 
 pytestmark = pytest.mark.processes
@@ -206,6 +207,31 @@ def test_workers_are_kept_for_the_next_run(workers: Workers) -> None:
     """A run that ended met workers that were given back at that moment, and ended them."""
     tasks = [Task("pid", "x" * 150_000)] * 4
     assert len({pid for _ in range(20) for pid in outcomes(workers, *tasks)}) <= workers.count
+
+
+def test_workers_that_rest_are_ended_and_the_next_task_has_new_ones(workers: Workers) -> None:
+    (before,) = outcomes(workers, Task("pid"))
+    workers.end_idle()
+    workers.end_source()
+    (after,) = outcomes(workers, Task("pid"))
+    assert before != after
+
+
+def test_what_is_left_to_rest_is_done_in_turn_and_again_after_another_use() -> None:
+    done: list[str] = []
+    is_done = Semaphore(0)
+
+    def note(step: str) -> None:
+        done.append(step)
+        is_done.release()
+
+    rest = Rest(((0.0, lambda: note("workers")), (0.01, lambda: note("source"))))
+    for _ in range(2):
+        rest.used()
+        assert is_done.acquire(timeout=60)
+        assert is_done.acquire(timeout=60)
+    rest.end()
+    assert done == ["workers", "source"] * 2
 
 
 def test_workers_outlive_the_thread_that_started_them(workers: Workers) -> None:
