@@ -34,7 +34,7 @@ from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
 from cqm.index.remote.variables import NO_VARIABLES
-from cqm.index.text.terms import ONLY_WORDS
+from cqm.index.text.terms import ONLY_WORDS, ONLY_WORDS_AND_LINES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,12 +69,39 @@ def words_of(text: str) -> Iterator[str]:
     if max(map(len, identifiers), default=0) > _LONGEST_KNOWN:
         return map(str.lower, _WORD.findall(text))
     # Texts repeat identifiers, so each is split once: half the time.
-    return chain.from_iterable(map(_words_of_identifier, identifiers))
+    return chain.from_iterable(map(words_of_identifier, identifiers))
+
+
+def lines_of_identifiers(text: str) -> Iterator[list[str]]:
+    """Split each line of a text into its identifiers."""
+    if text.isascii():
+        return map(str.split, text.translate(ONLY_WORDS_AND_LINES).split("\n"))
+    return map(_IDENTIFIER.findall, text.split("\n"))
 
 
 @lru_cache(maxsize=_KNOWN_WORDS)
-def _words_of_identifier(identifier: str) -> tuple[str, ...]:
+def words_of_identifier(identifier: str) -> tuple[str, ...]:
+    """Split an identifier of at most 64 characters into words, in lower case."""
     return tuple(map(str.lower, _WORD.findall(identifier)))
+
+
+def word_vectors(words: Sequence[str]) -> "NDArray[np.float32]":
+    """Return the vectors of words in lower case by the default model, shape (words, dimensions); their lengths count.
+
+    Raises:
+        EmbeddingError: the model's files are gone or others.
+    """
+    import numpy as np
+
+    model = _load(MODELS[DEFAULT_MODEL], FOLDER, MODELS[DEFAULT_MODEL].dimensions[-1])
+    tokens = list(map(model.tokens_of, words))
+    rows = np.fromiter(chain.from_iterable(tokens), np.intp)
+    sizes = np.fromiter(map(len, tokens), np.intp, len(tokens))
+    vectors = np.zeros((len(words), model.dimensions), np.float32)
+    if len(rows):
+        starts = (np.cumsum(sizes) - sizes)[sizes > 0]
+        vectors[sizes > 0] = np.add.reduceat(model.codes[rows] * model.scales[rows], starts)
+    return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +263,7 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
     return name, model, options.dimensions or model.dimensions[-1]
 
 
+@lru_cache(maxsize=2)
 def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
     weights = _arrays(_checked(folder / model.weights, model.weights_sha256))
     tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256)[:])

@@ -131,9 +131,36 @@ def rank(
         Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
-    leveled = enumerate(zip(levels([it.score for it in scored]), evidence.candidates, strict=True))
-    order = sorted([(-level, chunk.path, chunk.start_line, chunk.id, number) for number, (level, chunk) in leveled])
-    return tuple(_spread(_distinct([scored[place[-1]] for place in order], pinned), weights.repeat))
+    return tuple(_spread(_distinct(_in_order(scored), pinned), weights.repeat))
+
+
+def with_readings(ranked: Sequence[Ranked], readings: Sequence[float]) -> tuple[Ranked, ...]:
+    """Order results anew by what reading the first of them adds to their scores, as the part `reading`.
+
+    The least of them gets nothing, so those that were not read count as it does.
+
+    Parameters:
+        ranked: result of `rank`.
+        readings: of the first, in their order.
+    """
+    least = min(readings)
+    read = [
+        entry._replace(score=entry.score + more - least, further=(*entry.further, ("reading", more - least)))
+        for entry, more in zip(ranked, readings, strict=False)
+    ]
+    return tuple(_spread(_in_order([*read, *ranked[len(read) :]]), ranked[0].weights.repeat))
+
+
+def _in_order(scored: Sequence[Ranked]) -> list[Ranked]:
+    """Sort by score; path and position decide among equals."""
+    leveled = enumerate(zip(levels([it.score for it in scored]), scored, strict=True))
+    order = sorted(
+        [
+            (-level, it.candidate.path, it.candidate.start_line, it.candidate.id, number)
+            for number, (level, it) in leveled
+        ]
+    )
+    return [scored[place[-1]] for place in order]
 
 
 def falling(ranked: Sequence[Ranked]) -> list[Ranked]:

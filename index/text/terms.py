@@ -30,7 +30,7 @@ _MANY_WORDS = 30
 WORD = re.compile(r"\w+")
 ONLY_WORDS = {code: " " for code in range(128) if not WORD.match(chr(code))}
 """Blanks what is no word of ASCII, for `str.translate`: splitting then takes a fifth of the pattern's time."""
-_ONLY_WORDS_AND_LINES = {code: blank for code, blank in ONLY_WORDS.items() if code != ord("\n")}
+ONLY_WORDS_AND_LINES = {code: blank for code, blank in ONLY_WORDS.items() if code != ord("\n")}
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -137,7 +137,7 @@ def distinct_terms(text: str) -> set[int]:
 def terms_by_line(text: str, wanted: set[int]) -> list[set[int]]:
     """Return for each line of a text which of the wanted terms it has; takes a quarter of the time of `terms_of`."""
     if text.isascii():
-        words = list(map(str.split, text.translate(_ONLY_WORDS_AND_LINES).split("\n")))
+        words = list(map(str.split, text.translate(ONLY_WORDS_AND_LINES).split("\n")))
     else:
         words = list(map(WORD.findall, text.split("\n")))
     having = {word: found for word in set().union(*words) if (found := wanted.intersection(_hashes(word)))}
