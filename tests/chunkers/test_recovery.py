@@ -1,4 +1,4 @@
-"""What a grammar cannot read takes no neighbours with it."""
+"""Lines that a grammar cannot read take no neighbours with them."""
 
 import pytest
 
