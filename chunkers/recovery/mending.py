@@ -102,17 +102,18 @@ def _loss(program: Mended, language: "Language") -> int:
 
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     """Blank the language's masks, and all branches of conditionals but one."""
-    data, other = program.data, None
-    read = Read(program.data, program.tree) if unread.is_plain else None
+    data = program.data
     for mask in unread.masks:
         data = mask(data)
+    last = data
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
         last = one_branch(masked, unread.defined, last=True) if data != masked else data
-        if last != data:
-            other = parse(last, read)
-    tree = parse(data, read) if data != program.data else None
-    return program if tree is None else Mended(data, tree, [], [], other)
+    tree = parse(data, Read(program.data, program.tree) if unread.is_plain else None) if data != program.data else None
+    if tree is None:
+        return program
+    other = parse(last, Read(data, tree) if unread.is_plain else None) if last != data else None
+    return Mended(data, tree, [], [], other)
 
 
 def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:

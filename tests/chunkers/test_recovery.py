@@ -205,6 +205,14 @@ int third() { return MY_VALUE; }
     assert {"first", "ready", "count", "second", "third"} <= names_of(text, "cpp")
 
 
+def test_a_macro_over_two_rows_moves_no_definition_below_it() -> None:
+    text = (
+        "MY_INIT int* first MY_GUARDED_BY(\n    mutex()) MY_ALSO(b) = nullptr;\n\nint after(int a) {\n  return a;\n}\n"
+    )
+    after = definitions_of(text, "cpp")["after"]
+    assert (after.first_line, after.end_line) == (4, 6)
+
+
 @pytest.mark.parametrize("kind", ["class", "open class", "interface"])
 def test_annotations_on_lines_of_their_own_do_not_hide_a_class(kind: str) -> None:
     text = (
