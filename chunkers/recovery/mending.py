@@ -85,8 +85,13 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     parts = _parts_to_blank(best, language, parse, deadline)
     pieced = best
     further = sorted([*parts.bodies, *parts.doubtful])
+    tried = best.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
         data = _without(best.data, [*parts.heads, *bodies])
+        if data == tried:
+            # Nothing more is blank.
+            continue
+        tried = data
         found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
         if found is not None:
             pieced = Mended(data, found, parts.lost, bodies, best.other)
