@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from cqm.index.workers import kept_warm
 
-pytest_plugins = ["qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips", "tiers"]
+pytest_plugins = ["holes", "qdrant_double", "real_servers", "relay", "scripted_server", "strict_skips", "tiers"]
 
 # Programs that the tests start must be open to Ctrl-C, also when a shell started the tests in its background.
 signal.signal(signal.SIGINT, signal.default_int_handler)

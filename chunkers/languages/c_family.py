@@ -298,27 +298,27 @@ _INITIALISED = re.compile(
     % _ARGUMENTS
 )
 _BETWEEN = re.compile(
-    rb"(?P<before>[\w*&>])(?=[ \t]+[A-Za])(?<!return)(?<!case)(?<!goto)(?<!else)(?<!throw)(?<!sizeof)(?<!new)"
-    rb"(?<!delete)(?<!define)(?<!defined)(?<!ifdef)(?<!ifndef)(?<!and)(?<!or)(?<!not)(?<!&&)[ \t]+"
-    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))" % _ATTRIBUTE
+    rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
+    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)[ \t]*"
+    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))[ \t]?" % _ATTRIBUTE
 )
 
 
 def _without_exports(source: bytes) -> bytes:
-    exported = _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source))
-    return _BETWEEN.sub(lambda it: it[0][: it.start("macro") - it.start()].ljust(len(it[0])), exported)
+    return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
 
 
 # In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
 # between "if" and its condition.
 _CONDITION = re.compile(
-    rb"(?<=[<,\s])[A-Z][A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))(?=\s*(?:[,>]|=\s*\w))"
-    rb"|\bif[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()"
+    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))"
+    rb"(?=\s*(?:[,>]|=\s*\w))"
 )
+_AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
 
 
 def _without_conditions(source: bytes) -> bytes:
-    return _CONDITION.sub(blanked, source)
+    return _CONDITION.sub(blanked, _AFTER_IF.sub(blanked, source))
 
 
 # Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest

@@ -333,11 +333,21 @@ def _csharp_operator(node: "Node", source: bytes) -> Found:
     return Found("method", f"operator {text_of(operator, source)}")
 
 
+# "*(int*)p = *(int*)q": the grammar cannot read what a pointer cast points at, nor "ref" before "partial struct".
+_CSHARP_POINTER = re.compile(rb"(?P<cast>\*\([ \t]*[A-Za-z_][\w.]*\*+[ \t]*\))(?=[\w(*&])")
+_CSHARP_REF = re.compile(rb"ref(?<!\wref)(?=[ \t]+partial[ \t]+struct\b)")
+
+
+def _without_pointers(source: bytes) -> bytes:
+    return _CSHARP_REF.sub(b"   ", _CSHARP_POINTER.sub(blanked, source))
+
+
 CSHARP = Language(
     name="csharp",
     grammar=(BUNDLE, "csharp"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
+    removed=(_without_pointers,),
     unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=CSHARP_LINES,
     rules={

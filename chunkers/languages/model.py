@@ -180,8 +180,8 @@ class Unread:
     """Signs of a language by which a program is divided where its grammar can't read it.
 
     Attributes:
-        signs: groups "note" (comments, directives), "text" (strings), "row" (a line feed) and "sign" (brackets, and
-            ends of statements); all else is words.
+        signs: a pattern, see `signs_of`, with groups "note" (comments, directives), "text" (strings), "row" (a line
+            feed) and "sign" (brackets, and ends of statements); all else is words, those in a group "plain" too.
         ends_at_rows: whether a statement ends with its row, unless the next is indented more.
         continues: begins a row that goes on with the statement above it.
         leads: a last row which the next one goes on with, such as an annotation.
@@ -197,7 +197,7 @@ class Unread:
         defined: names that those conditionals test, and whether they are defined.
     """
 
-    signs: re.Pattern[bytes]
+    signs: bytes
     ends_at_rows: bool = False
     continues: re.Pattern[bytes] = re.compile(
         rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|while|where|extends|implements|with)\b"
@@ -212,6 +212,12 @@ class Unread:
     has_conditionals: bool = False
     is_plain: bool = False
     defined: Mapping[bytes, bool] = field(default_factory=dict)
+
+
+@functools.cache
+def signs_of(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile the signs of a language when they are first needed."""
+    return re.compile(pattern, re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

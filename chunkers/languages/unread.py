@@ -13,14 +13,29 @@ _ONE_CHARACTER = rb"'(?:[^'\\\n]|\\[^\n]{1,10}?)'"
 _DIRECTIVE = rb"(?<![^\n])[ \t]*+#[^\n\\/]*+(?:(?:\\\r?\n|\\|/(?![/*])|/\*(?:[^*\n]|\*(?!/))*+(?:\*/)?)[^\n\\/]*+)*+"
 
 
-def _signs(notes: bytes, texts: bytes, brackets: bytes = _BRACKETS) -> re.Pattern[bytes]:
-    return re.compile(b"(?P<note>%s)|(?P<text>%s)|%s" % (notes, texts, brackets), re.DOTALL)
+# Words, and brackets around nothing else: one step for all of them takes half the time of a try at each byte.
+_PLAIN = rb"[^\x00-\x08\n-\x1f\x7f-\xff(){}\[\];\"'`/\\#@$%b]++%b"
+_PLAINS = rb"(?P<plain>(?:%b|\((?:%b|\((?:%b)*+\))*+\)|\[(?:%b)*+\])++)"
+
+
+def _signs(notes: bytes, texts: bytes, brackets: bytes = _BRACKETS, letter: bytes = b"") -> bytes:
+    """Make the pattern of a language's signs.
+
+    Parameters:
+        notes, texts, brackets: alternatives for each of them.
+        letter: which a text may begin with, before its quote or "#"; empty for none.
+    """
+    plain = _PLAIN % (letter, b'|%b(?!["#])' % letter if letter else b"")
+    plains = _PLAINS.replace(b"%b", plain)
+    return b"(?P<note>%b)|(?P<text>%b)|%b|%b" % (notes, texts, brackets, plains)
 
 
 _RAW_CPP = rb'R"(?P<raw>[^()\\\s]{0,16})\(.*?(?:\)(?P=raw)"|\Z)'
 C_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_QUOTED, _CHARACTER)))
 OBJC_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_QUOTED, _CHARACTER)), _OBJC_BRACKETS)
-CPP_SIGNS = _signs(_DIRECTIVE + b"|" + _NOTES, b"|".join((_RAW_CPP, _QUOTED, rb"(?<![0-9a-fA-F])" + _CHARACTER)))
+CPP_SIGNS = _signs(
+    _DIRECTIVE + b"|" + _NOTES, b"|".join((_RAW_CPP, _QUOTED, rb"(?<![0-9a-fA-F])" + _CHARACTER)), letter=b"R"
+)
 CSHARP_SIGNS = _signs(
     _DIRECTIVE + b"|" + _NOTES,
     b"|".join((rb'"""+.*?(?:"""+|\Z)', rb'\$?@\$?"(?:[^"]|"")*+"?', _QUOTED, _CHARACTER)),
@@ -31,7 +46,7 @@ KOTLIN_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""++|\Z)', _QUOTED, _ONE_C
 JAVA_SIGNS = _signs(_NOTES, b"|".join((rb'""".*?(?:"""|\Z)', _QUOTED, _CHARACTER)))
 SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)*+`?")))
 GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
-RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)))
+RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)), letter=b"r")
 CSS_SIGNS = _signs(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", b"|".join((_QUOTED, _CHARACTER)))
 PERL_SIGNS = _signs(
     rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",

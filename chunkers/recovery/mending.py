@@ -1,15 +1,17 @@
 """Blank the text that a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
 
+from bisect import bisect_right
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from cqm.chunkers.languages.model import signs_of
 from cqm.chunkers.recovery.branches import blank, one_branch
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
 from cqm.chunkers.recovery.shown import Shown, State, shown, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -83,8 +85,13 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     parts = _parts_to_blank(best, language, parse, deadline)
     pieced = best
     further = sorted([*parts.bodies, *parts.doubtful])
+    tried = best.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
         data = _without(best.data, [*parts.heads, *bodies])
+        if data == tried:
+            # Nothing more is blank.
+            continue
+        tried = data
         found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
         if found is not None:
             pieced = Mended(data, found, parts.lost, bodies, best.other)
@@ -100,17 +107,18 @@ def _loss(program: Mended, language: "Language") -> int:
 
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     """Blank the language's masks, and all branches of conditionals but one."""
-    data, other = program.data, None
-    read = Read(program.data, program.tree) if unread.is_plain else None
+    data = program.data
     for mask in unread.masks:
         data = mask(data)
+    last = data
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
         last = one_branch(masked, unread.defined, last=True) if data != masked else data
-        if last != data:
-            other = parse(last, read)
-    tree = parse(data, read) if data != program.data else None
-    return program if tree is None else Mended(data, tree, [], [], other)
+    tree = parse(data, Read(program.data, program.tree) if unread.is_plain else None) if data != program.data else None
+    if tree is None:
+        return program
+    other = parse(last, Read(data, tree) if unread.is_plain else None) if last != data else None
+    return Mended(data, tree, [], [], other)
 
 
 def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:
@@ -164,18 +172,29 @@ class _Reads(NamedTuple):
     Attributes:
         language: with its rules.
         parse: parses with the language's grammar.
+        large: errors of the whole program's tree that are more than small, in order.
         known: what was read, with blanks at bytes of the text.
     """
 
     language: "Language"
     parse: "Parse"
+    large: list[Span]
     known: "dict[tuple[bytes, bytes, bytes], _Reading | None]"
+
+    def has_large(self, segment: Segment) -> bool:
+        """Tell if the tree of the program has a large error in the block of a segment with further ones."""
+        if not segment.inner or segment.closes < 0:
+            return False
+        place = bisect_right(self.large, (segment.opens, len(self.large)))
+        return place < len(self.large) and self.large[place][1] <= segment.closes
 
 
 def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of the symbols around them."""
     source, unread = program.data, language.unread
-    reads = _Reads(language, parse, {})
+    found = ((it.start_byte, it.end_byte) for it in errors_of(program.tree.root_node, language, source))
+    large = sorted(it for it in found if not _is_small(it, source)) if unread and unread.is_plain else []
+    reads = _Reads(language, parse, large, {})
     blanks = _Blanks([], [], [], [], [])
     segments = segments_of(source, unread) if unread else []
     nodes = shown(Shown(program.tree.root_node), segments, language, source)
@@ -221,18 +240,29 @@ def _shown_in(part: _Part, language: "Language", source: bytes) -> "list[Shown |
 
 def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
     """Read a segment, by the tree of the program if that tells enough."""
-    segment = part.segment
-    state = state_of(part.shown, reads.language, source) if part.shown else None
+    segment, language = part.segment, reads.language
+    if reads.has_large(segment):
+        # It has this error alone, too. A function in an error of the program may have none.
+        outer = None if part.shown else _read_without_body(source, part, reads)
+        if part.shown or (outer is not None and outer.has_members):
+            return None
+    state = state_of(part.shown, language, source) if part.shown else None
     # The tree may take one construct for another, a class for a property; of statements it tells enough.
-    is_plain = reads.language.unread is not None and reads.language.unread.is_plain
-    is_direct = is_plain and part.shown is not None and part.shown.is_direct
-    if state is State.CLEAN and (part.is_local or is_direct):
-        return _Reading([], is_clean=True, has_members=False)
-    if part.is_local and state is State.HARMLESS:
-        return _Reading([], is_clean=False, has_members=False)
+    is_plain = language.unread is not None and language.unread.is_plain
+    is_told = part.is_local or (is_plain and part.shown is not None and part.shown.is_direct)
+    if state in (State.CLEAN, State.HARMLESS) and is_told:
+        return _Reading([], is_clean=state is State.CLEAN, has_members=False)
     if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
         return None
-    return _read(source[segment.start : segment.end], part, reads)
+    small = _small_errors(part.shown, reads, source) if state is State.SPOILT and part.shown and is_plain else []
+    return _read(source[segment.start : segment.end], part, reads, small)
+
+
+def _small_errors(it: Shown, reads: _Reads, source: bytes) -> list[Span]:
+    """Return the errors of a node that harm the outline if all are small, which saves the parse that finds them."""
+    found = errors_of(it.node, reads.language, source, is_inside=it.is_inside)
+    spans = [(error.start_byte, error.end_byte) for error in found]
+    return spans if all(_is_small(span, source) for span in spans) else []
 
 
 def _read_without_body(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
@@ -257,36 +287,43 @@ class _Reading(NamedTuple):
     has_members: bool
 
 
-def _read(text: bytes, part: _Part, reads: _Reads) -> _Reading | None:
-    """Read a text between the heads around it; None if more than small errors harm its outline."""
+def _read(text: bytes, part: _Part, reads: _Reads, small: "Sequence[Span]" = ()) -> _Reading | None:
+    """Read a text between the heads around it; None if more than small errors harm its outline.
+
+    Parameters:
+        text: the segment, or some of it.
+        part: with the segment.
+        reads: what was read before.
+        small: errors that the text has, as bytes of the source.
+    """
     between = part.before, text, part.after
+    start = part.segment.start
     if between not in reads.known:
-        reads.known[between] = _reading_of(*between, reads.language, reads.parse)
-    reading, start = reads.known[between], part.segment.start
+        blanks = [(first - start, end - start) for first, end in small]
+        reads.known[between] = _reading_of(*between, blanks, reads)
+    reading = reads.known[between]
     if reading is None or not reading.blanks:
         return reading
     return reading._replace(blanks=[(start + first, start + end) for first, end in reading.blanks])
 
 
-def _reading_of(before: bytes, text: bytes, after: bytes, language: "Language", parse: "Parse") -> _Reading | None:
-    blanks: list[Span] = []
+def _reading_of(before: bytes, text: bytes, after: bytes, blanks: list[Span], reads: _Reads) -> _Reading | None:
     shift = len(before) + 1
     # In Kotlin and Swift a line feed ends a declaration.
-    data = before + b"\n" + text + b"\n" + after
-    for _ in range(_ROUNDS):
-        tree = parse(data)
+    data = before + b"\n" + _without(text, blanks) + b"\n" + after
+    for _ in range(_ROUNDS - bool(blanks)):
+        tree = reads.parse(data)
         if tree is None:
             return None
-        errors = [*errors_of(tree.root_node, language, data)]
+        errors = [*errors_of(tree.root_node, reads.language, data)]
         if not errors:
             root = tree.root_node
-            return _Reading(blanks, not root.has_error, _has_members(root, language, data))
+            return _Reading(blanks, not root.has_error, _has_members(root, reads.language, data))
         spans = [(it.start_byte, it.end_byte) for it in errors]
         if not all(_is_small(span, data) and shift <= span[0] and span[1] <= shift + len(text) for span in spans):
             return None
-        for start, end in spans:
-            data = data[:start] + blank(data[start:end]) + data[end:]
-            blanks.append((start - shift, end - shift))
+        data = _without(data, spans)
+        blanks += [(start - shift, end - shift) for start, end in spans]
     return None
 
 
@@ -345,7 +382,7 @@ def without_hazards(
 def _bare(source: bytes, unread: "Unread") -> bytes:
     """Blank comments and strings."""
     bare = bytearray(source)
-    for found in unread.signs.finditer(source):
+    for found in signs_of(unread.signs).finditer(source):
         is_text = found.lastgroup in ("text", "raw") and not (unread.interpolates and b"{" in found[0])
         if found.lastgroup == "note" or (is_text and not (unread.interpolates and b"\\(" in found[0])):
             bare[found.start() : found.end()] = blank(found[0])

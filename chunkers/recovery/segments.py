@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.model import signs_of
+
 if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Unread
 
@@ -40,6 +42,7 @@ class _Frame:
 
     Attributes:
         sign: the bracket; empty for the text.
+        holds: whether it has segments: the text, and what is in braces.
         start: its byte.
         outer: the indentation of the segment that it is in.
         inside: the indentation of its first row; -1 before one.
@@ -49,16 +52,13 @@ class _Frame:
     """
 
     sign: bytes = b""
+    holds: bool = True
     start: int = -1
     outer: int = -1
     inside: int = -1
     segments: list[Segment] = field(default_factory=list)
     current: Segment | None = None
     indentation: int = -1
-
-    @property
-    def holds(self) -> bool:
-        return self.sign in (b"", b"{")
 
 
 def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
@@ -90,12 +90,14 @@ class _Reader:
     def read(self) -> list[Segment]:
         """Return the outermost segments."""
         source, place = self.source, 0
-        for found in self.unread.signs.finditer(source):
-            start = found.start()
+        for found in signs_of(self.unread.signs).finditer(source):
+            kind = found.lastgroup
+            if kind == "plain":
+                continue
+            start, end = found.span()
             if place < start:
                 self._note_words(place, start)
-            place = found.end()
-            kind = found.lastgroup
+            place = end
             if kind == "row":
                 self.row, self.is_first = place, True
             elif kind == "sign":
@@ -111,11 +113,13 @@ class _Reader:
         return self.frames[0].segments
 
     def _note_words(self, start: int, end: int) -> None:
-        words = self.source[start:end].strip()
+        words = self.source[start:end].rstrip()
         if words:
-            first = self.source.index(words[:1], start)
-            self._begin(first)
-            self.end = max(self.end, first + len(words))
+            frame = self.frames[-1]
+            # Most words go on with a row and a segment.
+            if self.is_first or (frame.holds and frame.current is None):
+                self._begin(end - len(self.source[start:end].lstrip()))
+            self.end = max(self.end, start + len(words))
 
     def _begin(self, place: int) -> None:
         """Note code: the first of a row may end what is open, and the first of a segment begins it."""
@@ -174,7 +178,7 @@ class _Reader:
         if sign in _OPENING:
             if len(self.frames) < _MAX_OPEN:
                 outer = frame.indentation if frame.holds else frame.outer
-                self.frames.append(_Frame(sign, end - 1, outer))
+                self.frames.append(_Frame(sign, sign == b"{", end - 1, outer))
         elif frame.holds:
             self._finish(frame)
 

@@ -6,6 +6,7 @@ that it brings.
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import count, pairwise
 from typing import NamedTuple
 
 Pieces = Callable[[str], tuple[int, ...]]
@@ -28,7 +29,7 @@ def word_pieces(file: bytes) -> Pieces:
         file: JSON; BPE without normalizer and pre-tokenizer, with `byte_fallback` and `ignore_merges`.
     """
     told = json.loads(file)["model"]
-    model = _Model(told["vocab"], {(left, right): rank for rank, (left, right) in enumerate(told["merges"])})
+    model = _Model(told["vocab"], dict(zip(map(tuple, told["merges"]), count())))
 
     def pieces(word: str) -> tuple[int, ...]:
         whole = model.vocabulary.get(word)
@@ -38,13 +39,17 @@ def word_pieces(file: bytes) -> Pieces:
 
 
 def _merged(word: str, model: _Model) -> tuple[int, ...]:
-    parts = list(_characters(word, model.vocabulary))
-    never = len(model.ranks)
-    while len(parts) > 1:
-        rank, place = min((model.ranks.get((parts[at], parts[at + 1]), never), at) for at in range(len(parts) - 1))
-        if rank == never:
-            break
+    parts, rank_of, never = list(_characters(word, model.vocabulary)), model.ranks.get, len(model.ranks)
+    ranks = [rank_of(pair, never) for pair in pairwise(parts)]
+    while (least := min(ranks, default=never)) != never:
+        place = ranks.index(least)
         parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        # Only the pairs beside the merged one are others now.
+        del ranks[place]
+        if place:
+            ranks[place - 1] = rank_of((parts[place - 1], parts[place]), never)
+        if place < len(ranks):
+            ranks[place] = rank_of((parts[place], parts[place + 1]), never)
     return tuple(model.vocabulary[part] for part in parts)
 
 

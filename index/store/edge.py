@@ -30,6 +30,7 @@ from cqm.index.store.base import (
     stored_point,
 )
 from cqm.index.store.edge_points import dense_names, edge_point, edge_query, named, plain_id
+from cqm.index.store.holes import let_go_of_holes
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -118,6 +119,7 @@ class EdgeStore:
             self._tree.note()
         with self._translated(_OPENED):
             self._shard = edge.EdgeShard.load(str(self._folder))
+        let_go_of_holes(self._folder)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
         """Create a missing vector space; harmless if it exists with the same dimensions.

@@ -25,6 +25,7 @@ from cqm.index.model.progress import Estimate, Progress, UpdateSummary
 from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.services import Services
 from cqm.index.status.catalogue import make_room
+from cqm.index.update.collecting import seldom_collected
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation
@@ -83,7 +84,8 @@ class Updating:
         if not anew:
             refuse_another(self.root, self.lineage.serving.manifest)
         place = replace(self.target_for(target, plan.pending), moved=plan.moved)
-        summary = run_update(plan, place, self.preparation(), self.workers, report=report, cancelled=cancelled)
+        with seldom_collected():
+            summary = run_update(plan, place, self.preparation(), self.workers, report=report, cancelled=cancelled)
         summary = replace(summary, stages={"scanning": scanned, **summary.stages})
         is_whole = below is None and not summary.cancelled
         if is_whole and summary.bytes_read:

@@ -1,4 +1,4 @@
-"""What sharing an index costs and gains: from a client's start to its first answer, and a search through the owner.
+"""The costs and gains of sharing an index: from a client's start to its first answer, and a search through the owner.
 
 Prints a table. `python tests/bench/clients.py [chunks]`; an owner's processes are its own, and are ended.
 """

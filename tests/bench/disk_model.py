@@ -1,4 +1,4 @@
-"""What a disk may hold of some folders after a power cut: their files as they are, less what was not synced.
+"""Contents that a disk may have of some folders after a power cut: their files as they are, less what was not synced.
 
 - Of a file, each block of 4,096 bytes is as it was when the file was last synced, or as it was at any moment since that
   was looked at, each block on its own; its length is one of those, or any between; a file that was never synced may be

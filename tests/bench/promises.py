@@ -1,4 +1,4 @@
-"""What holds for the chunks of any text, with any strategy and options."""
+"""The promises for the chunks of any text, with any strategy and options."""
 
 import re
 from collections.abc import Sequence

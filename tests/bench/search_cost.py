@@ -1,4 +1,4 @@
-"""What a search costs: CPU milliseconds of each stage, peak memory, and searches per second by threads.
+"""The cost of a search: CPU milliseconds of each stage, peak memory, and searches per second by threads.
 
 The folder's index is made, or brought up to date, first. Every question is asked once, so that no answer cache helps.
 CPU is that of the whole process, the store's own threads included. The cache is off.

@@ -5,7 +5,8 @@ by `--semble`. Its weights cannot be had offline: it gets the vectors that the p
 32,000 words), so that the figures compare time and not quality. It indexes code alone, which is its default; CQM also
 documents and settings, as it does by default. Both keep their index on disk. ripgrep looks for a plain word.
 
-  speed.py TREE[+TREE...]... [--semble S/bin/python] [--columns first,peak,unchanged,one,switch,cold,warm] [--repeat 3]
+  speed.py TREE[+TREE...]... [--semble S/bin/python] [--columns first,peak,unchanged,one,switch,cold,warm]
+           [--repeat 3] [--rest 40]
 
 Trees joined by + are copied into one. Each figure is of the best of the repetitions, which alternate between systems.
 
@@ -163,16 +164,17 @@ def main() -> None:
     parser.add_argument("--semble", help="interpreter of an environment with semble 0.7")
     parser.add_argument("--columns", default=",".join(COLUMNS), help=f"some of {', '.join(COLUMNS)}")
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--rest", default="40", help="seconds before a resting process is looked at")
     asked = parser.parse_args()
     columns = asked.columns.split(",")
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder).resolve()
-        ours = {"CQM_WATCH_ENABLED": "false", "CQM_INDEX_IDLE_SECONDS": "5"}
+        ours = {"CQM_WATCH_ENABLED": "false", "CQM_INDEX_IDLE_SECONDS": "5", "SPEED_REST": asked.rest}
         systems = [System("cqm", sys.executable, HERE / "speed_cqm.py", ours, "CQM_INDEX_HOME")]
         if asked.semble:
             package = Path(find_spec("wordllama").submodule_search_locations[0])  # type: ignore[union-attr, index]
             subprocess.run([asked.semble, "-c", MODEL, str(package), f"{work}/model"], check=True)
-            theirs = {"SPEED_MODEL": f"{work}/model", "HF_HUB_OFFLINE": "1"}
+            theirs = {"SPEED_MODEL": f"{work}/model", "HF_HUB_OFFLINE": "1", "SPEED_REST": asked.rest}
             script = HERE / "speed_semble.py"
             systems.append(System("semble", asked.semble, script, theirs, "SEMBLE_CACHE_LOCATION"))
         for trees in asked.trees:

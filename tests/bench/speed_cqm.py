@@ -62,7 +62,7 @@ def stay(tree: Path, questions: list[str], files: list[Path]) -> dict[str, objec
             started = time.perf_counter()
             remote.update([file])
             edits.append(time.perf_counter() - started)
-        time.sleep(3)
+        time.sleep(float(os.environ["SPEED_REST"]))
         return {"times": times, "cpu": cpu, "edits": edits, "resting": memory_of(owner)}
 
 

@@ -1,4 +1,4 @@
-"""How many modules and calls of CQM two trips pass: from an edit to searchable, and from a question to its text.
+"""Count the modules and calls of CQM that two trips pass: from an edit to searchable, and from a question to its text.
 
   trips.py FOLDER [--home DIR] [--question "..."]
 

@@ -1,4 +1,4 @@
-"""What holds for the facts of symbols in every language."""
+"""The facts of symbols, as they hold in every language."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is told of symbols of Java, Kotlin, C#, Go, Rust, C and C++."""
+"""The facts of symbols of Java, Kotlin, C#, Go, Rust, C and C++."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is told of symbols of Python, JavaScript, TypeScript, PHP and Ruby."""
+"""The facts of symbols of Python, JavaScript, TypeScript, PHP and Ruby."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What belongs to a symbol's lines: comments, decorators and attributes above it; and which lines are imports."""
+"""The lines of a symbol: with comments, decorators and attributes above it; and the lines that are imports."""
 
 import pytest
 

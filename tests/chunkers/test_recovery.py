@@ -1,4 +1,4 @@
-"""What a grammar cannot read takes no neighbours with it."""
+"""Lines that a grammar cannot read take no neighbours with them."""
 
 import pytest
 
@@ -125,6 +125,21 @@ struct Files {
     assert {"Files", "Files.first", "Files.open", "Files.linux", "Files.last"} <= found
 
 
+def test_what_a_cast_of_csharp_points_at_costs_no_line() -> None:
+    text = """ref partial struct Reader {
+    public Reader(int a) { }
+    unsafe void Copy(byte* to, byte* from) {
+        *(int*)to = *(int*)from;
+        var h = (*(uint*)from * 31u) >> 4;
+    }
+}
+"""
+    report = chunk(Document("a.cs", text))
+    names = {it.name: it.kind for piece in report.chunks for it in piece.definitions}
+    assert names == {"Reader": "struct", "Reader.Reader": "constructor", "Reader.Copy": "method"}
+    assert not report.warnings
+
+
 def test_branches_of_csharp_lose_no_method() -> None:
     text = """
 namespace Shop {
@@ -203,6 +218,14 @@ void MY_ATTRIBUTE_NOINLINE second() {
 int third() { return MY_VALUE; }
 """
     assert {"first", "ready", "count", "second", "third"} <= names_of(text, "cpp")
+
+
+def test_a_macro_over_two_rows_moves_no_definition_below_it() -> None:
+    text = (
+        "MY_INIT int* first MY_GUARDED_BY(\n    mutex()) MY_ALSO(b) = nullptr;\n\nint after(int a) {\n  return a;\n}\n"
+    )
+    after = definitions_of(text, "cpp")["after"]
+    assert (after.first_line, after.end_line) == (4, 6)
 
 
 @pytest.mark.parametrize("kind", ["class", "open class", "interface"])

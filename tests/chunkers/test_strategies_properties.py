@@ -1,4 +1,4 @@
-"""What holds for every strategy and any text."""
+"""The promises of every strategy for any text."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What registries and package managers read: as the code says, and valid by their own schemas, without a network."""
+"""Files of registries and package managers: as the code says, and valid by their own schemas, without a network."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What is installed is locked, bounded, listed and audited."""
+"""All that is installed is locked, bounded, listed and audited."""
 
 import json
 import re

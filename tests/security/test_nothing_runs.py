@@ -16,7 +16,6 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
-Deliver = Callable[[Path], Any]
 
 CANARY = 'import os, pathlib\npathlib.Path(os.environ["CANARY"]).write_text(__name__)\nraise SystemExit("ran")\n'
 DEPENDENCIES = (
@@ -70,9 +69,16 @@ COMMANDS = (
 )
 
 
-def test_c3_no_module_of_the_project_is_imported(shadowed: Path, delivered: Deliver, tmp_path: Path) -> None:
-    victim, canary = delivered(shadowed), tmp_path / "canary"
-    for arguments in COMMANDS:
+@pytest.mark.parametrize(("way", "commands"), [("git clone", COMMANDS), ("cp -r", COMMANDS[:2])])
+def test_c3_no_module_of_the_project_is_imported(
+    shadowed: Path,
+    victim_of: Callable[[Path, str], Any],
+    tmp_path: Path,
+    way: str,
+    commands: tuple[tuple[str, ...], ...],
+) -> None:
+    victim, canary = victim_of(shadowed, way), tmp_path / "canary"
+    for arguments in commands:
         done = victim.run(*arguments, **NOT_SHARED, CANARY=str(canary))
         assert done.returncode == 0, done.stderr
         assert not canary.exists(), canary.read_text()

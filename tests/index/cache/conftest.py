@@ -1,4 +1,4 @@
-"""What tests of the cache share: a clock that stands until it is told, and a server that speaks Redis as it is told."""
+"""Shared by tests of the cache: a clock that stands until it is told, and a server that speaks Redis as it is told."""
 
 import os
 import socketserver

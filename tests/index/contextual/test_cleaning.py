@@ -1,4 +1,4 @@
-"""What is made of a model's words."""
+"""Cleaning of a model's words."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""What contexts take, in tokens and dollars: counted, estimated before, and bounded."""
+"""The price of contexts, in tokens and dollars: counted, estimated before, and bounded."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How much of a document is shown with a chunk of it."""
+"""The part of a document that is shown with a chunk of it."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What becomes of a document's chunks, whoever writes: which are asked about, how, in which order, and what is kept."""
+"""The contexts of a document's chunks, whoever writes them: the requests, their order, and what is kept."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping

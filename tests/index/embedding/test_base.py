@@ -1,4 +1,4 @@
-"""What holds for every vector and every space."""
+"""The promises of every vector and every space."""
 
 import re
 

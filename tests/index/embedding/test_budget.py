@@ -1,4 +1,4 @@
-"""What a process may spend on documents, also when several threads spend it."""
+"""The budget of a process for documents, also when several threads spend it."""
 
 import os
 from collections.abc import Callable, Iterator

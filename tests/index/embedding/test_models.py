@@ -1,4 +1,4 @@
-"""What is known of models without asking anybody."""
+"""Facts of models that are known without asking anybody."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What only Ollama does: models that must be pulled, a context that is set lower, truncation on request."""
+"""Ollama alone: models that must be pulled, a context that is set lower, truncation on request."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What only OpenAI's protocol has: keys, quotas, waits on request, limits in tokens."""
+"""OpenAI's protocol alone: keys, quotas, waits on request, limits in tokens."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What holds for every service: texts in batches, by several threads, at its pace, parted where they are too long."""
+"""The promises of every service: texts in batches, by several threads, at its pace, parted where they are too long."""
 
 import math
 from collections.abc import Callable, Sequence

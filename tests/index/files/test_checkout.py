@@ -1,4 +1,4 @@
-"""What is checked out is read from git's own files as git itself tells it."""
+"""The commit that is checked out, read from git's own files as git itself tells it."""
 
 import base64
 import os

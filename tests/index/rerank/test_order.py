@@ -1,4 +1,4 @@
-"""What a reranker's scores make of the first stage's order."""
+"""The order of the first stage after a reranker's scores."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What an outline has: all symbols of a file; of a folder its entries, and the symbols that most other files use."""
+"""Outlines: all symbols of a file; of a folder its entries, and the symbols that most other files use."""
 
 from collections.abc import Iterator
 from dataclasses import replace

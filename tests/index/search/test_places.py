@@ -1,4 +1,4 @@
-"""What is like a place: by its chunk's words and vector, in place of a question."""
+"""Chunks like a place: by its chunk's words and vector, in place of a question."""
 
 from collections.abc import Iterator
 from dataclasses import replace

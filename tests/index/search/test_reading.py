@@ -1,4 +1,4 @@
-"""What is read of a symbol, a place or a file: all of it, as the file is now, in pages; or the reason why not."""
+"""Reading a symbol, a place or a file: all of it, as the file is now, in pages; or the reason why not."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What the index tells of a symbol: definitions, calls, related symbols."""
+"""Answers about a symbol: definitions, calls, related symbols."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""How far an index is in step with its files: what it says of that, and what an update finds out at which price."""
+"""Freshness: how far an index says it is in step with its files, and the price at which an update finds that out."""
 
 import os
 import shutil

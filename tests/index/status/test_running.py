@@ -1,4 +1,4 @@
-"""What goes on in an index, as it is told meanwhile: in the process that does it and, from files, in any other."""
+"""Work that goes on in an index, as it is told meanwhile: in the process that does it and, from files, in any other."""
 
 from collections.abc import Callable
 from dataclasses import replace

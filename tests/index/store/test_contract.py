@@ -1,4 +1,4 @@
-"""What every store does alike: the folder's, and a server's as its client, a double and a real server show it.
+"""The contract of every store: the folder's, and a server's as its client, a double and a real server show it.
 
 The client's own `:memory:` mode is an oracle: another implementation of the same protocol, in plain Python. It keeps
 vectors as float32 where the others have float16, so that scores are compared to three digits.

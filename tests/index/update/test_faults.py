@@ -1,4 +1,4 @@
-"""What a model's service does wrong, what the user sees of it, and what the index holds: a row a fault.
+"""Faults of a model's service, what the user sees of each, and what the index holds: a row a fault.
 
 After each of them the index equals one that met no fault, once the service is well.
 """

@@ -1,4 +1,4 @@
-"""What a failed or killed update leaves behind is mended by the next ones."""
+"""Remains of a failed or killed update are mended by the next ones."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How commits and their lines look as text: within a budget, every line of a file below a mark."""
+"""Commits and their lines as text: within a budget, every line of a file below a mark."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What lines with a text or pattern look like: as grep prints them, within a budget."""
+"""Lines with a text or pattern, as grep prints them, within a budget."""
 
 import pytest
 

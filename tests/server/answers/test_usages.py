@@ -1,4 +1,4 @@
-"""What the uses of a symbol look like as text: within a budget, every line of a file below a mark."""
+"""The uses of a symbol as text: within a budget, every line of a file below a mark."""
 
 import pytest
 

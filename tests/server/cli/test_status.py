@@ -1,4 +1,4 @@
-"""What the status of an index says at every moment, also in another process, and of an update that was killed."""
+"""The status of an index at every moment, also in another process, and after an update that was killed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What `cqm` shows on a terminal, in which encoding, and how little it loads to start."""
+"""The terminal: its output, its encoding, and the few modules that a start loads."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the settings say of models, the services that run them and the cache, and how blocks under `providers` merge."""
+"""Settings of models, of the services that run them and of the cache; and the merging of blocks under `providers`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a project's own cqm.yml may not decide, what it may, and how trust changes that."""
+"""The options a project's own cqm.yml may decide, those it may not, and the difference that trust makes."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What one client gives up, others may still want."""
+"""Work that one client gives up others may still want."""
 
 from threading import Event
 from typing import TYPE_CHECKING, Any

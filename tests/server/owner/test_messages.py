@@ -1,4 +1,4 @@
-"""What an owner sends is read by its clients as it was, whatever is in it."""
+"""Clients read an owner's messages as they were sent, whatever is in them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is open, and what goes on, is known to the end: nothing is left open, and nothing is closed too early."""
+"""All that is open or goes on is known to the end: nothing is left open, and nothing is closed too early."""
 
 import socket
 from dataclasses import replace

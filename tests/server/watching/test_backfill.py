@@ -1,4 +1,4 @@
-"""What waits for a model is taken up beside the work, again until nothing waits."""
+"""Chunks that wait for a model are taken up beside the work, again until none waits."""
 
 from collections.abc import Callable
 from queue import Empty, Queue

@@ -1,4 +1,4 @@
-"""What waits to be taken up: how much of it is known, when it is handed over, and waiting for it."""
+"""Changes that wait to be taken up: their number, the time they are handed over, and waiting for them."""
 
 import time
 from collections.abc import Callable

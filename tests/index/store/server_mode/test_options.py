@@ -1,4 +1,4 @@
-"""What each option of a store asks of the server."""
+"""Each option of a store, and its request to the server."""
 
 import ssl
 import subprocess
