@@ -180,8 +180,8 @@ class Unread:
     """Signs of a language by which a program is divided where its grammar can't read it.
 
     Attributes:
-        signs: a pattern, see `signs_of`, with groups "note" (comments, directives), "text" (strings), "row" (a line
-            feed) and "sign" (brackets, and ends of statements); all else is words, those in a group "plain" too.
+        signs: a pattern, see `signs_of`, with groups "note" (comments, directives), "text" (strings), "row" (line
+            feeds) and "sign" (brackets, and ends of statements); all else is words, those in a group "plain" too.
         ends_at_rows: whether a statement ends with its row, unless the next is indented more.
         continues: begins a row that goes on with the statement above it.
         leads: a last row which the next one goes on with, such as an annotation.

@@ -4,8 +4,9 @@ import re
 
 from cqm.chunkers.languages.model import LinePatterns
 
-_OBJC_BRACKETS = rb"(?P<row>\n)|(?P<sign>[][{}();]|@(?:interface|implementation|protocol)\b[^\n;]*+(?=\n)|@end\b)"
-_BRACKETS = rb"(?P<row>\n)|(?P<sign>[][{}();])"
+_ROW = rb"(?P<row>\n(?:[ \t\r]*+\n)*+)"
+_BRACKETS = _ROW + rb"|(?P<sign>[][{}();])"
+_OBJC_BRACKETS = _ROW + rb"|(?P<sign>[][{}();]|@(?:interface|implementation|protocol)\b[^\n;]*+(?=\n)|@end\b)"
 _NOTES = rb"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
 _QUOTED = rb'"(?:[^"\\\n]|\\.)*+"?'
 _CHARACTER = rb"'(?:[^'\\\n]|\\.)*+'?"

@@ -95,7 +95,7 @@ class _Reader:
             if kind == "plain":
                 continue
             start, end = found.span()
-            if place < start:
+            if place < start and not source[place:start].isspace():
                 self._note_words(place, start)
             place = end
             if kind == "row":

@@ -40,7 +40,10 @@ from speed_machine import Cost, costs_of, room_of
 HERE = Path(__file__).parent
 COLUMNS = ("first", "peak", "unchanged", "one", "switch", "cold", "warm")
 SWITCHED, QUESTIONS, EDITED = 500, 100, 10
-SUFFIXES = {".py", ".js", ".ts", ".tsx", ".go", ".rb", ".php", ".java", ".kt", ".swift", ".c", ".h", ".cpp", ".cc"}
+SUFFIXES = {
+    *(".py", ".js", ".ts", ".tsx", ".go", ".rs", ".rb", ".php", ".java", ".kt", ".scala", ".swift", ".cs"),
+    *(".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".ex", ".hs", ".zig", ".lua", ".sh"),
+}
 
 MODEL = """
 import sys
@@ -86,6 +89,8 @@ def joined(trees: str, folder: Path) -> Path:
 def sources_of(tree: Path) -> list[Path]:
     """Return the source files of a tree, shuffled the same way each time."""
     found = sorted(path for path in tree.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    if not found:
+        sys.exit(f"{tree} has no sources to change and to ask about.")
     random.Random(17).shuffle(found)
     return found
 
