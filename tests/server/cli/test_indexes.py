@@ -217,7 +217,7 @@ def on_disk() -> Iterator[Path]:
 
 def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm", on_disk: Path) -> None:
     embedding = {"CQM_EMBEDDING_PROVIDER": "embedded", "CQM_INDEX_HOME": str(on_disk)}
-    # An empty store takes 10 to 14 MB of blocks, as the system likes: what is deleted has to be more than the difference.
+    # An empty store takes 10 to 14 MB of blocks, as the system likes: more than that is deleted.
     add_modules(cqm, 400)
     cqm.run("index", **embedding)
     for number in range(300):
