@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
@@ -54,9 +56,18 @@ class Place:
         return RemoteIndex.open(self.root, options or self.options, **settings)
 
     def kill(self) -> None:
-        """Kill the owner, and wait until it is dead."""
-        os.kill(self.owner, signal.SIGKILL)
-        self.wait_for_end()
+        """Kill the owner, and wait until it is dead: then its lock is free, or clients have started the next one."""
+        killed = self.owner
+        os.kill(killed, signal.SIGKILL)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
+            with suppress(Timeout), FileLock(self.folder / "owner.lock", timeout=0.02):
+                return
+            # It may be about to write its address.
+            with suppress(OSError, ValueError):
+                if self.owner != killed:
+                    return
+        raise TimeoutError
 
     def wait_for_end(self) -> None:
         """Wait until no owner is left."""
