@@ -14,7 +14,7 @@ from cqm.index.model.query import Confidence
 from cqm.index.ranking.question import Question
 from cqm.index.text.terms import distinct_terms, name_term, stem_term
 
-_KNOWN_SPACE = "embedded-code-256-"
+KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
 _BEST = 3
 """Results of which one may have an answer's words by itself."""
@@ -71,7 +71,7 @@ def signs_of(
     name = frozenset(name_term(question.symbol).indices) if question.symbol else frozenset[int]()
     found = _said(wanted | name, question, texts)
     said = frozenset[int]().union(*found)
-    is_known = all(space.startswith(_KNOWN_SPACE) for space in cosines)
+    is_known = all(space.startswith(KNOWN_SPACE) for space in cosines)
     nearest = max((max(scores.values(), default=0.0) for scores in cosines.values()), default=0.0) if is_known else 0.0
     most = log(chunks + 2)
     score = max(terms.values()) if terms else _USUAL_SHARE * len(wanted) * most

@@ -131,27 +131,10 @@ def rank(
         Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
         for chunk, own in zip(evidence.candidates, chunks, strict=True)
     ]
-    return tuple(_spread(_distinct(_in_order(scored), pinned), weights.repeat))
+    return tuple(spread(_distinct(in_order(scored), pinned), weights.repeat))
 
 
-def with_readings(ranked: Sequence[Ranked], readings: Sequence[float]) -> tuple[Ranked, ...]:
-    """Order results anew by what reading the first of them adds to their scores, as the part `reading`.
-
-    The least of them gets nothing, so those that were not read count as it does.
-
-    Parameters:
-        ranked: result of `rank`.
-        readings: of the first, in their order.
-    """
-    least = min(readings)
-    read = [
-        entry._replace(score=entry.score + more - least, further=(*entry.further, ("reading", more - least)))
-        for entry, more in zip(ranked, readings, strict=False)
-    ]
-    return tuple(_spread(_in_order([*read, *ranked[len(read) :]]), ranked[0].weights.repeat))
-
-
-def _in_order(scored: Sequence[Ranked]) -> list[Ranked]:
+def in_order(scored: Sequence[Ranked]) -> list[Ranked]:
     """Sort by score; path and position decide among equals."""
     leveled = enumerate(zip(levels([it.score for it in scored]), scored, strict=True))
     order = sorted(
@@ -226,8 +209,13 @@ def _is_mostly_within(span: tuple[int, int], other: tuple[int, int]) -> bool:
     return 2 * common > last - first + 1
 
 
-def _spread(ranked: Sequence[Ranked], cost: float) -> list[Ranked]:
-    """Move a file's further chunks down, as if they had `cost` less for each of its chunks before them."""
+def spread(ranked: Sequence[Ranked], cost: float) -> list[Ranked]:
+    """Move a file's further chunks down, as if they had `cost` less for each of its chunks before them.
+
+    Parameters:
+        ranked: by score.
+        cost: see `Weights.repeat`.
+    """
     shown: dict[str, int] = {}
     scores = []
     for entry, level in zip(ranked, levels([entry.score for entry in ranked]), strict=True):

@@ -8,11 +8,13 @@ its trained vector is long. Weights of these features are learned by `training/r
 
 from collections.abc import Sequence
 from itertools import chain
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.embedding.static_model import lines_of_identifiers, word_vectors, words_of, words_of_identifier
 from cqm.index.ranking.question import Question
-from cqm.index.ranking.rank import Ranked, with_readings
+from cqm.index.ranking.rank import Ranked, Weights, in_order, spread, weights_for
+from cqm.index.rerank.word_weights import SENTENCE, TOPIC
 from cqm.index.text.terms import content_words
 
 if TYPE_CHECKING:
@@ -39,37 +41,39 @@ class Reading(NamedTuple):
         whole: mean cosine of the question's words with the most alike words of the chunk, by weight.
         window: the same of the best eight lines.
         line: the same of the best line.
-        name: mean cosine of the words of the chunk's symbol with the most alike words of the question.
+        naming: mean cosine of the words of the chunk's symbol with the most alike words of the question.
         length: logarithm of the number of identifiers.
     """
 
     whole: float
     window: float
     line: float
-    name: float
+    naming: float
     length: float
 
 
-TOPIC = Reading(0.0, 0.0, 0.0, 0.0, 0.0)
-"""Weights for topics; see `rank.weights_for`."""
-SENTENCE = Reading(0.0, 0.0, 0.0, 0.0, 0.0)
-"""Weights for sentences."""
-
-
 def read_again(question: Question, ranked: Sequence[Ranked], texts: Sequence[str]) -> Sequence[Ranked]:
-    """Order results anew by the words of the first of them; each of those gets a part `reading`.
+    """Order the first results anew, by their words too; what these tell is the part `words` of the score.
 
     Parameters:
         question: asked.
         ranked: best first.
-        texts: of the first results, in their order.
+        texts: of the first of them, in their order; the others stay after these.
     """
-    rows = readings(question, [entry.candidate.symbol for entry in ranked[: len(texts)]], texts)
+    first = ranked[: len(texts)]
+    rows = readings(question, [entry.candidate.symbol for entry in first], texts)
     if rows is None:
         return ranked
+    weights = weights_for(question, TOPIC, SENTENCE)
     share = question.sentence
-    weights = [(1 - share) * topic + share * sentence for topic, sentence in zip(TOPIC, SENTENCE, strict=True)]
-    return with_readings(ranked, (rows @ weights).tolist())
+    of_words = [(1 - share) * TOPIC[name] + share * SENTENCE[name] for name in Reading._fields]
+    read = [_with_words(entry, weights, said) for entry, said in zip(first, (rows @ of_words).tolist(), strict=True)]
+    return [*spread(in_order(read), weights.repeat), *ranked[len(read) :]]
+
+
+def _with_words(entry: Ranked, weights: Weights, said: float) -> Ranked:
+    known = sum(map(mul, entry.own, weights.own)) + sum(map(mul, entry.of_file.features, weights.of_file))
+    return entry._replace(score=known + said, weights=weights, further=(*entry.further, ("words", said)))
 
 
 def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> "Floats | None":

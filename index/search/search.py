@@ -11,13 +11,14 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
-from cqm.index.ranking.confidence import Judgement, chance_of, judge, signs_of
+from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of, judge, signs_of
 from cqm.index.ranking.evidence import Evidence
 from cqm.index.ranking.exact import PART, exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
+from cqm.index.rerank.words import DEPTH, read_again
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
@@ -118,6 +119,8 @@ def find(searching: Searching, query: Query) -> Page:
                 )
                 ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
                 if times == 1 and not place:
+                    if mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in vectors):
+                        ranked = _read_again(searching, question, ranked)
                     ranked, late = _reranked(searching, question.said, ranked)
                     why = " ".join(filter(None, (degraded, late)))
                 if query.mode is not SearchMode.SEMANTIC and not place:
@@ -192,6 +195,16 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
     return question.vectors, "; ".join(reasons)
 
 
+def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Order the first results anew by their words, unless a name is asked for: then its definitions come first."""
+    if question.symbol or not searching.rerank.words or not ranked:
+        return ranked
+    head = [entry.candidate.id for entry in ranked[:DEPTH]]
+    payloads = searching.generation.store.payloads(head, _READ)
+    # A chunk without a payload was replaced during the search.
+    return read_again(question, ranked, [_text_of(payloads.get(name, {})) for name in head])
+
+
 def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
     """Rerank the first results; the second value is the reason if a configured reranker failed."""
     reranker, options = searching.reranker, searching.rerank
@@ -210,7 +223,11 @@ def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> 
 
 def _read_text(payload: Mapping[str, Any]) -> str:
     """The text of a chunk for a reranker: its path, then the text shown to people."""
-    return f"{payload.get('path', '')}\n{payload.get('content') or payload.get('text', '')}"
+    return f"{payload.get('path', '')}\n{_text_of(payload)}"
+
+
+def _text_of(payload: Mapping[str, Any]) -> str:
+    return str(payload.get("content") or payload.get("text", ""))
 
 
 def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
