@@ -24,6 +24,7 @@ __all__ = [
     "routes",
     "rows_of",
     "sentence_vectors",
+    "static_model",
 ]
 
 

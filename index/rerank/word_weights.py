@@ -1,4 +1,4 @@
-"""Weights for results whose words were compared; made by `training/reading.py`, which explains them."""
+"""Weights of results whose words are compared; written by `training/reading.py`, which explains them."""
 
 from collections.abc import Mapping
 
@@ -24,9 +24,7 @@ SENTENCE: Mapping[str, float] = {
     "naming": 1.482,
     "length": -1.038,
 }
-"""For sentences, by the names of `ChunkFeatures`, `FileFeatures` and `Reading`."""
+"""For sentences, by the names of `ChunkFeatures`, `FileFeatures` and `words.Reading`."""
 
-_OF_WORDS = ("whole", "window", "line", "naming", "length")
-TOPIC: Mapping[str, float] = {**weights.TOPIC, **{name: 0.5 * SENTENCE[name] for name in _OF_WORDS}}
-"""For topics: those of the first stage, and half of what words weigh for sentences. Learned from 490 topics, all weights
-found the file of topics of other packages later (.776) than before (.780); these find it earlier (.791)."""
+TOPIC: Mapping[str, float] = {name: weights.TOPIC.get(name, 0.5 * it) for name, it in SENTENCE.items()}
+"""For topics."""

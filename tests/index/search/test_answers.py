@@ -129,6 +129,23 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
             assert sum(answer.hits[0].parts.values()) == pytest.approx(answer.hits[0].score)
 
 
+def test_the_words_of_lines_count_unless_they_shall_not_or_words_alone_are_searched(
+    tree: Path, options: IndexOptions
+) -> None:
+    question = "how are the rows of a table added up"
+
+    def parts(options: IndexOptions, mode: SearchMode = SearchMode.HYBRID) -> set[str]:
+        with Index.open(tree, options) as index:
+            index.update()
+            hits = index.search(Query(question, mode=mode)).hits
+            assert all(sum(hit.parts.values()) == pytest.approx(hit.score) for hit in hits)
+            return set(hits[0].parts)
+
+    assert "words" in parts(options)
+    assert "words" not in parts(replace(options, rerank=RerankOptions(words=False)))
+    assert "words" not in parts(options, SearchMode.LEXICAL)
+
+
 def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
     tree: Path, options: IndexOptions, judge: Callable[[str], tuple[str, Event, Event]]
 ) -> None:

@@ -71,6 +71,7 @@ RERANK = {
     "api_key_env": "KEY",
     "api_key_file": "/keys/key",
     "folder": "/models/reranker",
+    "words": False,
     "depth": 20,
     "deadline_seconds": 0.5,
     "weight": 0.25,
