@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cqm.index.files.scan import scan
@@ -113,6 +113,7 @@ def listed_by_git(top: Path) -> set[str]:
     nested_rules=RULES,
     top=st.sampled_from(["", "", "a", "build"]),
 )
+@example({"": ["*"]}, ["a/x.py", "a/y.log"], ["a/x.py"], [], "", {}, "a")
 def test_the_walk_finds_what_git_lists(
     rules: dict[str, list[str]],
     paths: list[str],
@@ -132,8 +133,9 @@ def test_the_walk_finds_what_git_lists(
         if not start.is_dir():
             return
         whole = found(start)
-        # git lists nothing of a folder that it ignores; who asks for such a folder wants it.
-        if not top or subprocess.run(["git", "-C", str(root), "check-ignore", "--quiet", top], check=False).returncode:
+        # git lists of a folder that it ignores only what it tracks; who asks for such a folder wants it.
+        is_ignored = ["git", "-C", str(root), "check-ignore", "--quiet", "--no-index", top]
+        if not top or subprocess.run(is_ignored, check=False).returncode:
             assert whole == sorted(listed_by_git(start))
         for path in {*paths, *FOLDERS, *(f"{nested}/{path}" for path in paths[:3])} - {""}:
             at_or_below = [file for file in whole if file == path or file.startswith(f"{path}/")]
