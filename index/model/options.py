@@ -212,7 +212,7 @@ class RerankOptions:
     folder: str = option("", "The folder of model.onnx and tokenizer.json, for onnx.", kind="file")
     words: bool = option(
         True,
-        "Order the first 30 results by the words of their lines too; without vectors of the built-in model, never.",
+        "Order the first 30 results of a sentence by the words of their lines too, where the built-in model embeds.",
     )
     depth: int = option(50, "Results to look at again, the best first.", at_least=2, at_most=1000)
     deadline_seconds: float = option(1.0, "After so long the order stays as it was.", above=0, at_most=60)

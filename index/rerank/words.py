@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 DEPTH = 30
 """Results read. 20 and 50 moved span Recall@10 of 1,674 questions by -.006 and .003; 50 take 1.5 times as long."""
+LEAST_SENTENCE = 0.5
+"""Questions that are less of a sentence are topics, which files answer. On the development set, where few are more, reading
+all gives the files' NDCG@10 .902, reading sentences alone .906, reading none .905. 92 % of 1,674 sentences are above."""
 _WINDOW_STEPS = (1, 2, 4)
 """Join a line with the seven after it: each step takes what the steps before made of a line so much later."""
 _MOST_WORDS = 64

@@ -18,7 +18,7 @@ from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
-from cqm.index.rerank.words import DEPTH, read_again
+from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
@@ -196,8 +196,8 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
 
 
 def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Order the first results anew by their words, unless a name is asked for: then its definitions come first."""
-    if question.symbol or not searching.rerank.words or not ranked:
+    """Order the first results of a sentence anew by their words; names and topics are answered without."""
+    if question.symbol or question.sentence < LEAST_SENTENCE or not searching.rerank.words or not ranked:
         return ranked
     head = [entry.candidate.id for entry in ranked[:DEPTH]]
     payloads = searching.generation.store.payloads(head, _READ)

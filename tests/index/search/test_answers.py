@@ -132,7 +132,7 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
 def test_the_words_of_lines_count_unless_they_shall_not_or_words_alone_are_searched(
     tree: Path, options: IndexOptions
 ) -> None:
-    question = "how are the rows of a table added up"
+    question = "Returns the sum of all the rows that the table which was given has."
 
     def parts(options: IndexOptions, mode: SearchMode = SearchMode.HYBRID) -> set[str]:
         with Index.open(tree, options) as index:
