@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 DEPTH = 30
 """Results read. 20 and 50 moved span Recall@10 of 1,674 questions by -.006 and .003; 50 take 1.5 times as long."""
 LEAST_SENTENCE = 0.5
-"""Questions that are less of a sentence are topics, which files answer. On the development set, where few are more, reading
-all gives the files' NDCG@10 .902, reading sentences alone .906, reading none .905. 92 % of 1,674 sentences are above."""
+"""Questions that are less of a sentence are topics, which files answer. On the development set, where few are more,
+reading all gives the files' NDCG@10 .902, reading sentences alone .906, reading none .905. Of 1,674 sentences 92 % are
+above."""
 _WINDOW_STEPS = (1, 2, 4)
 """Join a line with the seven after it: each step takes what the steps before made of a line so much later."""
 _MOST_WORDS = 64
@@ -35,6 +36,8 @@ _MOST_WORDS = 64
 _LONGEST_IDENTIFIER = 64
 """Characters; a longer one is data."""
 _NO_LENGTH = 1e-9
+_ONE_THREAD = 1 << 18
+"""Multiplications up to which OpenBLAS takes one thread (`SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD`)."""
 
 
 class Reading(NamedTuple):
@@ -111,11 +114,11 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     places = np.fromiter(map(place_of.__getitem__, chain.from_iterable(chain.from_iterable(lines))), np.intp)
     by_line = np.maximum.reduceat(alike[places], np.cumsum(sizes) - sizes)
     starts = (np.cumsum(counts) - counts)[some]
-    found[some, 0] = np.maximum.reduceat(by_line, starts) @ weights
+    found[some, 0] = np.einsum("lw,w->l", np.maximum.reduceat(by_line, starts), weights)
     found[some, 1] = np.maximum.reduceat(
         _of_windows(by_line, np.repeat(np.arange(len(texts)), counts)) @ weights, starts
     )
-    found[some, 2] = np.maximum.reduceat(by_line @ weights, starts)
+    found[some, 2] = np.maximum.reduceat(np.einsum("lw,w->l", by_line, weights), starts)
     found[some, 4] = np.log1p(np.add.reduceat(sizes, starts))
     return found
 
@@ -146,7 +149,11 @@ def _alike(asked: Sequence[str], identifiers: Sequence[str]) -> "tuple[Floats, F
     vectors = word_vectors(list(place_of))
     lengths = np.linalg.norm(vectors, axis=1)
     units = vectors / np.maximum(lengths, _NO_LENGTH)[:, None]
-    by_word = np.maximum(units @ units[: len(asked)].T, 0.0)
+    wanted = units[: len(asked)].T
+    # Of larger products OpenBLAS makes two threads, which wait for each other by counting: twice the processor time.
+    rows = max(1, _ONE_THREAD // wanted.size)
+    products = [units[start : start + rows] @ wanted for start in range(0, len(units), rows)]
+    by_word = np.maximum(np.concatenate(products), 0.0)
     sizes = np.fromiter(map(len, words), np.intp, len(words))
     places = np.fromiter(map(place_of.__getitem__, chain.from_iterable(words)), np.intp)
     alike = np.zeros((len(words), len(asked)), np.float32)
