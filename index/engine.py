@@ -1,7 +1,6 @@
 """The index of one root: the object behind the server, the command line and the Python API."""
 
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -13,15 +12,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from cqm.index.disk.locations import (
-    CURRENT_FILE,
-    IndexLock,
-    make_index_folder,
-    note_root,
-    note_use,
-    relative_to_root,
-    resolve_root,
-)
+from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, note_use, relative_to_root, resolve_root
 from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, settle_order, use_order
@@ -119,7 +110,7 @@ class Index:
         index._lock.acquire()
         try:
             note_root(folder, root)
-            if not os.path.lexists(folder / CURRENT_FILE):
+            if not index._lineage.is_begun:
                 # All files will be parsed: the process that forks workers loads beside the rest.
                 index._workers.warm()
             serving = index._lineage.open()

@@ -1,4 +1,4 @@
-"""What each feature of `cqm.index.ranking.rank` is worth: what is found by weights that are learned without it.
+"""The worth of each feature of `cqm.index.ranking.rank`: results of weights that are learned without it.
 
 Usage: python training/ablation.py SENTENCES TOPICS [--repositories CAPTURED]
 

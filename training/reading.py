@@ -38,8 +38,8 @@ Floats = NDArray[np.float64]
 
 NAMES = (*FIRST, *Reading._fields)
 OF_TOPICS = 0.5
-"""What words weigh for topics, as a share of what they weigh for sentences, beside the first stage's other weights. On
-490 topics 0 finds the file at .780, .25 to 1.5 at .782 to .791; weights of all features learned from them, at .776."""
+"""Weight of words for topics, as a share of that for sentences, beside the first stage's other weights. On 490
+topics, by score alone, 0 finds the file at .780, .25 to 1.5 at .782 to .791; all weights learned from them, at .776."""
 _FOLDS = 4
 _EXCLUDED = Path(__file__).with_name("exclude.txt")
 
@@ -89,7 +89,7 @@ def _lines(folder: Path, path: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How weights are fitted.
+    """Bounds of a fit.
 
     Attributes:
         hold: how strongly they are held near 0, in units of a feature's deviation.

@@ -1,4 +1,4 @@
-"""What people write of code as questions: plain sentences of comments, and the words of names."""
+"""Questions of what people write of code: plain sentences of comments, and the words of names."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spans_set import first_sentence
 
 _WORDS = range(3, 61)
-"""How many words a question may have."""
+"""Words that a question may have."""
 _LEAST_ASCII = 0.95
 """The share of a question's characters: most other writing is not English."""
 _MOST_SENTENCES = 3

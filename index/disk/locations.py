@@ -132,6 +132,11 @@ def is_index(folder: Path) -> bool:
         return False
 
 
+def is_begun(folder: Path) -> bool:
+    """Whether an index folder names a serving generation: otherwise all files will be parsed."""
+    return os.path.lexists(folder / CURRENT_FILE)
+
+
 def has_index(root: Path, options: IndexOptions) -> bool:
     """Whether a root has an index of this user; a `.cqm/` made by somebody else doesn't count.
 

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Condition
 
+from cqm.index.disk.locations import is_begun
 from cqm.index.embedding.opening import BY_LATENCY
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
@@ -135,6 +136,11 @@ class Lineage:
         self._is_settled = False
         self.building: Generation | None = None
         """The generation being built while another one serves."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether an earlier process began the index: told before it is opened."""
+        return is_begun(self._folder)
 
     def open(self) -> Generation:
         """Open the serving generation or begin one.

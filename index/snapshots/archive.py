@@ -32,7 +32,7 @@ _LEVEL = 6
 
 
 class Packed(NamedTuple):
-    """What the manifest states of the member.
+    """Facts of the member that the manifest states.
 
     Attributes:
         packed_bytes: of the member in the file.

@@ -1,4 +1,4 @@
-"""What a snapshot tells of itself, and whether an index with these options can take it."""
+"""Facts that a snapshot tells of itself, and whether an index with these options can take it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -135,7 +135,7 @@ def distinct_terms(text: str) -> set[int]:
 
 
 def terms_by_line(text: str, wanted: set[int]) -> list[set[int]]:
-    """Return for each line of a text which of the wanted terms it has; takes a quarter of the time of `terms_of`."""
+    """Return for each line of a text which of the wanted terms it has; takes half of the time of `terms_of`."""
     if text.isascii():
         words = list(map(str.split, text.translate(ONLY_WORDS_AND_LINES).split("\n")))
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cqm.chunkers.grammars.bundle import folder_of_bundle
-from cqm.index.disk.locations import CURRENT_FILE
+from cqm.index.disk.locations import is_begun
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 from cqm.index.workers.shared import SharedSource, kept
@@ -92,7 +92,7 @@ def source_for_first_index(folder: Path, root: Path) -> Source | None:
     Raises:
         WorkerError: no process can be started.
     """
-    if os.path.lexists(folder / CURRENT_FILE):
+    if is_begun(folder):
         return None
     # A small tree may need no rules at all, and the first worker that does asks for them.
     return source_of_workers(rules=has_many_files(root))

@@ -1,4 +1,4 @@
-"""What is to be done once nothing has been used for a while."""
+"""Steps to take once nothing has been used for a while."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -27,7 +27,7 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a repository.
+    """The outcome of a repository.
 
     Attributes:
         name, source: of the list.
@@ -53,7 +53,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to make snapshots.
+    """Choices for making snapshots.
 
     Attributes:
         out: folder of the snapshots.

@@ -141,7 +141,7 @@ def _shown(place: Sequence[str], value: object, *, names: bool) -> object:
 
 
 def _without_names(line: str) -> str:
-    """What a line of a log tells beside names: when and where it was written, classes of errors, our own code."""
+    """Keep of a line of a log all but names: when and where it was written, classes of errors, our own code."""
     if found := _LOGGED.match(line):
         return f"{found[1]}: ..."
     if found := _FRAME.match(line):

@@ -35,7 +35,7 @@ class _Histogram:
 
 
 class Metrics:
-    """What a serving process has done since its start. Its methods may be called from any thread."""
+    """Counts of a serving process since its start. Its methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
