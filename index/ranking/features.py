@@ -141,16 +141,14 @@ _NO_NAME = (0.0, 0.0)
 
 def _named(question: Question, candidates: Sequence[Candidate]) -> dict[str, tuple[float, float]]:
     """Compute `ChunkFeatures.name` and `covered` for the name that agrees best, by id of the chunks that have one."""
-    found = {}
+    found, asked = {}, question.words
     for number in _with_a_root(roots_of(question), [chunk.named for chunk in candidates]):
         best = _NO_NAME
-        for name in candidates[number].defines:
-            if name.startswith("."):
-                continue
-            words = _name_words(name)
-            if common := len(words & question.words):
+        for words in map(_name_words, candidates[number].defines):
+            if not asked.isdisjoint(words):
+                common = len(asked & words)
                 covered = common / len(words)
-                best = max(best, (covered * common / len(question.words), covered))
+                best = max(best, (covered * common / len(asked), covered))
         found[candidates[number].id] = best
     return found
 
@@ -175,7 +173,8 @@ def _with_a_root(roots: Sequence[str], texts: Sequence[str]) -> set[int]:
 
 @lru_cache(maxsize=1 << 15)
 def _name_words(name: str) -> frozenset[str]:
-    return frozenset(stems(last_part(name)))
+    """Return the stemmed words of a name; none of a field's, which begins with a dot."""
+    return frozenset() if name.startswith(".") else frozenset(stems(last_part(name)))
 
 
 @lru_cache(maxsize=1 << 14)

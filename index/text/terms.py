@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -134,15 +135,22 @@ def distinct_terms(text: str) -> set[int]:
     return set(chain.from_iterable(map(_hashes, set(words))))
 
 
-def terms_by_line(text: str, wanted: set[int]) -> list[set[int]]:
-    """Return for each line of a text which of the wanted terms it has; takes half of the time of `terms_of`."""
-    if text.isascii():
-        words = list(map(str.split, text.translate(ONLY_WORDS_AND_LINES).split("\n")))
-    else:
-        words = list(map(WORD.findall, text.split("\n")))
-    having = {word: found for word in set().union(*words) if (found := wanted.intersection(_hashes(word)))}
-    known = having.keys()
-    return [set() if known.isdisjoint(line) else {it for word in known & line for it in having[word]} for line in words]
+def terms_by_line(texts: Sequence[str], wanted: set[int]) -> list[list[AbstractSet[int]]]:
+    """Return for each line of each text which of the wanted terms it has; takes a third of the time of `terms_of`."""
+    said = [
+        list(map(str.split, text.translate(ONLY_WORDS_AND_LINES).split("\n")))
+        if text.isascii()
+        else list(map(WORD.findall, text.split("\n")))
+        for text in texts
+    ]
+    # Texts repeat words, so each is looked up once.
+    words = set(chain.from_iterable(chain.from_iterable(said)))
+    having = {word: wanted.intersection(_hashes(word)) for word in words if not wanted.isdisjoint(_hashes(word))}
+    known, none = having.keys(), frozenset[int]()
+    return [
+        [none if known.isdisjoint(line) else {it for word in known & line for it in having[word]} for line in lines]
+        for lines in said
+    ]
 
 
 def document_terms(counts: Counter[int], usual_length: float) -> SparseTerms:

@@ -79,16 +79,19 @@ def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None]]) 
             names.
     """
     wanted = set(query_terms(question).indices)
-    said = [terms_by_line("\n".join(lines), wanted) for lines, _, _ in texts]
+    joined = ["\n".join(lines) for lines, _, _ in texts]
+    said = terms_by_line(joined, wanted)
     counts = Counter(chain.from_iterable(chain.from_iterable(said)))
     total = sum(map(len, said))
     weights = {term: math.log1p(total / count) for term, count in counts.items()}
     sources = []
-    for (lines, extent, at), terms in zip(texts, said, strict=True):
+    for (lines, extent, at), text, terms in zip(texts, joined, said, strict=True):
         known = range(max(extent.start, 0), min(extent.stop, len(lines)))
         if not known and at is None:
             known = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
-        costs = [(quarters(line) + 1) / QUARTERS for line in lines]
+        # Of ASCII, a quarter is a character.
+        size_of = len if text.isascii() else quarters
+        costs = [(size + 1) / QUARTERS for size in map(size_of, lines)]
         sources.append(Source(lines, costs, terms, known, at))
     return Asked(weights, {term for term, count in counts.items() if count == 1}, sources)
 

@@ -258,8 +258,9 @@ def place(path: str, *lines: int) -> str:
 
 def path_name(path: str) -> str:
     """Escape a path; quote it where it could be taken for more than a path."""
-    shown = _COLUMNS.sub(r"\\u0020", one_line(path))
-    if shown == path and not set(':"') & set(path):
+    shown = one_line(path)
+    shown = _COLUMNS.sub(r"\\u0020", shown) if " " in shown else shown
+    if shown == path and ":" not in path and '"' not in path:
         return path
     return '"' + shown.replace('"', '\\"') + '"'
 
@@ -267,7 +268,8 @@ def path_name(path: str) -> str:
 def symbol_name(name: str) -> str:
     """Shorten a symbol's name and escape the ends of columns and lines."""
     name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-    return _COLUMNS.sub(r"\\u0020", one_line(name))
+    name = one_line(name)
+    return _COLUMNS.sub(r"\\u0020", name) if " " in name else name
 
 
 def explanation_line(hit: Hit) -> str:

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 from typing import Annotated, Any
 
+from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import ListRoots, Resolve
 from mcp.shared.exceptions import MCPError
@@ -44,9 +45,10 @@ async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoot
     return answer
 
 
-def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]) -> tuple[Path, ...]:
+async def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]) -> tuple[Path, ...]:
     """List the folders among the client's roots."""
-    return folders_of_uris(str(root.uri) for root in listed.roots) if listed else ()
+    # Most clients name none: another thread would take longer than to see it.
+    return await run_sync(folders_of_uris, [str(root.uri) for root in listed.roots]) if listed else ()
 
 
 NamedRoots = Annotated[tuple[Path, ...], Resolve(folders_of_roots)]
@@ -64,4 +66,4 @@ async def roots_or_question(ctx: Context[Served, Any], path: str | None) -> tupl
         if answer is None:
             return InputRequiredResult(input_requests={_QUESTION: ListRootsRequest()})
         listed = answer if isinstance(answer, ListRootsResult) else None
-    return folders_of_roots(listed)
+    return await folders_of_roots(listed)
