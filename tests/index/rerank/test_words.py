@@ -82,3 +82,18 @@ def test_nothing_is_read_where_nothing_is_asked_or_found() -> None:
     ranked = ranked_of(2)
     assert read_again(read_question("?!"), ranked, ["a", "b"]) == ranked
     assert read_again(QUESTION, [], []) == []
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, max_size=4))
+def test_texts_have_the_same_numbers_whatever_was_read_before(texts: list[str], others: list[str]) -> None:
+    before = read(*texts)
+    readings(QUESTION, [""] * len(others), others)
+    assert read(*reversed(texts)) == before[::-1]
+
+
+def test_texts_have_the_same_numbers_once_more_words_were_read_than_are_remembered() -> None:
+    texts = ["def close_broken_connections(after=timeout):\n    reap()\n", "paint(widget)"]
+    before = read(*texts)
+    for first in range(0, 10_000, 1_000):
+        read(" ".join(f"name{number}" for number in range(first, first + 1_000)))
+    assert read(*texts) == before
