@@ -69,12 +69,9 @@ class Routes:
     def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
         self._of_route = dict(models)
         self._query_seconds = query_seconds
+        self.routes = tuple(route for route, row in models.items() if row)
+        """Those with a model."""
         self.models = tuple({model.name: model for row in models.values() for model in row}.values())
-
-    @property
-    def routes(self) -> tuple[Route, ...]:
-        """Routes with a model."""
-        return tuple(route for route, row in self._of_route.items() if row)
 
     @property
     def in_process(self) -> bool:
@@ -104,8 +101,9 @@ class Routes:
 
     def preferred(self, route: Route) -> Space | None:
         """Return the preferred model's space; None while it is unavailable, or without models."""
+        models = self._of_route[route]
         try:
-            return next((model.space_soon(self._query_seconds) for model in self._of_route[route][:1]), None)
+            return models[0].space_soon(self._query_seconds) if models else None
         except EmbeddingError:
             return None
 

@@ -235,8 +235,9 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
     """Return the `.cqmignore` files above a folder, the nearest first."""
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
-        prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
-        files = _with(files, parse_ignore_file(_read_user(folder / IGNORE_FILE)), prefix)
+        if content := _read_user(folder / IGNORE_FILE):
+            prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
+            files = _with(files, parse_ignore_file(content), prefix)
     return files
 
 
