@@ -8,9 +8,8 @@ from cqm.index.cache import Cache
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.routes import Route, Routes
+from cqm.index.embedding.routes import GuardedModel, Route, Routes
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import EmbeddingError
