@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.service.batches import CANARY
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
-from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, Space
 from cqm.index.model.status import ModelState
 from cqm.index.remote.breaker import Breaker
@@ -274,10 +273,6 @@ class Routes:
                 break
         why = " ".join(reasons) or "no configured model has vectors of that space"
         return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
-
-    def usage(self) -> dict[str, Usage]:
-        """Usage of each model since it was opened, by name."""
-        return {model.name: model.embedder.usage() for model in self.models}
 
     def cached(self) -> int:
         """Number of texts of all models with a vector from the cache."""

@@ -20,6 +20,8 @@ PROBLEMS_FACT = "problems"
 """Problems of models by name, as JSON."""
 LAST_FACT = "last_update"
 """The last update of all files that found new text, as JSON of `LastUpdate`."""
+MODELS_FACT = "configured_models"
+"""Configuration of the embedding models, as `models_text` gives it."""
 ORDER_FACT = "models"
 """Models in the order of their latency, one a line."""
 
