@@ -17,7 +17,6 @@ from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, use_order
 from cqm.index.generations.generation import Generation
-from cqm.index.manifest.coverage import lacking
 from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ManifestError, StoreError
@@ -40,8 +39,8 @@ from cqm.index.status.status import describe, describe_building, freshness, goin
 from cqm.index.text.globs import from_root
 from cqm.index.update.backfill import Improving
 from cqm.index.update.plan import count_differing, plan_update
-from cqm.index.update.updates import Updating
-from cqm.index.update.vectorizer import wanted_spaces
+from cqm.index.update.run import Updating
+from cqm.index.update.vectorizer import lacking, wanted_spaces
 from cqm.index.workers import Workers
 from cqm.index.workers.forking import Source
 

@@ -13,7 +13,7 @@ from cqm.index.generations import generation as generations
 from cqm.index.generations.generation import Generation, current_name, generation_name, remove
 from cqm.index.generations.query_models import models_text
 from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
-from cqm.index.manifest.facts import MODELS_FACT, ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
+from cqm.index.manifest.facts import MODELS_FACT, ORDER_FACT, SHAPE_FACT, SPACE_FACT, WHY_FACT
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.remote.variables import Variables
@@ -41,7 +41,7 @@ def use_order(routes: Routes | None, generation: Generation) -> None:
 def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, str]:
     """Return the space of a route's vectors, and its preferred model's space now; each empty if unknown."""
     now = routes.preferred(route)
-    return serving.manifest.fact(space_fact(route)), now.name if now else ""
+    return serving.manifest.fact(f"{SPACE_FACT}{route}"), now.name if now else ""
 
 
 class Readers:

@@ -24,8 +24,5 @@ MODELS_FACT = "configured_models"
 """Configuration of the embedding models, as `models_text` gives it."""
 ORDER_FACT = "models"
 """Models in the order of their latency, one a line."""
-
-
-def space_fact(route: str) -> str:
-    """Name of the fact holding the space of a route's preferred model."""
-    return f"space.{route}"
+SPACE_FACT = "space."
+"""With the name of a route behind it: the space of its preferred model."""
