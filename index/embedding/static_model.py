@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.service.base import stacked, validated
-from cqm.index.embedding.service.meter import Meter
+from cqm.index.embedding.service.base import Meter, stacked, validated
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Role
 from cqm.index.embedding.word_pieces import word_pieces

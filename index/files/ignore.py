@@ -23,9 +23,9 @@ from pathlib import Path
 from cqm.index.disk.beneath import read_small, read_small_beneath
 from cqm.index.files import git
 from cqm.index.files.git_folder import git_folder_at
-from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, parse_excludes, parse_ignore_file
+from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, bytewise, parse_excludes, parse_ignore_file
 from cqm.index.files.skip import pruned_names
-from cqm.index.files.wildmatch import GlobError, bytewise
+from cqm.index.files.wildmatch import GlobError
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import ScanOptions
 
