@@ -158,9 +158,12 @@ def _guarded(
     embedder = open_embedder(options, variables)
     if embedder is None:
         raise EmbeddingError(f"{options.provider!r} embeds nothing.")
-    cached = CachedEmbedder(embedder, cache, _budget(embedder, options, routes.budget_usd, variables))
+    budget = _budget(embedder, options, routes.budget_usd, variables)
     in_process = options.provider == _IN_PROCESS
-    return GuardedModel(name, cached, Breaker(routes.retry_seconds), in_process=in_process)
+    # A vector that is computed here is there sooner than one from a cache.
+    if budget is not None or not in_process:
+        embedder = CachedEmbedder(embedder, cache, budget)
+    return GuardedModel(name, embedder, Breaker(routes.retry_seconds), in_process=in_process)
 
 
 def _budget(embedder: Embedder, options: EmbeddingOptions, usd: float, variables: Variables) -> DocumentBudget | None:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.index.embedding.cached import CachedEmbedder
+from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.batches import CANARY
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
 from cqm.index.model.spaces import Embeddings, Space
@@ -69,12 +71,12 @@ class GuardedModel:
 
     Parameters:
         name: for people, "provider/model".
-        embedder: of the model.
+        embedder: of the model, with its cache if it has one.
         breaker: of the model.
         in_process: whether it runs in this process, without a service and without waiting.
     """
 
-    def __init__(self, name: str, embedder: CachedEmbedder, breaker: Breaker, *, in_process: bool = False) -> None:
+    def __init__(self, name: str, embedder: Embedder, breaker: Breaker, *, in_process: bool = False) -> None:
         self.name = name
         self.embedder = embedder
         self.breaker = breaker
@@ -95,12 +97,12 @@ class GuardedModel:
         Raises:
             EmbeddingError: it is unavailable by then or left alone.
         """
-        return self._soon(self.space, seconds)
+        return self._soon(self.embedder.space, seconds)
 
     def refresh(self, seconds: float) -> None:
         """Notice an exchanged model. A failure counts for the breaker and raises no error."""
         with suppress(EmbeddingError):  # The breaker records it.
-            self._soon(lambda: self._guarded(self.embedder.refresh), seconds)
+            self._soon(self.embedder.refresh, seconds)
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         """Return the vectors of texts with their space.
@@ -108,7 +110,7 @@ class GuardedModel:
         Raises:
             EmbeddingError: it failed or is left alone.
         """
-        return self._guarded(lambda: self.embedder.embed_documents(texts))
+        return self._guarded(partial(self.embedder.embed_documents, texts))
 
     def embed_query(self, text: str, spaces: Collection[str], seconds: float) -> "tuple[str, Vector] | None":
         """Return a question's vector with the vector name of its space; None if the space is not among `spaces`.
@@ -121,7 +123,7 @@ class GuardedModel:
         """
         if self.in_process:
             return self._embed_query(text, spaces)
-        return self._soon(lambda: self._guarded(lambda: self._embed_query(text, spaces)), seconds)
+        return self._soon(partial(self._embed_query, text, spaces), seconds)
 
     def latency(self) -> float:
         """Seconds to embed a short text with an already loaded model; infinite while it fails."""
@@ -141,12 +143,12 @@ class GuardedModel:
         return (space.vector_name, vector) if space.vector_name in spaces else None
 
     def _soon(self, call: Callable[[], Result], seconds: float) -> Result:
-        """Wait for a call at most `seconds`; refuse it while an earlier one is overdue."""
+        """Make a guarded call and wait for it at most `seconds`; refuse it while an earlier one is overdue."""
         if self.in_process:
-            return call()
+            return self._guarded(call)
         if self._overdue is not None and not self._overdue.done():
             raise self._late(seconds)
-        attempt = begun(call, "model")
+        attempt = begun(partial(self._guarded, call), "model")
         try:
             return awaited(attempt, seconds)
         except DeadlineError as error:
@@ -256,7 +258,8 @@ class Routes:
         for model in self._of_route[route][:1]:
             with suppress(EmbeddingError):  # Then it is asked for all texts, and reports the error itself.
                 model.space()
-                model.embedder.take_over(moved)
+                if isinstance(model.embedder, CachedEmbedder):
+                    model.embedder.take_over(moved)
 
     def embed_question(self, text: str, spaces: Collection[str]) -> QueryVectors:
         """Embed a question for each of the spaces, given by vector name."""
@@ -276,7 +279,7 @@ class Routes:
 
     def cached(self) -> int:
         """Number of texts of all models with a vector from the cache."""
-        return sum(model.embedder.cached for model in self.models)
+        return sum(model.embedder.cached for model in self.models if isinstance(model.embedder, CachedEmbedder))
 
     def states(self) -> tuple[ModelState, ...]:
         """Report whether each model worked at its last use."""
