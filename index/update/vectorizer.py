@@ -129,10 +129,9 @@ def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
         wanted: as `wanted_spaces` gives it.
     """
     count = manifest.without_note()[1]
+    vector_names = {name: vector_name for vector_name, name in manifest.spaces().items()}
     for route, space in wanted.items():
-        recorded = {name: vector for vector, name in manifest.spaces().items()}.get(
-            manifest.fact(f"{SPACE_FACT}{route}")
-        )
+        recorded = vector_names.get(manifest.fact(f"{SPACE_FACT}{route}"))
         count += manifest.elsewhere(route, space or recorded or _UNKNOWN)[1]
     return count
 
