@@ -197,8 +197,9 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
         )
         closing.callback(_close_anyway, store)
         _prepare_store(place, manifest, store, options, is_begun=is_begun, is_sealed=prints is not None)
+        opened = Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, Candidates(manifest))
         closing.pop_all()
-    return Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, Candidates(manifest))
+    return opened
 
 
 def _close_anyway(store: Store) -> None:
