@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Self
 from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, note_use, relative_to_root, resolve_root
 from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
-from cqm.index.generations.current import Lineage, settle_order, use_order
+from cqm.index.generations.current import Lineage, use_order
 from cqm.index.generations.generation import Generation
-from cqm.index.generations.query_models import keep_models
-from cqm.index.manifest.coverage import lacking
 from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ManifestError, StoreError
@@ -41,8 +39,8 @@ from cqm.index.status.status import describe, describe_building, freshness, goin
 from cqm.index.text.globs import from_root
 from cqm.index.update.backfill import Improving
 from cqm.index.update.plan import count_differing, plan_update
-from cqm.index.update.updates import Updating
-from cqm.index.update.vectorizer import wanted_spaces
+from cqm.index.update.run import Updating
+from cqm.index.update.vectorizer import lacking, wanted_spaces
 from cqm.index.workers import Workers
 from cqm.index.workers.forking import Source
 
@@ -251,8 +249,7 @@ class Index:
                 if snapshot and not snapshot.fill(target, tell, cancelled):
                     return UpdateSummary(cancelled=True)
                 imported = {"importing": time.monotonic() - started} if snapshot else {}
-                settle_order(self._services.routes, self.options, target)
-                keep_models(target.manifest, self.options)
+                self._lineage.settle_models(self._services.routes, target)
                 if below and not self._updates.is_enough(below, target):
                     below = None
                     run.becomes(self._updates.task(target, below))

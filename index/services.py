@@ -46,7 +46,8 @@ class Services:
 
     def usage(self) -> dict[str, Usage]:
         """Return the usage of each model since the index was opened."""
-        usage = (self.routes.usage() if self.routes else {}) | self.questions.usage()
+        models = (*(self.routes.models if self.routes else ()), *self.questions.former)
+        usage = {model.name: model.embedder.usage() for model in models}
         return usage | ({self.writer.name: self.writer.usage()} if self.writer else {})
 
     def used_since(self, before: Mapping[str, Usage]) -> dict[str, Usage]:

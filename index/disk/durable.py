@@ -92,8 +92,17 @@ class Tree:
 
     def sync_names(self) -> None:
         """Sync if names have come or gone, or nothing was synced yet; otherwise takes a fraction of a millisecond."""
-        if not self._synced or any(_changed(path) != before for path, before in self._folders.items()):
+        if not self._synced or self._has_other_names():
             self.sync()
+
+    def _has_other_names(self) -> bool:
+        try:
+            for path, before in self._folders.items():
+                if os.stat(path).st_mtime_ns != before:  # noqa: PTH116 - text, as above
+                    return True
+        except FileNotFoundError:
+            return True
+        return False
 
     def _versions(self) -> Iterator[tuple[str, "_Version"]]:
         for folder, folders, names in os.walk(str(self._place), topdown=False):
@@ -132,14 +141,6 @@ def _sync_each(sync: Callable[[str], None], paths: Sequence[str]) -> None:
     if paths:
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             deque(threads.map(sync_one, paths), maxlen=0)
-
-
-def _changed(folder: str) -> int:
-    """Time of the last change of a folder's names in ns; 0 if it is gone."""
-    try:
-        return os.stat(folder).st_mtime_ns  # noqa: PTH116 - text, as above
-    except FileNotFoundError:
-        return 0
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -8,9 +8,8 @@ from cqm.index.cache import Cache
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.embedding.guarded import GuardedModel
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.routes import Route, Routes
+from cqm.index.embedding.routes import GuardedModel, Route, Routes
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import EmbeddingError
@@ -159,9 +158,12 @@ def _guarded(
     embedder = open_embedder(options, variables)
     if embedder is None:
         raise EmbeddingError(f"{options.provider!r} embeds nothing.")
-    cached = CachedEmbedder(embedder, cache, _budget(embedder, options, routes.budget_usd, variables))
+    budget = _budget(embedder, options, routes.budget_usd, variables)
     in_process = options.provider == _IN_PROCESS
-    return GuardedModel(name, cached, Breaker(routes.retry_seconds), in_process=in_process)
+    # A vector that is computed here is there sooner than one from a cache.
+    if budget is not None or not in_process:
+        embedder = CachedEmbedder(embedder, cache, budget)
+    return GuardedModel(name, embedder, Breaker(routes.retry_seconds), in_process=in_process)
 
 
 def _budget(embedder: Embedder, options: EmbeddingOptions, usd: float, variables: Variables) -> DocumentBudget | None:

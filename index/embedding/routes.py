@@ -1,25 +1,33 @@
-"""Choose a model for texts: the first healthy one in the configured order; questions use all that are needed.
+"""The configured models, each behind its circuit breaker: the first healthy one in their order embeds a text.
 
-Vectors of different models never mix: every answer names its space, and only vectors of the same space may be compared.
+Questions use all that are needed. Vectors of different models never mix: every answer names its space, and only vectors
+of the same space may be compared.
 """
 
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cqm.index.embedding.guarded import GuardedModel
-from cqm.index.model.errors import EmbeddingError
-from cqm.index.model.progress import Usage
+from cqm.index.embedding.cached import CachedEmbedder
+from cqm.index.embedding.service.base import Embedder
+from cqm.index.embedding.service.batches import CANARY
+from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
 from cqm.index.model.spaces import Embeddings, Space
 from cqm.index.model.status import ModelState
+from cqm.index.remote.breaker import Breaker
+from cqm.index.remote.deadline import DeadlineError, awaited, begun
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from cqm.index.model.spaces import Vector
 
+Result = TypeVar("Result")
 
 _LEAST_SECONDS = 0.05
 """For a model left with no time by those before it; enough for one in this process."""
@@ -58,6 +66,126 @@ class QueryVectors:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
+class GuardedModel:
+    """A model with a breaker: it is left alone while it fails. Its methods may be called from any thread.
+
+    Parameters:
+        name: for people, "provider/model".
+        embedder: of the model, with its cache if it has one.
+        breaker: of the model.
+        in_process: whether it runs in this process, without a service and without waiting.
+    """
+
+    def __init__(self, name: str, embedder: Embedder, breaker: Breaker, *, in_process: bool = False) -> None:
+        self.name = name
+        self.embedder = embedder
+        self.breaker = breaker
+        self.in_process = in_process
+        self._overdue: Future[Any] | None = None
+
+    def space(self) -> Space:
+        """Return the space of its vectors.
+
+        Raises:
+            EmbeddingError: it is unavailable or left alone.
+        """
+        return self._guarded(self.embedder.space)
+
+    def space_soon(self, seconds: float) -> Space:
+        """Return the space if it is known within `seconds`; a slower service is met in the background.
+
+        Raises:
+            EmbeddingError: it is unavailable by then or left alone.
+        """
+        return self._soon(self.embedder.space, seconds)
+
+    def refresh(self, seconds: float) -> None:
+        """Notice an exchanged model. A failure counts for the breaker and raises no error."""
+        with suppress(EmbeddingError):  # The breaker records it.
+            self._soon(self.embedder.refresh, seconds)
+
+    def embed_documents(self, texts: Sequence[str]) -> Embeddings:
+        """Return the vectors of texts with their space.
+
+        Raises:
+            EmbeddingError: it failed or is left alone.
+        """
+        return self._guarded(partial(self.embedder.embed_documents, texts))
+
+    def embed_query(self, text: str, spaces: Collection[str], seconds: float) -> "tuple[str, Vector] | None":
+        """Return a question's vector with the vector name of its space; None if the space is not among `spaces`.
+
+        Parameters:
+            seconds: longest time to wait for a service.
+
+        Raises:
+            EmbeddingError: it failed, is too slow or is left alone.
+        """
+        if self.in_process:
+            return self._embed_query(text, spaces)
+        return self._soon(partial(self._embed_query, text, spaces), seconds)
+
+    def latency(self) -> float:
+        """Seconds to embed a short text with an already loaded model; infinite while it fails."""
+        try:
+            self.space()
+            began = time.perf_counter()
+            # No cache contains this text.
+            self.embed_documents([f"{CANARY} # {time.time_ns()}"])
+        except EmbeddingError:
+            return math.inf
+        return time.perf_counter() - began
+
+    def _embed_query(self, text: str, spaces: Collection[str]) -> "tuple[str, Vector] | None":
+        if self.embedder.space().vector_name not in spaces:
+            return None
+        space, vector = self.embedder.embed_query(text)  # The model may have been exchanged in between.
+        return (space.vector_name, vector) if space.vector_name in spaces else None
+
+    def _soon(self, call: Callable[[], Result], seconds: float) -> Result:
+        """Make a guarded call and wait for it at most `seconds`; refuse it while an earlier one is overdue."""
+        if self.in_process:
+            return self._guarded(call)
+        if self._overdue is not None and not self._overdue.done():
+            raise self._late(seconds)
+        attempt = begun(partial(self._guarded, call), "model")
+        try:
+            return awaited(attempt, seconds)
+        except DeadlineError as error:
+            self._overdue = attempt
+            raise self._late(seconds) from error
+
+    def _late(self, seconds: float) -> EmbeddingError:
+        message = f"{self.name} did not answer within {seconds:.2g} s."
+        return EmbeddingError(message, remedy="Raise embedding.query_seconds.", retryable=True)
+
+    def _guarded(self, call: Callable[[], Result]) -> Result:
+        if not self.breaker.admits():
+            message = f"{self.name} failed and is left alone for a while: {self.breaker.reason}"
+            raise EmbeddingError(message, remedy="`cqm doctor` tells whether it works again.", retryable=True)
+        try:
+            if self.breaker.reason:
+                self._meet_again()
+            result = call()
+        except (RefusedInputError, BudgetError):
+            # No failure of the model: it answers, if only with a refusal.
+            self.breaker.worked()
+            raise
+        except EmbeddingError as error:
+            self.breaker.failed(str(error))
+            raise
+        self.breaker.worked()
+        return result
+
+    def _meet_again(self) -> None:
+        """Meet the model anew after a failure, trying it with a short text: it may be another one by now.
+
+        Calls under way in other threads keep their connections.
+        """
+        self.embedder.close()
+        self.embedder.space()
+
+
 class Routes:
     """The configured models in their order. Its methods may be called from any thread.
 
@@ -69,12 +197,9 @@ class Routes:
     def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
         self._of_route = dict(models)
         self._query_seconds = query_seconds
+        self.routes = tuple(route for route, row in models.items() if row)
+        """Those with a model."""
         self.models = tuple({model.name: model for row in models.values() for model in row}.values())
-
-    @property
-    def routes(self) -> tuple[Route, ...]:
-        """Routes with a model."""
-        return tuple(route for route, row in self._of_route.items() if row)
 
     @property
     def in_process(self) -> bool:
@@ -104,8 +229,9 @@ class Routes:
 
     def preferred(self, route: Route) -> Space | None:
         """Return the preferred model's space; None while it is unavailable, or without models."""
+        models = self._of_route[route]
         try:
-            return next((model.space_soon(self._query_seconds) for model in self._of_route[route][:1]), None)
+            return models[0].space_soon(self._query_seconds) if models else None
         except EmbeddingError:
             return None
 
@@ -132,7 +258,8 @@ class Routes:
         for model in self._of_route[route][:1]:
             with suppress(EmbeddingError):  # Then it is asked for all texts, and reports the error itself.
                 model.space()
-                model.embedder.take_over(moved)
+                if isinstance(model.embedder, CachedEmbedder):
+                    model.embedder.take_over(moved)
 
     def embed_question(self, text: str, spaces: Collection[str]) -> QueryVectors:
         """Embed a question for each of the spaces, given by vector name."""
@@ -150,13 +277,9 @@ class Routes:
         why = " ".join(reasons) or "no configured model has vectors of that space"
         return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
 
-    def usage(self) -> dict[str, Usage]:
-        """Usage of each model since it was opened, by name."""
-        return {model.name: model.embedder.usage() for model in self.models}
-
     def cached(self) -> int:
         """Number of texts of all models with a vector from the cache."""
-        return sum(model.embedder.cached for model in self.models)
+        return sum(model.embedder.cached for model in self.models if isinstance(model.embedder, CachedEmbedder))
 
     def states(self) -> tuple[ModelState, ...]:
         """Report whether each model worked at its last use."""

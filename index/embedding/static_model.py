@@ -5,6 +5,9 @@ trained on pairs of questions and code by `training/vectors.py`, from packages u
 tokenizing, identifiers are split at case and underscores and lower-cased. A word occurring n times counts 1 + ln n
 times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1), so a frequent `self` doesn't drown
 the rest; the lengths of the trained vectors are the only other weights.
+
+Words of at most 32 characters become tokens by byte pair encoding with byte fallback, read from a file of the
+`tokenizers` library. The library itself takes 28 MB with all that it brings.
 """
 
 import hashlib
@@ -17,18 +20,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count, pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.service.base import stacked, validated
-from cqm.index.embedding.service.meter import Meter
+from cqm.index.embedding.service.base import Meter, stacked, validated
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.service import Role
-from cqm.index.embedding.word_pieces import word_pieces
 from cqm.index.model.errors import EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
@@ -61,6 +62,9 @@ _WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d
 _IDENTIFIER = re.compile(r"[\w\xd7\xf7]+")
 _LONGEST_KNOWN = 64
 """Characters of an identifier with remembered words; a text with a longer one is split as a whole."""
+
+Pieces = Callable[[str], tuple[int, ...]]
+"""Gives the numbers of a word's tokens."""
 
 
 def words_of(text: str) -> Iterator[str]:
@@ -269,6 +273,55 @@ def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
     tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256)[:])
     codes, scales = weights["codes"][:, :dimensions], weights["scales"][:, None]
     return _LoadedModel(codes, scales, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
+
+
+class _Tokens(NamedTuple):
+    """Numbers of tokens, and ranks of pairs that merge, lowest first."""
+
+    vocabulary: dict[str, int]
+    ranks: dict[tuple[str, str], int]
+
+
+def word_pieces(file: bytes) -> Pieces:
+    """Return the tokenizer of a file: a word that is a token stays whole, another is merged from its characters.
+
+    Its time grows with the square of a word's length.
+
+    Parameters:
+        file: JSON; BPE without normalizer and pre-tokenizer, with `byte_fallback` and `ignore_merges`.
+    """
+    told = json.loads(file)["model"]
+    model = _Tokens(told["vocab"], dict(zip(map(tuple, told["merges"]), count())))
+
+    def pieces(word: str) -> tuple[int, ...]:
+        whole = model.vocabulary.get(word)
+        return (whole,) if whole is not None else _merged(word, model)
+
+    return pieces
+
+
+def _merged(word: str, model: _Tokens) -> tuple[int, ...]:
+    parts, rank_of, never = list(_characters(word, model.vocabulary)), model.ranks.get, len(model.ranks)
+    ranks = [rank_of(pair, never) for pair in pairwise(parts)]
+    while (least := min(ranks, default=never)) != never:
+        place = ranks.index(least)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        # Only the pairs beside the merged one are others now.
+        del ranks[place]
+        if place:
+            ranks[place - 1] = rank_of((parts[place - 1], parts[place]), never)
+        if place < len(ranks):
+            ranks[place] = rank_of((parts[place], parts[place + 1]), never)
+    return tuple(model.vocabulary[part] for part in parts)
+
+
+def _characters(word: str, vocabulary: dict[str, int]) -> Iterator[str]:
+    """Yield the characters of a word; the bytes of a character that is no token."""
+    for character in word:
+        if character in vocabulary:
+            yield character
+        else:
+            yield from (f"<0x{byte:02X}>" for byte in character.encode())
 
 
 def _arrays(content: mmap.mmap) -> "dict[str, NDArray[Any]]":

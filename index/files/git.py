@@ -98,7 +98,7 @@ def user_ignore_file(project: Path) -> Path | None:
     Parameters:
         project: programs inside it don't count as git.
     """
-    return _user_ignore_file(program("git", project), *(os.environ.get(name) for name in _PASSED))
+    return _user_ignore_file(program("git", project), *map(os.environ.get, _PASSED))
 
 
 def version(project: Path) -> str | None:

@@ -23,9 +23,9 @@ from pathlib import Path
 from cqm.index.disk.beneath import read_small, read_small_beneath
 from cqm.index.files import git
 from cqm.index.files.git_folder import git_folder_at
-from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, parse_excludes, parse_ignore_file
+from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, bytewise, parse_excludes, parse_ignore_file
 from cqm.index.files.skip import pruned_names
-from cqm.index.files.wildmatch import GlobError, bytewise
+from cqm.index.files.wildmatch import GlobError
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import ScanOptions
 
@@ -235,8 +235,9 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
     """Return the `.cqmignore` files above a folder, the nearest first."""
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
-        prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
-        files = _with(files, parse_ignore_file(_read_user(folder / IGNORE_FILE)), prefix)
+        if content := _read_user(folder / IGNORE_FILE):
+            prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
+            files = _with(files, parse_ignore_file(content), prefix)
     return files
 
 

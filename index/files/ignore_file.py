@@ -1,5 +1,6 @@
 """Match paths against one ignore file: gitignore(5), with limited time and memory for any content."""
 
+import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -63,7 +64,7 @@ class IgnoreFile:
         """Whether a path is ignored; None if no line matches.
 
         Parameters:
-            path: relative to the folder of the file, one character per byte (`wildmatch.bytewise`).
+            path: relative to the folder of the file, one character per byte (`bytewise`).
             name: its last part, likewise.
             is_folder: whether it is a folder, and no link to one.
         """
@@ -122,6 +123,11 @@ class _Parts:
         return _Globs(
             frozenset(self.names), tuple(self.endings), _any_of(self.name), frozenset(self.paths), _any_of(self.path)
         )
+
+
+def bytewise(name: str) -> str:
+    """Return a name or path with one character for each of its bytes."""
+    return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
 def parse_ignore_file(content: bytes) -> IgnoreFile:

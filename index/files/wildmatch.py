@@ -1,13 +1,12 @@
 """Translate globs of ignore files to regular expressions with git's meaning (wildmatch.c) and linear time.
 
-Paths are matched as bytes, one character per byte: for git, `?` is one byte. `bytewise` converts a name to this form.
+Paths are matched as bytes, one character per byte (`ignore_file.bytewise`): for git, `?` is one byte.
 
 With a plain translation, a glob such as `*a*a*a*b` tries every way to split a name. Here each `*` except the last is
 settled once the text after it is found (atomic groups). This is enough: the text after it has a fixed length, so the
 earliest place leaves most room for the rest. The same holds for the folders between two `**`.
 """
 
-import os
 import re
 
 _STAR = "*"
@@ -33,11 +32,6 @@ _NAMED = {
 
 class GlobError(ValueError):
     """The glob is malformed; for git it matches nothing."""
-
-
-def bytewise(name: str) -> str:
-    """Return a name or path with one character for each of its bytes."""
-    return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
 def plain_length(glob: str) -> int:

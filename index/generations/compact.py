@@ -1,16 +1,12 @@
-"""Replace a generation by another with the same options: a copy without deleted points, or a rebuilt one."""
+"""Copy a generation without its deleted points; the copy takes its place."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from cqm.index.disk.durable import require_room
 from cqm.index.disk.locations import size_on_disk
 from cqm.index.generations.generation import Generation, manifest_path, open_generation
-from cqm.index.manifest.coverage import lacking
-from cqm.index.manifest.manifest import Manifest
-from cqm.index.model.errors import DamagedIndexError, StoreError
+from cqm.index.model.errors import StoreError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import FileState
 from cqm.index.remote.variables import Variables
 from cqm.index.store.edge import EdgeStore
 
@@ -41,26 +37,3 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions, vari
         store.close()
     # Also checks that every point is there.
     return open_generation(place.parent, place.name, options, variables)
-
-
-def what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:
-    """Say which data a rebuilt generation lacks compared with the old one; empty if nothing.
-
-    Parameters:
-        wanted: from `wanted_spaces`.
-    """
-    try:
-        held = {path for path, row in old.manifest.files().items() if row.state is FileState.INDEXED}
-        had = _without_vector(old.manifest, wanted)
-    except DamagedIndexError:
-        return ""
-    failed = [problem for problem in new.manifest.problems(FileState.FAILED) if problem.path in held]
-    if failed:
-        return f"{len(failed):,} files failed that it holds, {failed[0].path} first: {failed[0].reason}"
-    worse = _without_vector(new.manifest, wanted) - had
-    return f"the preferred model could not be had for {worse:,} chunks" if worse > 0 else ""
-
-
-def _without_vector(manifest: Manifest, wanted: Mapping[str, str]) -> int:
-    """Count the chunks waiting for a vector of their preferred model."""
-    return lacking(manifest, wanted) - manifest.without_note()[1]

@@ -11,8 +11,9 @@ from cqm.index.embedding.opening import BY_LATENCY
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
 from cqm.index.generations.generation import Generation, current_name, generation_name, remove
+from cqm.index.generations.query_models import models_text
 from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
-from cqm.index.manifest.facts import ORDER_FACT, SHAPE_FACT, WHY_FACT, space_fact
+from cqm.index.manifest.facts import MODELS_FACT, ORDER_FACT, SHAPE_FACT, SPACE_FACT, WHY_FACT
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.remote.variables import Variables
@@ -37,22 +38,10 @@ def use_order(routes: Routes | None, generation: Generation) -> None:
         routes.sort(order.split("\n"))
 
 
-def wanted_name(routes: Routes | None, options: IndexOptions, serving: Generation) -> str:
-    """Name the generation wanted by the options and the present state of their models."""
-    if serving.recipe != generation_name(options):
-        return generation_name(options)
-    settle_order(routes, options, serving)
-    spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
-    if all(now in {"", recorded} or not recorded for recorded, now in spaces):
-        return serving.name
-    # Another model under the same name: its vectors can't be compared with the present ones.
-    return generation_name(options, tuple(now or recorded for recorded, now in spaces))
-
-
 def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, str]:
     """Return the space of a route's vectors, and its preferred model's space now; each empty if unknown."""
     now = routes.preferred(route)
-    return serving.manifest.fact(space_fact(route)), now.name if now else ""
+    return serving.manifest.fact(f"{SPACE_FACT}{route}"), now.name if now else ""
 
 
 class Readers:
@@ -130,6 +119,8 @@ class Lineage:
         self._folder = folder
         self._options = options
         self._variables = variables
+        self._name = generation_name(options)
+        self._models = models_text(options)
         self._readers = Readers(folder, options, variables)
         self._serving: Generation | None = None
         self._given_up: list[Generation] = []
@@ -149,9 +140,8 @@ class Lineage:
             StoreError, ManifestError: it cannot be opened, or is damaged and cannot be set aside.
         """
         generations.remove_abandoned(self._folder, self._options, self._variables)
-        wanted = generations.generation_name(self._options)
-        name = generations.serving_name(self._folder, wanted) or wanted
-        self._serving = generations.open_or_begin_anew(self._folder, name, wanted, self._options, self._variables)
+        name = generations.serving_name(self._folder, self._name) or self._name
+        self._serving = generations.open_or_begin_anew(self._folder, name, self._name, self._options, self._variables)
         return self._serving
 
     @property
@@ -176,7 +166,7 @@ class Lineage:
     def target(self, routes: Routes | None) -> Generation:
         """Return the generation wanted by the options: the serving one, or one built beside it."""
         serving = self.serving
-        wanted = wanted_name(routes, self._options, serving)
+        wanted = self._wanted_name(routes)
         if serving.name == wanted:
             return serving
         if self.building is None or self.building.name != wanted:
@@ -186,6 +176,24 @@ class Lineage:
             why = OTHER_MODEL if shapes[0] == shapes[1] else what_differs(*shapes)
             self.building.manifest.set_facts({WHY_FACT: why})
         return self.building
+
+    def _wanted_name(self, routes: Routes | None) -> str:
+        """Name the generation wanted by the options and the present state of their models."""
+        serving = self.serving
+        if serving.recipe != self._name:
+            return self._name
+        settle_order(routes, self._options, serving)
+        spaces = [_spaces_of(routes, serving, route) for route in routes.routes] if routes else []
+        if all(now in {"", recorded} or not recorded for recorded, now in spaces):
+            return serving.name
+        # Another model under the same name: its vectors can't be compared with the present ones.
+        return generation_name(self._options, tuple(now or recorded for recorded, now in spaces))
+
+    def settle_models(self, routes: Routes | None, generation: Generation) -> None:
+        """Record in a generation, before it takes files, the order and the configuration of its models."""
+        settle_order(routes, self._options, generation)
+        if generation.manifest.fact(MODELS_FACT) != self._models:
+            generation.manifest.set_facts({MODELS_FACT: self._models})
 
     @contextmanager
     def anew(self) -> Iterator[Generation]:

@@ -50,6 +50,7 @@ class Generation:
         name: of the generation and its folder.
         place: its folder.
         manifest, store: its parts.
+        recipe: generation name of the options it was begun with; see `generation_name`.
         prints: checksums of its files at opening.
         candidates: fields of its chunks and files needed for ranking.
     """
@@ -58,13 +59,9 @@ class Generation:
     place: Path
     manifest: Manifest
     store: Store
+    recipe: str
     prints: Prints
     candidates: Candidates
-
-    @property
-    def recipe(self) -> str:
-        """Generation name of the options it was begun with; see `generation_name`."""
-        return recipe_of(self.manifest)
 
     def settle(self) -> None:
         """Flush all of it to disk."""
@@ -87,7 +84,7 @@ class Generation:
 
 
 def recipe_of(manifest: Manifest) -> str:
-    """See `Generation.recipe`."""
+    """Generation name of the options that a generation was begun with."""
     return manifest.fact(_RECIPE)
 
 
@@ -199,8 +196,8 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
             place, options.store, variables, manifest.settling, is_begun=is_begun, is_settled=prints is not None
         )
         closing.callback(_close_anyway, store)
-        opened = Generation(name, place, manifest, store, prints or {}, Candidates(manifest))
-        _prepare_store(opened, options, is_begun=is_begun, is_sealed=prints is not None)
+        _prepare_store(place, manifest, store, options, is_begun=is_begun, is_sealed=prints is not None)
+        opened = Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, Candidates(manifest))
         closing.pop_all()
     return opened
 
@@ -210,13 +207,14 @@ def _close_anyway(store: Store) -> None:
         store.close()
 
 
-def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: bool, is_sealed: bool) -> None:
-    manifest, store = generation.manifest, generation.store
+def _prepare_store(
+    place: Path, manifest: Manifest, store: Store, options: IndexOptions, *, is_begun: bool, is_sealed: bool
+) -> None:
     if not is_begun:
         # Also after a kill during creation: nothing is stored yet.
-        require_room(generation.place)
+        require_room(place)
         store.create(spaces_known(options))
-        sync_folder(generation.place)
+        sync_folder(place)
         manifest.set_facts({_STORE_READY: "1", _RECIPE: generation_name(options), SHAPE_FACT: shape_text(options)})
         return
     if not is_sealed:
@@ -225,7 +223,7 @@ def _prepare_store(generation: Generation, options: IndexOptions, *, is_begun: b
     store.load()
     # The seal doesn't cover a store elsewhere.
     if not (is_sealed and store.in_folder) and (lost := _lost(manifest, store)):
-        raise DamagedIndexError(f"{generation.place} has lost {lost}.")
+        raise DamagedIndexError(f"{place} has lost {lost}.")
 
 
 def _lost(manifest: Manifest, store: Store) -> str:

@@ -13,28 +13,25 @@ from typing import get_type_hints
 
 from cqm.index.cache import Cache
 from cqm.index.embedding.opening import distinct_models, open_former, shape_of
-from cqm.index.embedding.routes import Route, Routes
+from cqm.index.embedding.routes import GuardedModel, Route, Routes
 from cqm.index.generations.generation import Generation, generation_name
+from cqm.index.manifest.facts import MODELS_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.index.model.progress import Usage
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
 from cqm.index.remote.presets import is_away
 from cqm.index.remote.variables import Variables
 
-_MODELS_FACT = "configured_models"
 _IN_PROCESS = "embedded"
 
 _log = logging.getLogger(__name__)
 
 
-def keep_models(manifest: Manifest, options: IndexOptions) -> None:
-    """Record in a generation the configuration of its embedding models."""
+def models_text(options: IndexOptions) -> str:
+    """Return the configuration of the embedding models, as a generation records it."""
     models = [asdict(model) for model in distinct_models(options) if MAY_HOLD_A_SECRET.isdisjoint(model.base_url)]
-    text = json.dumps(models)
-    if manifest.fact(_MODELS_FACT) != text:
-        manifest.set_facts({_MODELS_FACT: text})
+    return json.dumps(models)
 
 
 class QuestionModels:
@@ -56,6 +53,8 @@ class QuestionModels:
         self._lock = Lock()
         self._of = ""
         self._together: Routes | None = None
+        self.former: tuple[GuardedModel, ...] = ()
+        """Models that are not configured any more, of the generation that was asked last."""
 
     def of(self, generation: Generation) -> Routes | None:
         """Return the models for questions to a generation; None without any. Former ones are loaded at their first use.
@@ -66,16 +65,10 @@ class QuestionModels:
         with self._lock:
             if is_former and generation.name != self._of:
                 self._let_go()
-                self._of, self._together = generation.name, self._with_former(generation)
+                self._open_former(generation)
             elif not is_former:
                 self._let_go()
             return self._together or self._routes
-
-    def usage(self) -> dict[str, Usage]:
-        """Usage of former models by name."""
-        together = self._together
-        known = self._routes.usage().keys() if self._routes else set()
-        return {name: used for name, used in together.usage().items() if name not in known} if together else {}
 
     def close(self) -> None:
         """Close former models; a later call opens them again."""
@@ -83,20 +76,19 @@ class QuestionModels:
             self._let_go()
 
     def _let_go(self) -> None:
-        ours = self._routes.models if self._routes else ()
-        for model in self._together.models if self._together else ():
-            if model not in ours:
-                model.embedder.close()
-        self._of, self._together = "", None
+        for model in self.former:
+            model.embedder.close()
+        self._of, self._together, self.former = "", None, ()
 
-    def _with_former(self, generation: Generation) -> Routes | None:
-        """Return a generation's former models, then the configured ones; None without former ones."""
+    def _open_former(self, generation: Generation) -> None:
+        """Put a generation's former models, where it has some, before the configured ones."""
         former = [
             one for one in _former(generation.manifest, self._options, self._variables) if self._can_be_opened(one)
         ]
         models = open_former(former, self._options, self._cache, self._variables)
         ours = self._routes.models if self._routes else ()
-        return Routes({Route.CODE: (*models, *ours)}, self._options.routes.query_seconds) if models else None
+        together = Routes({Route.CODE: (*models, *ours)}, self._options.routes.query_seconds) if models else None
+        self._of, self._together, self.former = generation.name, together, models
 
     def _can_be_opened(self, model: EmbeddingOptions) -> bool:
         try:
@@ -122,10 +114,10 @@ def _former(manifest: Manifest, options: IndexOptions, variables: Variables) -> 
 
 
 def _kept(manifest: Manifest) -> list[EmbeddingOptions]:
-    """Return the models recorded by `keep_models`, leaving out unreadable ones, as from another release or a clone."""
+    """Return the models recorded in a generation, leaving out unreadable ones, as from another release or a clone."""
     types = get_type_hints(EmbeddingOptions)
     try:
-        noted = json.loads(manifest.fact(_MODELS_FACT) or "[]")
+        noted = json.loads(manifest.fact(MODELS_FACT) or "[]")
     except ValueError:
         return []
     rows = [row for row in noted if isinstance(row, dict)] if isinstance(noted, list) else []

@@ -110,13 +110,19 @@ class Database:
 
     def read(self, query: str, values: Sequence[object] = ()) -> Rows:
         """Run a query on the writing connection."""
-        with self.lock, translated(self.path):
-            return self.writer.execute(query, tuple(values)).fetchall()
+        with self.lock:
+            try:
+                return self.writer.execute(query, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise _explained(self.path, error) from error
 
     def look_up(self, query: str, values: Sequence[object] = ()) -> Rows:
         """Run a query for a search; it sees only committed data."""
-        with self._search_lock, translated(self.path):
-            return self._searched.execute(query, tuple(values)).fetchall()
+        with self._search_lock:
+            try:
+                return self._searched.execute(query, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise _explained(self.path, error) from error
 
     def recall(self, query: str) -> Rows:
         """Run a query common to all searches once; remember its rows until `forget`."""
@@ -174,9 +180,10 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
-            raise DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD) from error
-        raise ManifestError(
-            f"The manifest {path} cannot be used: {error}.",
-            remedy="Check free space and permissions.",
-        ) from error
+        raise _explained(path, error) from error
+
+
+def _explained(path: Path, error: sqlite3.Error) -> ManifestError | DamagedIndexError:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+        return DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD)
+    return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy="Check free space and permissions.")

@@ -20,10 +20,9 @@ PROBLEMS_FACT = "problems"
 """Problems of models by name, as JSON."""
 LAST_FACT = "last_update"
 """The last update of all files that found new text, as JSON of `LastUpdate`."""
+MODELS_FACT = "configured_models"
+"""Configuration of the embedding models, as `models_text` gives it."""
 ORDER_FACT = "models"
 """Models in the order of their latency, one a line."""
-
-
-def space_fact(route: str) -> str:
-    """Name of the fact holding the space of a route's preferred model."""
-    return f"space.{route}"
+SPACE_FACT = "space."
+"""With the name of a route behind it: the space of its preferred model."""

@@ -357,8 +357,7 @@ class Manifest:
         self._db.executemany("UPDATE unsettled SET written = ? WHERE path = ?", rows)
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
-        columns = ", ".join(field.name for field in fields(FileRow))
-        for path, state, *rest, found in self._database.read(f"SELECT {columns} FROM file {where}", values):  # noqa: S608 - constant texts
+        for path, state, *rest, found in self._database.read(f"SELECT {_OF_FILE} FROM file {where}", values):  # noqa: S608 - constant texts
             yield FileRow(path, FileState(state), *[*rest, findings_of(found)])
 
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
@@ -368,7 +367,7 @@ class Manifest:
 
     def _columns(self, columns: Sequence[str], where: str, values: Sequence[object]) -> list[list[Any]]:
         """Read chunk columns, in any order, as one JSON text: rows each release and retake the interpreter lock."""
-        wanted = ", ".join("json(defines)" if column == "defines" else column for column in columns)
+        wanted = ", ".join(["json(defines)" if column == "defines" else column for column in columns])
         query = f"SELECT json_group_array(json_array({wanted})) FROM chunk {where}"  # noqa: S608 - constant texts
         rows: list[list[Any]] = json.loads(self._database.look_up(query, values)[0][0])
         return rows
@@ -416,6 +415,7 @@ def _prepare(path: Path, database: sqlite3.Connection) -> None:
     database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
 
 
+_OF_FILE = ", ".join(field.name for field in fields(FileRow))
 _OF_CHUNK = tuple(field.name for field in fields(ChunkRow))
 _INSERT_CHUNK = "INSERT OR REPLACE INTO chunk VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _REVISION = "revision"

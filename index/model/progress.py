@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
+from operator import add, sub
 
 from cqm.index.model.query import FileProblem
 from cqm.index.model.status import ModelState
@@ -50,11 +51,11 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """Add another use."""
-        return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+        return Usage(*map(add, astuple(self), astuple(other)))
 
     def __sub__(self, before: "Usage") -> "Usage":
         """Take away an earlier count."""
-        return Usage(*(mine - its for mine, its in zip(astuple(self), astuple(before), strict=True)))
+        return Usage(*map(sub, astuple(self), astuple(before)))
 
 
 @dataclass(frozen=True, slots=True)

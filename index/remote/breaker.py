@@ -21,17 +21,13 @@ class Breaker:
         self._clock = clock
         self._lock = threading.Lock()
         self._open_until: float | None = None
-        self._reason = ""
+        self.reason = ""
+        """The last failure's reason; empty once it worked again."""
 
     @property
     def is_open(self) -> bool:
         """Whether the service is left alone now."""
         return self._open_until is not None and self._clock() < self._open_until
-
-    @property
-    def reason(self) -> str:
-        """The last failure's reason; empty once it worked again."""
-        return self._reason
 
     def admits(self) -> bool:
         """Whether the caller may use the service now.
@@ -55,9 +51,9 @@ class Breaker:
     def worked(self) -> None:
         """Record a success: the service may be used."""
         with self._lock:
-            self._open_until, self._reason = None, ""
+            self._open_until, self.reason = None, ""
 
     def failed(self, reason: str = "") -> None:
         """Record a failure: leave the service alone for `seconds`."""
         with self._lock:
-            self._open_until, self._reason = self._clock() + self._seconds, reason
+            self._open_until, self.reason = self._clock() + self._seconds, reason

@@ -7,7 +7,7 @@ from pathlib import Path
 from cqm.index.disk.durable import require_room
 from cqm.index.embedding.routes import Route
 from cqm.index.generations.generation import Generation
-from cqm.index.manifest.facts import ORDER_FACT, space_fact
+from cqm.index.manifest.facts import ORDER_FACT, SPACE_FACT
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress
@@ -75,7 +75,7 @@ class Restoring:
         preferred = {route: self.snapshot.preferred.get(route, "") for route in Route}
         if not {name for name in preferred.values() if name} <= {name for name, _ in spaces.values()}:
             raise RecordError("it prefers a space that it has not")
-        facts = {space_fact(route): name for route, name in preferred.items() if name}
+        facts = {f"{SPACE_FACT}{route}": name for route, name in preferred.items() if name}
         target.manifest.set_facts(facts | {ORDER_FACT: self.snapshot.order})
         return {vector_name: dimensions for vector_name, (_, dimensions) in spaces.items()}
 

@@ -11,7 +11,7 @@ from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.embedding.routes import Route
 from cqm.index.generations.generation import Generation, generation_name
 from cqm.index.generations.recipe import shape_text
-from cqm.index.manifest.facts import COMPLETE_FACT, HEAD_FACT, ORDER_FACT, space_fact
+from cqm.index.manifest.facts import COMPLETE_FACT, HEAD_FACT, ORDER_FACT, SPACE_FACT
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import DamagedIndexError, SnapshotError
 from cqm.index.model.options import IndexOptions
@@ -43,7 +43,7 @@ def write_snapshot(generation: Generation, options: IndexOptions, file: Path) ->
 
     def about(records: Packed) -> bytes:
         here = portable(options)
-        preferred = {route.value: manifest.fact(space_fact(route)) for route in Route}
+        preferred = {route.value: manifest.fact(f"{SPACE_FACT}{route}") for route in Route}
         made = Snapshot(
             FORMAT,
             version(DISTRIBUTION),

@@ -20,7 +20,7 @@ from cqm.index.disk.locations import (
 )
 from cqm.index.disk.proof import forget_folder, is_inside_project, proven_folder
 from cqm.index.generations.generation import is_generation, manifest_path, remove_all, serving_name
-from cqm.index.manifest.facts import DAMAGE_FACT, UNAVAILABLE_FACT, UPDATED_FACT, space_fact
+from cqm.index.manifest.facts import DAMAGE_FACT, SPACE_FACT, UNAVAILABLE_FACT, UPDATED_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import (
@@ -132,7 +132,7 @@ def _counted(folder: Path, name: str) -> dict[str, Any]:
         refuse_newer_file(manifest_path(folder, name))
         with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
             return {
-                "space": manifest.fact(space_fact("code")),
+                "space": manifest.fact(f"{SPACE_FACT}code"),
                 "updated_at": float(manifest.fact(UPDATED_FACT) or 0),
                 "files": manifest.counts("state").get(FileState.INDEXED, 0),
                 "chunks": manifest.chunk_count(),

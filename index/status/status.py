@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from cqm.index.disk.locations import folder_of, index_folder, resolve_root, size_on_disk
-from cqm.index.embedding.routes import Routes
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
     building_name,
@@ -25,10 +24,10 @@ from cqm.index.manifest.facts import (
     LACKING_FACT,
     LAST_FACT,
     PROBLEMS_FACT,
+    SPACE_FACT,
     UNAVAILABLE_FACT,
     UPDATED_FACT,
     WHY_FACT,
-    space_fact,
 )
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
@@ -48,12 +47,6 @@ from cqm.index.model.status import (
 )
 from cqm.index.status.running import read_running
 from cqm.index.store.collection import read_note
-
-
-def problems_of(routes: Routes | None) -> str:
-    """Return the problems of models as JSON, as recorded in a manifest."""
-    states = routes.states() if routes else ()
-    return json.dumps({state.name: state.problem for state in states if state.problem})
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
@@ -170,7 +163,7 @@ def describe(
         languages=languages,
         skipped=counted.get("skipped", {}),
         failed=manifest.problems(FileState.FAILED) if manifest else (),
-        space=fact(space_fact("code")),
+        space=fact(f"{SPACE_FACT}code"),
         updated_at=float(fact(UPDATED_FACT) or 0),
         pending=pending,
         git_head=fresh.git_head or "",

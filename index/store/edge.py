@@ -1,6 +1,7 @@
-"""Qdrant Edge, an in-process shard, as a store. Only this module and `edge_points` know its API.
+"""Qdrant Edge, an in-process shard, as a store. Only this module and `edge_queries` know its API.
 
-Its errors are plain `Exception`; this module translates them.
+Its errors are plain `Exception`; this module translates them. It silently accepts vectors no search can use (not
+finite, mismatched, repeated indices), hence `check`.
 """
 
 import errno
@@ -9,11 +10,12 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import Tree
@@ -26,10 +28,11 @@ from cqm.index.store.base import (
     TERMS,
     Nearest,
     Point,
+    check,
     search_each,
     stored_point,
 )
-from cqm.index.store.edge_points import dense_names, edge_point, edge_query, named, plain_id
+from cqm.index.store.edge_queries import edge_query
 from cqm.index.store.holes import let_go_of_holes
 
 if TYPE_CHECKING:
@@ -150,7 +153,7 @@ class EdgeStore:
         import qdrant_edge as edge
 
         for batch in _batched(points):
-            self._update(edge.UpdateOperation.upsert_points([edge_point(point) for point in batch]))
+            self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points by id; unknown ids are harmless.
@@ -185,7 +188,7 @@ class EdgeStore:
         batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
         with self._translated("searched"):
             answers = self._opened().query_batch(batch)
-        return [{plain_id(point.id): point.score for point in points} for points in answers]
+        return [{_plain_id(point.id): point.score for point in points} for points in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return chosen payload fields of points by id; unknown ids are left out."""
@@ -193,13 +196,13 @@ class EdgeStore:
 
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
-        return {plain_id(record.id): record.payload or {} for record in records}
+        return {_plain_id(record.id): record.payload or {} for record in records}
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return points by id as stored; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=True, with_vector=True)
-        return [stored_point(plain_id(record.id), record.payload, record.vector) for record in records]
+        return [stored_point(_plain_id(record.id), record.payload, record.vector) for record in records]
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all points, in the shard's order."""
@@ -220,7 +223,10 @@ class EdgeStore:
         """Return the names of points' dense vectors by id; unknown ids are left out."""
         with self._translated("read"):
             records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
-        return {plain_id(record.id): dense_names(record.vector) for record in records}
+        return {
+            _plain_id(record.id): frozenset(name for name, vector in _named(record.vector) if isinstance(vector, list))
+            for record in records
+        }
 
     def fill(self, other: "EdgeStore") -> None:
         """Copy all points of another store into this empty one."""
@@ -228,16 +234,16 @@ class EdgeStore:
 
         spaces: set[str] = set()
         for records in other.pages(None, _BATCH, whole=True):
-            for name, vector in ((name, vector) for record in records for name, vector in named(record.vector)):
+            for name, vector in ((name, vector) for record in records for name, vector in _named(record.vector)):
                 if isinstance(vector, list) and name not in spaces:
                     self.ensure_space(name, len(vector))
                     spaces.add(name)
-            points = [edge.Point(record.id, dict(named(record.vector)), record.payload or {}) for record in records]
+            points = [edge.Point(record.id, dict(_named(record.vector)), record.payload or {}) for record in records]
             self._update(edge.UpdateOperation.upsert_points(points))
 
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
         for records in self.pages(keep, _SCROLL_PAGE):
-            yield from (plain_id(record.id) for record in records)
+            yield from (_plain_id(record.id) for record in records)
 
     def pages(
         self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
@@ -363,6 +369,36 @@ def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool) -> No
     shard = edge.EdgeShard.create(str(folder), config)
     shard.flush()
     shard.close()
+
+
+def _edge_point(point: Point) -> "qdrant_edge.Point":
+    """Convert a point for writing.
+
+    Raises:
+        StoreError: no search can use one of its vectors.
+    """
+    import qdrant_edge as edge
+
+    check(point)
+    vectors: dict[str, Any] = {
+        name: edge.SparseVector(list(terms.indices), list(terms.values))
+        for name, terms in point.sparse.items()
+        if terms.indices
+    }
+    if point.dense is not None:
+        vectors[point.space] = point.dense.tolist()
+    return edge.Point(point.id, vectors, dict(point.payload))
+
+
+def _named(vectors: object) -> Iterable[tuple[str, Any]]:
+    """Return a point's vectors by name: dense ones are lists."""
+    return vectors.items() if isinstance(vectors, dict) else ()
+
+
+def _plain_id(point_id: object) -> str:
+    """Return an id in the index's form: 32 hex digits."""
+    # `UUID.hex` takes twice the time, and there are hundreds of ids per search.
+    return "%032x" % point_id.int if isinstance(point_id, UUID) else str(point_id).replace("-", "")  # noqa: UP031 - half the time of an f-string
 
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:

@@ -12,15 +12,12 @@ from functools import partial
 
 from cqm.index.contextual import ContextWriter
 from cqm.index.files.scan import scan
-from cqm.index.manifest.coverage import lacking
-from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.progress import Progress
 from cqm.index.remote.deadline import StoppedError, unless
-from cqm.index.status.status import problems_of
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files, with_notes
-from cqm.index.update.vectorizer import Vectorizer
+from cqm.index.update.vectorizer import Vectorizer, lacking, status_facts
 from cqm.index.update.write import NOTHING_STORED, Placement, Stored, Target, place_files, write_files
 from cqm.index.workers import Workers
 
@@ -138,7 +135,7 @@ class Improving:
             if not self.is_open():
                 return otherwise
             waiting = lacking(self._manifest, self.wanted)
-            told = {LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(self.target.routes)}
+            told = status_facts(waiting, self.target.routes.states() if self.target.routes else ())
             if any(self._manifest.fact(name) != value for name, value in told.items()):
                 self._manifest.set_facts(told)
             self.target.generation.store.flush_later()

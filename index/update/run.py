@@ -1,22 +1,196 @@
-"""One update of a generation: prepare the planned files, embed, write, commit."""
+"""Update some paths or the whole tree of an open index, and let a complete generation serve.
 
+An update is planned, then carried out batch by batch: files are prepared, new chunks embedded, all of it written.
+"""
+
+import gc
+import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from threading import Lock
 
-from cqm.index.manifest.coverage import lacking
-from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT
+from cqm.index.disk.locations import folder_of, note_use
+from cqm.index.files import checkout
+from cqm.index.generations.current import Lineage
+from cqm.index.generations.generation import Generation
+from cqm.index.manifest.facts import (
+    COMPARED_FACT,
+    COMPLETE_FACT,
+    DAMAGE_FACT,
+    HEAD_FACT,
+    LAST_FACT,
+    UNAVAILABLE_FACT,
+    UPDATED_FACT,
+)
+from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
-from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.model.errors import DamagedIndexError
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Estimate, Progress, UpdateSummary
 from cqm.index.model.query import FileProblem, FileState
+from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.remote.deadline import StoppedError
-from cqm.index.status.status import problems_of
-from cqm.index.update.plan import Plan
+from cqm.index.services import Services
+from cqm.index.status.catalogue import make_room
+from cqm.index.update.estimate import estimate_update
+from cqm.index.update.plan import ROOT_FACT, Plan, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
-from cqm.index.update.vectorizer import Vectorizer, wanted_spaces
-from cqm.index.update.write import Stored, Target, delete_points, place_files, remove_files, write_files
+from cqm.index.update.vectorizer import Vectorizer, lacking, status_facts, wanted_spaces
+from cqm.index.update.write import (
+    Placement,
+    Stored,
+    Target,
+    delete_points,
+    place_files,
+    remove_files,
+    write_files,
+)
 from cqm.index.workers import Workers
+
+_REBUILT = {
+    DAMAGE_FACT: "The index was damaged and is rebuilt:",
+    UNAVAILABLE_FACT: "Another index takes the place of the one that was here:",
+}
+"""Notes about a complete generation which was begun because another one did not open."""
+_OBJECTS = 50_000
+"""New objects between two collections during an update, about 5 MB; as in the processes that parse."""
+
+_threshold_lock = Lock()
+_thresholds: list[tuple[int, int, int]] = []
+"""Those of before, once for each update that runs; the last one to end gives back the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updating:
+    """The updates of an open index. Callers hold the index's update lock.
+
+    Attributes:
+        root, folder, options: of the index.
+        lineage: its generations.
+        services: its models.
+        workers: parse its files.
+    """
+
+    root: Path
+    folder: Path
+    options: IndexOptions
+    lineage: Lineage
+    services: Services
+    workers: Workers
+
+    def update(
+        self,
+        target: Generation,
+        below: list[str] | None,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        *,
+        anew: bool,
+    ) -> UpdateSummary:
+        """Bring a generation up to date, and let it serve when it holds every file.
+
+        Parameters:
+            target: the generation.
+            below: paths relative to the root; None for all.
+            report, cancelled, anew: as in `Index.update`.
+        """
+        started, before, cached = time.monotonic(), self.services.usage(), self.services.cached()
+        # Read before the files: a checkout meanwhile is not the compared one.
+        head = checkout.head(folder_of(self.root)) or "" if below is None else ""
+        seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
+        plan = plan_update(self.root, target, self.options, below)
+        scanned = time.monotonic() - started
+        if not anew:
+            refuse_another(self.root, self.lineage.serving.manifest)
+        place = replace(self.target_for(target, plan.pending), moved=plan.moved)
+        with _seldom_collected():
+            summary = self._carry_out(plan, place, report, cancelled)
+        summary = replace(summary, stages={"scanning": scanned, **summary.stages})
+        is_whole = below is None and not summary.cancelled
+        if is_whole and summary.bytes_read:
+            files, seconds = summary.added + summary.modified, time.monotonic() - started
+            done = LastUpdate(time.time(), seconds, files, summary.chunks_written, summary.stages)
+            seen[LAST_FACT] = json.dumps(asdict(done))
+        target.manifest.set_facts(
+            {UPDATED_FACT: str(time.time()), ROOT_FACT: identity(self.root)}
+            | status_facts(summary.lacking, summary.models)
+            | ({COMPLETE_FACT: "1", **seen} if is_whole else {})
+        )
+        usage, fetched = self.services.used_since(before), self.services.cached() - cached
+        summary = replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)
+        return self._complete(target, summary, anew=anew) if is_whole else summary
+
+    def _carry_out(
+        self, plan: Plan, target: Target, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> UpdateSummary:
+        """Prepare, embed and write the planned files batch by batch. Consistent after every batch.
+
+        Raises:
+            StoreError, ManifestError: the index cannot be written; commits so far stay.
+        """
+        tally, pace, is_stopped = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), _Pace(plan), False
+        with tally.timed("writing"):
+            tally.deleted += remove_files(target, plan.vanished) + _skip(target, plan, plan.skipped)
+        if plan.todo:
+            report(pace.progress("", 0))
+        for batch in tally.waited(prepare_files(plan.todo, self.preparation(), self.workers)):
+            tally.deleted += _take_out(target, plan, batch)
+            try:
+                with tally.timed("embedding"):
+                    placement = _placed(target, batch, cancelled)
+            except StoppedError:
+                is_stopped = True
+                break
+            with tally.timed("writing"):
+                tally.count(write_files(target, placement), plan)
+            pace.went(batch)
+            report(pace.progress(batch[-1].row.path, tally.written))
+            if cancelled():
+                is_stopped = pace.done < len(plan.todo)
+                break
+        # Commits after the last write still have to be settled.
+        target.generation.store.flush_later()
+        return tally.summary(plan, target, is_stopped=is_stopped)
+
+    def is_enough(self, below: list[str], target: Generation) -> bool:
+        """Whether updating these paths alone keeps the generation complete."""
+        return "" not in below and self.lineage.serves(target) and bool(target.manifest.fact(COMPLETE_FACT))
+
+    def task(self, target: Generation, below: list[str] | None) -> str:
+        """Name such an update; see `Running.task`."""
+        if not self.lineage.serves(target):
+            return REBUILD
+        return UPDATE if below is None else UPDATE_OF_PATHS
+
+    def target_for(self, generation: Generation, pending: frozenset[str]) -> Target:
+        """Return a generation as a target for files."""
+        return Target(generation, self.services.routes, self.options.context.place, pending)
+
+    def preparation(self) -> Preparation:
+        """Return the options of preparing files."""
+        options, has_writer = self.options, self.services.writer is not None
+        return Preparation(self.root, options.scan, options.chunk, options.context.place, has_writer)
+
+    def estimate(self, target: Generation) -> Estimate:
+        """Estimate the model calls of an update of the whole tree."""
+        plan = plan_update(self.root, target, self.options, None)
+        preparation, variables = self.preparation(), self.services.variables
+        return estimate_update(plan, target.manifest, preparation, self.options, self.workers, variables)
+
+    def _complete(self, target: Generation, summary: UpdateSummary, *, anew: bool) -> UpdateSummary:
+        """Let a complete generation serve, unless files or vectors would be lost; add notes to the summary."""
+        wanted = wanted_spaces(self.services.routes, target.manifest)
+        if anew and (loss := _what_is_lost(self.lineage.serving, target, wanted)):
+            return replace(summary, dropped=True, notes=(f"The index stays as it was before: {loss}.",))
+        notes = [f"{told} {why}" for fact, told in _REBUILT.items() if (why := target.manifest.fact(fact))]
+        if notes:
+            target.manifest.set_facts(dict.fromkeys(_REBUILT, ""))
+        self.lineage.switch_to(target)
+        note_use(self.folder)
+        return replace(summary, notes=(*notes, *make_room(self.folder, self.options, self.services.variables)))
 
 
 @dataclass(slots=True)
@@ -69,6 +243,26 @@ class _Tally:
                 self.added += is_new
                 self.modified += not is_new
 
+    def summary(self, plan: Plan, target: Target, *, is_stopped: bool) -> UpdateSummary:
+        manifest, routes = target.generation.manifest, target.routes
+        return UpdateSummary(
+            added=self.added,
+            modified=self.modified,
+            deleted=len([path for path in plan.vanished if path in plan.known]),
+            unchanged=self.unchanged,
+            failed=tuple(self.failed),
+            skipped=manifest.skipped_by_reason(),
+            chunks_written=self.written,
+            chunks_deleted=self.deleted,
+            chunks_kept=self.kept,
+            embedded=self.embedded,
+            lacking=lacking(manifest, wanted_spaces(routes, manifest)),
+            models=routes.states() if routes else (),
+            bytes_read=self.bytes_read,
+            cancelled=is_stopped,
+            stages=self.stages,
+        )
+
 
 class _Pace:
     """The speed of an update in files and bytes, and the time left."""
@@ -90,74 +284,17 @@ class _Pace:
         return Progress("indexing", self.done, len(self._sizes), path, chunks, self.done / seconds, remaining)
 
 
-def run_update(
-    plan: Plan,
-    target: Target,
-    preparation: Preparation,
-    workers: Workers,
-    *,
-    report: Callable[[Progress], None],
-    cancelled: Callable[[], bool],
-) -> UpdateSummary:
-    """Carry out a plan batch by batch: prepare files, embed new chunks, write. Consistent after every batch.
-
-    Parameters:
-        plan: made by `plan_update`.
-        target: takes the files.
-        preparation, workers: read and chunk them.
-        report: called after each batch.
-        cancelled: asked between batches, and while a service works; true stops the update early.
+def _placed(target: Target, batch: Sequence[PreparedFile], cancelled: Callable[[], bool]) -> Placement:
+    """Compare a batch with the index, and embed its new chunks.
 
     Raises:
-        StoreError, ManifestError: the index cannot be written; commits so far stay.
+        StoppedError: somebody cancelled it.
     """
     manifest = target.generation.manifest
-    tally, pace, is_stopped = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), _Pace(plan), False
-    with tally.timed("writing"):
-        tally.deleted += remove_files(target, plan.vanished)
-        tally.deleted += _skip(target, plan, plan.skipped)
-    if plan.todo:
-        report(pace.progress("", 0))
-    for batch in tally.waited(prepare_files(plan.todo, preparation, workers)):
-        tally.deleted += _take_out(target, plan, batch)
-        files = [file for file in batch if not file.is_skipped]
-        held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
-        try:
-            with tally.timed("embedding"):
-                placement = place_files(
-                    target, files, held, Vectorizer(target.routes, cancelled), wanted_spaces(target.routes, manifest)
-                )
-        except StoppedError:
-            is_stopped = True
-            break
-        with tally.timed("writing"):
-            tally.count(write_files(target, placement), plan)
-        pace.went(batch)
-        report(pace.progress(batch[-1].row.path, tally.written))
-        if cancelled():
-            is_stopped = pace.done < len(plan.todo)
-            break
-    waiting = lacking(manifest, wanted_spaces(target.routes, manifest))
-    manifest.set_facts({LACKING_FACT: str(waiting), PROBLEMS_FACT: problems_of(target.routes)})
-    # Commits after the last write still have to be settled.
-    target.generation.store.flush_later()
-    return UpdateSummary(
-        added=tally.added,
-        modified=tally.modified,
-        deleted=len([path for path in plan.vanished if path in plan.known]),
-        unchanged=tally.unchanged,
-        failed=tuple(tally.failed),
-        skipped=manifest.skipped_by_reason(),
-        chunks_written=tally.written,
-        chunks_deleted=tally.deleted,
-        chunks_kept=tally.kept,
-        embedded=tally.embedded,
-        lacking=waiting,
-        models=target.routes.states() if target.routes else (),
-        bytes_read=tally.bytes_read,
-        cancelled=is_stopped,
-        stages=tally.stages,
-    )
+    files = [file for file in batch if not file.is_skipped]
+    held = {file.row.path: manifest.chunks_of(file.row.path) for file in files if file.is_chunked}
+    vectorizer, wanted = Vectorizer(target.routes, cancelled), wanted_spaces(target.routes, manifest)
+    return place_files(target, files, held, vectorizer, wanted)
 
 
 def _take_out(target: Target, plan: Plan, batch: Sequence[PreparedFile]) -> int:
@@ -172,7 +309,46 @@ def _skip(target: Target, plan: Plan, rows: Sequence[FileRow]) -> int:
 
     Rows are replaced, so at every moment the index knows of each file.
     """
+    if not rows:
+        return 0
     deleted = delete_points(target, [row.path for row in rows if plan.may_hold_chunks(row.path)])
-    if rows:
-        target.generation.manifest.commit([(row, ()) for row in rows])
+    target.generation.manifest.commit([(row, ()) for row in rows])
     return deleted
+
+
+def _what_is_lost(old: Generation, new: Generation, wanted: Mapping[str, str]) -> str:
+    """Say which data a rebuilt generation lacks compared with the old one; empty if nothing.
+
+    Parameters:
+        wanted: from `wanted_spaces`.
+    """
+    try:
+        held = {path for path, row in old.manifest.files().items() if row.state is FileState.INDEXED}
+        had = _without_vector(old.manifest, wanted)
+    except DamagedIndexError:
+        return ""
+    failed = [problem for problem in new.manifest.problems(FileState.FAILED) if problem.path in held]
+    if failed:
+        return f"{len(failed):,} files failed that it holds, {failed[0].path} first: {failed[0].reason}"
+    worse = _without_vector(new.manifest, wanted) - had
+    return f"the preferred model could not be had for {worse:,} chunks" if worse > 0 else ""
+
+
+def _without_vector(manifest: Manifest, wanted: Mapping[str, str]) -> int:
+    """Count the chunks waiting for a vector of their preferred model."""
+    return lacking(manifest, wanted) - manifest.without_note()[1]
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Have Python look seldom for cycles, in this whole process: it took a fifth of an update's time."""
+    with _threshold_lock:
+        _thresholds.append(_thresholds[0] if _thresholds else gc.get_threshold())
+        gc.set_threshold(_OBJECTS, *_thresholds[0][1:])
+    try:
+        yield
+    finally:
+        with _threshold_lock:
+            threshold = _thresholds.pop()
+            if not _thresholds:
+                gc.set_threshold(*threshold)

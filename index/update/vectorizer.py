@@ -1,14 +1,16 @@
 """Texts to dense vectors by the model of their route, each with its space and its problem."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cqm.index.embedding.routes import Route, Routes
-from cqm.index.manifest.facts import space_fact
+from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT, SPACE_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.spaces import Embeddings, Space
+from cqm.index.model.status import ModelState
 from cqm.index.remote.deadline import StoppedError, unless
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class TextVector:
 
 
 _NONE = TextVector()
+_UNKNOWN = "?"
+"""No space has this name, so with it every chunk counts as elsewhere."""
 NOTHING_MOVED: Mapping[str, str] = MappingProxyType({})
 
 
@@ -113,9 +117,29 @@ def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
     wanted = {}
     for route in routes.routes if routes else ():
         space = routes.preferred(route) if routes else None
-        is_same = space is not None and manifest.fact(space_fact(route)) in {"", space.name}
+        is_same = space is not None and manifest.fact(f"{SPACE_FACT}{route}") in {"", space.name}
         wanted[str(route)] = space.vector_name if space and is_same else ""
     return wanted
+
+
+def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
+    """Count the chunks waiting for a vector of their preferred model or for a written context.
+
+    Parameters:
+        wanted: as `wanted_spaces` gives it.
+    """
+    count = manifest.without_note()[1]
+    vector_names = {name: vector_name for vector_name, name in manifest.spaces().items()}
+    for route, space in wanted.items():
+        recorded = vector_names.get(manifest.fact(f"{SPACE_FACT}{route}"))
+        count += manifest.elsewhere(route, space or recorded or _UNKNOWN)[1]
+    return count
+
+
+def status_facts(waiting: int, models: Sequence[ModelState]) -> dict[str, str]:
+    """Return the facts of a manifest for the status: chunks that wait, and the problems of their models."""
+    problems = {state.name: state.problem for state in models if state.problem}
+    return {LACKING_FACT: str(waiting), PROBLEMS_FACT: json.dumps(problems)}
 
 
 def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[tuple[str, TextVector]]) -> None:
@@ -126,9 +150,9 @@ def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[
     """
     given = {(route, vector.space.name) for route, vector in vectors if vector.space}
     for route in routes.routes if routes else ():
-        space = routes.preferred(route) if routes and not manifest.fact(space_fact(route)) else None
+        space = routes.preferred(route) if routes and not manifest.fact(f"{SPACE_FACT}{route}") else None
         if space and (route, space.name) in given:
-            manifest.set_facts({space_fact(route): space.name})
+            manifest.set_facts({f"{SPACE_FACT}{route}": space.name})
 
 
 def _by_text(embeddings: Embeddings) -> list[TextVector]:

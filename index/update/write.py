@@ -180,9 +180,10 @@ class Placement:
 
 def remove_files(target: Target, paths: Sequence[str]) -> int:
     """Take files out of the index; gives the number of their chunks."""
+    if not paths:
+        return 0
     deleted = delete_points(target, paths)
-    if paths:
-        target.generation.manifest.remove(paths)
+    target.generation.manifest.remove(paths)
     return deleted
 
 

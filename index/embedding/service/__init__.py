@@ -1,3 +1,3 @@
 """Send texts to an embedding service in batches, within its limits and at its pace."""
 
-__all__ = ["base", "batches", "embedder", "meter", "models", "service"]
+__all__ = ["base", "batches", "embedder", "models", "service"]

@@ -1,9 +1,15 @@
-"""The interface of embedding providers, and the checks on every vector: unit length, finite, in one named space."""
+"""The interface of embedding providers, the count of their use, and the checks on every vector.
 
+A vector has unit length, is finite, and lies in one named space.
+"""
+
+from collections import defaultdict
 from collections.abc import Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, Space
 
 if TYPE_CHECKING:
@@ -12,7 +18,6 @@ if TYPE_CHECKING:
 
     from cqm.index.embedding.service.models import ModelFacts
     from cqm.index.embedding.service.service import Role
-    from cqm.index.model.progress import Usage
     from cqm.index.model.spaces import Mask, Vector, Vectors
 
 
@@ -56,7 +61,7 @@ class Embedder(Protocol):
             EmbeddingError: as `space`.
         """
 
-    def usage(self, role: "Role | None" = None) -> "Usage":
+    def usage(self, role: "Role | None" = None) -> Usage:
         """Usage since this embedder was opened, including before a `close`. Contacts nothing.
 
         Parameters:
@@ -75,6 +80,24 @@ class Embedder(Protocol):
 
         Calls under way finish; the last of them releases their resources.
         """
+
+
+class Meter:
+    """Sums of `Usage`, one for each role of texts."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._of_role: defaultdict[Role, Usage] = defaultdict(Usage)
+
+    def add(self, usage: Usage, role: "Role") -> None:
+        """Add usage for a role."""
+        with self._lock:
+            self._of_role[role] += usage
+
+    def total(self, role: "Role | None" = None) -> Usage:
+        """Usage so far, of one role or of both."""
+        with self._lock:
+            return self._of_role[role] if role else sum(self._of_role.values(), Usage())
 
 
 def validated(

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 
-from cqm.index.embedding.service.base import validated
+from cqm.index.embedding.service.base import Meter, validated
 from cqm.index.embedding.service.batches import embed_all, embed_canary, embed_one
-from cqm.index.embedding.service.meter import Meter
 from cqm.index.embedding.service.models import ModelFacts
 from cqm.index.embedding.service.pace import Pace
 from cqm.index.embedding.service.service import Role, Rows, Service

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.embedding.service.meter import Meter
+from cqm.index.embedding.service.base import Meter
 from cqm.index.embedding.service.pace import Pace
 from cqm.index.embedding.service.service import Answer, Role, Service
 from cqm.index.model.progress import Usage

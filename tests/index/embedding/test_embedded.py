@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from cqm.index.embedding import open_embedder
-from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder, words_of
-from cqm.index.embedding.word_pieces import word_pieces
+from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder, word_pieces, words_of
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import EmbeddingOptions
 

@@ -11,7 +11,7 @@ import pytest
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
-from cqm.index.embedding.guarded import GuardedModel
+from cqm.index.embedding.routes import GuardedModel
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
 from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.status import CacheLayer

@@ -1,13 +1,9 @@
-"""Points and searches in Qdrant Edge's form.
+"""Searches in Qdrant Edge's form."""
 
-Edge silently accepts vectors no search can use (not finite, mismatched, repeated indices), hence `check`.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-from cqm.index.store.base import Nearest, Point, PointFilter, check
+from cqm.index.store.base import Nearest, PointFilter
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -16,35 +12,6 @@ if TYPE_CHECKING:
 # A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 100,000
 # chunks it found all 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
 _OVERSAMPLING = 3.0
-
-
-def edge_point(point: Point) -> "qdrant_edge.Point":
-    """Convert a point for writing.
-
-    Raises:
-        StoreError: no search can use one of its vectors.
-    """
-    import qdrant_edge as edge
-
-    check(point)
-    vectors: dict[str, Any] = {
-        name: edge.SparseVector(list(terms.indices), list(terms.values))
-        for name, terms in point.sparse.items()
-        if terms.indices
-    }
-    if point.dense is not None:
-        vectors[point.space] = point.dense.tolist()
-    return edge.Point(point.id, vectors, dict(point.payload))
-
-
-def dense_names(vectors: object) -> frozenset[str]:
-    """Return the names of a point's dense vectors."""
-    return frozenset(name for name, vector in named(vectors) if isinstance(vector, list))
-
-
-def named(vectors: object) -> Iterable[tuple[str, Any]]:
-    """Return a point's vectors by name: dense ones are lists."""
-    return vectors.items() if isinstance(vectors, dict) else ()
 
 
 def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
@@ -82,9 +49,3 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
     must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
     places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
-
-
-def plain_id(point_id: object) -> str:
-    """Return an id in the index's form: 32 hex digits."""
-    # `UUID.hex` takes twice the time, and there are hundreds of ids per search.
-    return "%032x" % point_id.int if isinstance(point_id, UUID) else str(point_id).replace("-", "")  # noqa: UP031 - half the time of an f-string
