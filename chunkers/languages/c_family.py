@@ -15,6 +15,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
     Unread,
     blanked,
     by_child,
@@ -38,7 +39,13 @@ _NAMES = frozenset(
     {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
 )
 _MAX_DECLARATORS = 32
-_KEYWORDS = frozenset({"do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "switch", "while"})
+_OPERATOR = len("operator")
+_KEYWORDS = frozenset(
+    {
+        *("do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "struct", "switch", "template", "while"),
+        *("bool", "char", "const", "double", "float", "int", "long", "short", "signed", "static", "unsigned", "void"),
+    }
+)
 """Words which unread macros leave in the place of a name."""
 _TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
 
@@ -58,9 +65,7 @@ def _spelled(node: "Node | None", source: bytes) -> str:
     if node.type == "operator_cast":
         return "operator " + text_of(node.child_by_field_name("type"), source)
     if node.type == "qualified_identifier":
-        scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
-        name = _spelled(node.child_by_field_name("name"), source)
-        return f"{scope}.{name}" if scope.isidentifier() else name
+        return _qualified(node, source)
     return (
         text_of(node, source).split("<")[0].replace("::", ".")
         if node.type == "template_function"
@@ -68,9 +73,21 @@ def _spelled(node: "Node | None", source: bytes) -> str:
     )
 
 
+def _qualified(node: "Node", source: bytes) -> str:
+    scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
+    name = _spelled(node.child_by_field_name("name"), source)
+    return f"{scope}.{name}" if scope.isidentifier() else name
+
+
 def declarator_name(node: "Node", source: bytes) -> str:
     """Return the name declared by a C declaration; `Class.method` for a member defined outside its class."""
-    return _spelled(_innermost(node.child_by_field_name("declarator")), source)
+    name = _spelled(_innermost(node.child_by_field_name("declarator")), source)
+    return f"operator {name}" if _is_conversion(node.child_by_field_name("type"), source) else name
+
+
+def _is_conversion(kind: "Node | None", source: bytes) -> bool:
+    # In "inline constexpr operator List<int>()" the grammar takes the word for a type.
+    return kind is not None and kind.end_byte - kind.start_byte == _OPERATOR and text_of(kind, source) == "operator"
 
 
 def _c_function(node: "Node", source: bytes) -> Found | None:
@@ -95,9 +112,15 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     if declarator is None:
         return _c_type_of(node, source)
     name = _spelled(_innermost(declarator), source)
+    if _is_conversion(node.child_by_field_name("type"), source):
+        return Found("function", f"operator {name}")
     # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
     kind = node.child_by_field_name("type")
-    if (kind is None and name.isupper()) or name in _KEYWORDS or _is_call(declarator, kind, source):
+    if (
+        (kind is None and name.isupper() and not name.startswith("~"))
+        or name in _KEYWORDS
+        or _is_call(declarator, kind, source)
+    ):
         return None
     if declarator.type == "operator_cast" or _declares_function(declarator):
         return Found("function", name)
@@ -130,11 +153,24 @@ _SPECIFIERS = {
 
 def _c_specifier(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
-    kind = _SPECIFIERS[node.type]
-    return Found(kind, _type_name(node, source), (body,) if body and kind != "enum" else ())
+    kind, name = _SPECIFIERS[node.type], _type_name(node, source)
+    within = {"declaration": _constructed(name)} if name.isupper() else None
+    return Found(kind, name, (body,) if body and kind != "enum" else (), within=within)
+
+
+def _constructed(own: str) -> Rule:
+    def rule(node: "Node", source: bytes) -> Found | None:
+        # "DB();" in "class DB" reads like the call of a macro.
+        return Found("function", own) if declarator_name(node, source) == own else _c_declaration(node, source)
+
+    return rule
 
 
 def _type_name(node: "Node", source: bytes) -> str:
+    name = node.child_by_field_name("name")
+    if name is not None and name.type == "qualified_identifier":
+        # "struct List<T>::Node {...}".
+        return _qualified(name, source).split("<")[0].replace("::", ".")
     return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
 
 
@@ -189,7 +225,7 @@ def _friend(node: "Node", _source: bytes) -> Found | None:
 _CPP_RULES = {
     **_C_RULES,
     **containers("namespace", "namespace_definition", name=_namespace_name),
-    **symbols("type", "alias_declaration", "concept_definition"),
+    **symbols("type", "alias_declaration", "concept_definition", "namespace_alias_definition"),
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
@@ -271,40 +307,72 @@ _MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{)"
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{|requires\b)"
     rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
     rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
     rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
     % (_ARGUMENTS, _ARGUMENTS)
 )
+# "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
+_MACRO_OF_DECLARATION = re.compile(
+    rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*"
+    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=;)" % _ARGUMENTS
+)
 
 
 def _without_macros(source: bytes) -> bytes:
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    return _MACRO_OF_FUNCTION.sub(blanked, _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone)))
+    heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
 
 
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
     rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
-    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
+    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
+    rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b))" % _ARGUMENTS
 )
 # "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
 _INITIALISED = re.compile(
     rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
-    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*)?:\s*[\w:<>]+\s*[({])"
-    % _ARGUMENTS
+    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
+    rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
 )
+# Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
 _BETWEEN = re.compile(
     rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
-    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)[ \t]*"
-    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))[ \t]?" % _ATTRIBUTE
+    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)"
+    rb"(?<!const.)(?<!static.)(?<!extern.)(?<!inline.)(?<!struct.)(?<!enum.)(?<!union.)(?<!typedef.)(?<!register.)"
+    rb"(?<!volatile.)[ \t]*"
+    rb"(?P<macro>(?:%s|absl_null\w+|absl_nonnull)(?=[ \t]*[ \t*&][A-Za-z_~])"
+    rb"|[A-Z](?:(?:[A-Z0-9]*_)*(?:ATTR|ATTRIBUTE|UNUSED|DEPRECATED)(?:_[A-Z0-9_]*+)?"
+    rb"|[A-Z0-9]*_[A-Z0-9_]*+\((?:(?!\w[\s*&]+\w)[^()]|\([^()]*+\))*+\))(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
 )
+# "const YY_CHAR classes[256]" has a type there.
+_AFTER_WORD = re.compile(
+    rb"\b(?:static|extern|inline|const)[ \t]+(?P<macro>%s)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % _ATTRIBUTE
+)
+# "template class List<int>;" defines nothing, and the grammar reads only the simplest of them.
+_INSTANTIATED = re.compile(rb"\n[ \t]*(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
+# "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
+_ROW = re.compile(
+    rb"\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
+    rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
+)
+# "typedef BOOL (WINAPI *run)(int);".
+_CONVENTION = re.compile(rb"\((?P<macro>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
+_SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
+# A comment in a macro hides its rest from the grammar.
+_NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
+_NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
 
 def _without_exports(source: bytes) -> bytes:
+    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: b" " * len(it[0]), source))
+    source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
+    source = _AFTER_WORD.sub(blanked, source)
     return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
 
 
@@ -318,6 +386,7 @@ _AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*
 
 
 def _without_conditions(source: bytes) -> bytes:
+    source = _ROW.sub(blanked, _INSTANTIATED.sub(blanked, source))
     return _CONDITION.sub(blanked, _AFTER_IF.sub(blanked, source))
 
 
@@ -365,7 +434,7 @@ def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _fields(body: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the fields of a struct declared together with a variable or field, inner ones with their outer's name."""
+    """Yield the members of a struct declared together with a variable or field, inner ones with their outer's name."""
     waiting = [(body, "")]
     left = _MOST_FIELDS
     while waiting and left > 0:
@@ -374,11 +443,16 @@ def _fields(body: "Node", source: bytes) -> Iterator[Part]:
             left -= 1
             if it.type.startswith("preproc_"):
                 waiting.append((it, outer))
+            if it.type in ("function_definition", "declaration"):
+                name = _innermost(it.child_by_field_name("declarator"))
+                if name is not None:
+                    yield Part("method", outer + _spelled(name, source), it, name)
             if it.type != "field_declaration":
                 continue
             names = [name for name in map(_innermost, it.children_by_field_name("declarator")) if name is not None]
+            kind = "method" if _declares_function(it.child_by_field_name("declarator")) else "property"
             for name in names:
-                yield Part("property", outer + _spelled(name, source), it, name)
+                yield Part(kind, outer + _spelled(name, source), it, name)
             specifier = it.child_by_field_name("type")
             inner = specifier.child_by_field_name("body") if specifier and specifier.type in _SPECIFIERS else None
             around = f"{outer}{_spelled(names[0], source)}." if names else outer
