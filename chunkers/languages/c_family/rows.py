@@ -5,6 +5,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.c_family.macros import (
+    with_enums,
+    without_conditions,
+    without_cpp,
+    without_exports,
+    without_macros,
+)
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -17,7 +24,6 @@ from cqm.chunkers.languages.model import (
     Part,
     Rule,
     Unread,
-    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -256,23 +262,6 @@ def _objc_property(node: "Node", source: bytes) -> Found:
     return Found("property", _spelled(_innermost(child_of_type(declaration, "struct_declarator")), source))
 
 
-# "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
-_OBJC_ENUM = re.compile(
-    rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"
-    rb"\s*\w+\s*(?P<end>\))(?=\s*\{)"
-)
-
-
-def _with_enums(source: bytes) -> bytes:
-    return _OBJC_ENUM.sub(_as_enum, source)
-
-
-def _as_enum(found: re.Match[bytes]) -> bytes:
-    text = blanked(found)
-    place = found.start("macro") - found.start()
-    return text[:place] + b"enum" + text[place + 4 :]
-
-
 _OBJC_RULES = {
     **_C_RULES,
     **inlined("class", "class_interface", "class_implementation", name=by_child("identifier")),
@@ -292,121 +281,6 @@ _CPP_TEXT = re.compile(
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>)",
     re.MULTILINE,
 )
-
-# Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer"). Patterns
-# beginning with a character match four times as fast as those beginning with a position.
-_MACRO = re.compile(
-    rb"\n(?P<macro>[A-Z][A-Z0-9_]{3,})"
-    rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
-    re.MULTILINE,
-)
-_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-
-# "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
-# "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
-_MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{|requires\b)"
-    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
-    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
-    rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
-    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
-    % (_ARGUMENTS, _ARGUMENTS)
-)
-# "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
-_MACRO_OF_DECLARATION = re.compile(
-    rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*"
-    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=;)" % _ARGUMENTS
-)
-
-
-def _without_macros(source: bytes) -> bytes:
-    alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
-    return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
-
-
-# Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
-_ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
-_EXPORT = re.compile(
-    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
-    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
-    rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b))" % _ARGUMENTS
-)
-# "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
-_INITIALISED = re.compile(
-    rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
-    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
-    rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
-)
-# Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
-_BETWEEN = re.compile(
-    rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
-    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)"
-    rb"(?<!const.)(?<!static.)(?<!extern.)(?<!inline.)(?<!struct.)(?<!enum.)(?<!union.)(?<!typedef.)(?<!register.)"
-    rb"(?<!volatile.)[ \t]*"
-    rb"(?P<macro>(?:%s|absl_null\w+|absl_nonnull)(?=[ \t]*[ \t*&][A-Za-z_~])"
-    rb"|[A-Z](?:(?:[A-Z0-9]*_)*(?:ATTR|ATTRIBUTE|UNUSED|DEPRECATED)(?:_[A-Z0-9_]*+)?"
-    rb"|[A-Z0-9]*_[A-Z0-9_]*+\((?:(?!\w[\s*&]+\w)[^()]|\([^()]*+\))*+\))(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
-)
-# "const YY_CHAR classes[256]" has a type there.
-_AFTER_WORD = re.compile(
-    rb"\b(?:static|extern|inline|const)[ \t]+(?P<macro>%s)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % _ATTRIBUTE
-)
-# "template class List<int>;" defines nothing, and the grammar reads only the simplest of them.
-_INSTANTIATED = re.compile(rb"\n[ \t]*(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
-# "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
-_ROW = re.compile(
-    rb"\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
-    rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
-)
-# "typedef BOOL (WINAPI *run)(int);".
-_CONVENTION = re.compile(rb"\((?P<macro>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
-_SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
-# A comment in a macro hides its rest from the grammar.
-_NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
-_NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
-
-
-def _without_exports(source: bytes) -> bytes:
-    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: b" " * len(it[0]), source))
-    source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
-    source = _AFTER_WORD.sub(blanked, source)
-    return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
-
-
-# In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
-# between "if" and its condition.
-_CONDITION = re.compile(
-    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))"
-    rb"(?=\s*(?:[,>]|=\s*\w))"
-)
-_AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
-
-
-def _without_conditions(source: bytes) -> bytes:
-    source = _ROW.sub(blanked, _INSTANTIATED.sub(blanked, source))
-    return _CONDITION.sub(blanked, _AFTER_IF.sub(blanked, source))
-
-
-# Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest
-# of the class from the grammar; so does a macro after the head of a method.
-_SCOPE = re.compile(
-    rb"(?P<scope>(?<!\w)(?<!::)(?:[A-Za-z_]\w{0,100}::)+)(?=[A-Za-z_~])"
-    rb"(?:[A-Za-z_]\w*+(?P<arguments><(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*+>)*+>)*+>))?"
-)
-_AUTO = re.compile(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
-_RANGE = re.compile(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
-_MACRO_OF_METHOD = re.compile(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
-
-
-def _without_cpp(source: bytes) -> bytes:
-    plain = _SCOPE.sub(blanked, source) if b"::" in source else source
-    plain = _RANGE.sub(
-        lambda it: it["before"] + b" " * len(it["mark"]) + it["name"] + b" ;;", _AUTO.sub(b"id  ", plain)
-    )
-    return _MACRO_OF_METHOD.sub(blanked, plain)
 
 
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
@@ -502,7 +376,7 @@ C = Language(
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=(_without_macros,),
+    removed=(without_macros,),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -511,7 +385,7 @@ C = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        C_SIGNS, has_conditionals=True, is_plain=True, masks=(_without_exports,), defined={b"__cplusplus": False}
+        C_SIGNS, has_conditionals=True, is_plain=True, masks=(without_exports,), defined={b"__cplusplus": False}
     ),
     by_lines=C_LINES,
 )
@@ -521,7 +395,7 @@ CPP = Language(
     unsafe=nests_expressions,
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
-    removed=(_without_macros,),
+    removed=(without_macros,),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -533,7 +407,7 @@ CPP = Language(
         CPP_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(_without_exports, _without_conditions),
+        masks=(without_exports, without_conditions),
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
@@ -544,7 +418,7 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=(_without_macros, _with_enums),
+    removed=(without_macros, with_enums),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -556,7 +430,7 @@ OBJC = Language(
         OBJC_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(_without_exports, _without_cpp),
+        masks=(without_exports, without_cpp),
         defined={b"__cplusplus": False, b"__OBJC__": True},
     ),
     by_lines=OBJC_LINES,
