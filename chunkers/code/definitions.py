@@ -59,7 +59,9 @@ def definitions_of(
         has_equations = bool(nodes.equations) and node_type in nodes.clauses
         is_told = bool(told) and mark.name in told and node_type in nodes.equations
         is_addition = bool(nodes.additions) and _is_addition(mark)
-        if is_symbol and not (is_told or is_addition or mark.name.rpartition(".")[2] == "_"):
+        if is_symbol and not (
+            is_told or is_addition or (mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace")
+        ):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         inside = mark.name if is_symbol else around
@@ -192,7 +194,7 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
     else:
         line = _row_of_name(own, first, mark.last, source)
         at_end = mark.node.child_by_field_name("declarator") if mark.node.type in mark.nodes.named_at_end else None
-        if at_end is not None and own not in source.lines[first]:
+        if at_end is not None and not _has_word(source.lines[first], own):
             line = at_end.start_point[0]
     return Definition(mark.name, mark.kind, first + 1, min(line, last) + 1, last + 1, mark.is_guessed)
 
@@ -235,13 +237,19 @@ def _row_of_name(name: str, first: int, last: int, source: "Source") -> int:
     """Find the first row with the name as a whole word; the first row if none has it."""
     for row in range(first, min(last, first + _SEARCHED_ROWS) + 1):
         line = source.lines[row]
-        place = -1 if line.lstrip().startswith(_COMMENTS) else line.find(name)
-        while place >= 0:
-            end = place + len(name)
-            if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):
-                return row
-            place = line.find(name, place + 1)
+        if not line.lstrip().startswith(_COMMENTS) and _has_word(line, name):
+            return row
     return first
+
+
+def _has_word(line: str, name: str) -> bool:
+    place = line.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):
+            return True
+        place = line.find(name, place + 1)
+    return False
 
 
 def _is_of_word(character: str) -> bool:

@@ -110,9 +110,10 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
         if level is None:
             continue
         place = bisect_right(level.marks, mark.first, key=_first)
-        is_free = (place == 0 or level.marks[place - 1].last < mark.first) and (
-            place == len(level.marks) or mark.last < level.marks[place].first
-        )
+        # "template <typename T>" may stand in the row of its function.
+        is_free = (
+            place == 0 or level.marks[place - 1].last < mark.first + (level.marks[place - 1].kind == LEADING)
+        ) and (place == len(level.marks) or mark.last < level.marks[place].first)
         if is_free:
             level.marks.insert(place, mark)
     return marks

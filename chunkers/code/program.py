@@ -158,9 +158,9 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
-    if best.other is not None:
-        others = outline([best.other.root_node], Place(), row, source)
-        marks = with_other_branches(marks, others, best.data, source)
+    for other in best.others:
+        marks = with_other_branches(marks, outline([other.root_node], Place(), row, source), best.data, source)
+    if best.others:
         marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])

@@ -1,5 +1,6 @@
 """Define the rows of Elixir and Haskell."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -215,6 +216,23 @@ _HASKELL_HOLDERS = frozenset(
 _MOST_NODES = 5_000
 
 
+# The grammar skips all from "#else" to "#endif". A branch of whole declarations reads well after the one above it; one
+# that goes on with a declaration begins with a space, or follows a row that is not over.
+_HASKELL_ELSE = re.compile(
+    rb"(?P<before>[^\s])\s*\n(?P<directive>#[ \t]*(?:else|elif)\b[^\n]*)"
+    rb"(?=(?:\n(?:[ \t]*|--[^\n]*|#[^\n]*|\{-(?:[^-]|-(?!\})){0,2000}+-\}[ \t]*)(?=\n)){0,60}+\n[A-Za-z_(])"
+)
+
+
+def _with_branches(source: bytes) -> bytes:
+    return _HASKELL_ELSE.sub(_as_blank, source) if b"\n#" in source else source
+
+
+def _as_blank(found: re.Match[bytes]) -> bytes:
+    at = found.start("directive") - found.start()
+    return found[0] if found["before"] in b"=,(|" else found[0][:at] + b" " * (len(found[0]) - at)
+
+
 def _haskell_instance(node: "Node", source: bytes) -> Found:
     patterns = text_of(node.child_by_field_name("patterns"), source)
     body = node.child_by_field_name("declarations")
@@ -225,6 +243,7 @@ def _haskell_instance(node: "Node", source: bytes) -> Found:
 HASKELL = Language(
     name="haskell",
     grammar=(BUNDLE, "haskell"),
+    removed=(_with_branches,),
     suffixes=(".hs", ".hsc", ".hs-boot"),
     rules={
         **symbols("function", "function", "signature", "bind", "pattern_synonym", name=_haskell_name),

@@ -1,7 +1,7 @@
 """Keep one branch of each conditional of a preprocessor, since a grammar sees the braces of all of them at once."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 _DIRECTIVE = re.compile(
@@ -12,16 +12,28 @@ _DIRECTIVE = re.compile(
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)", re.MULTILINE)
 _DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
 _COMMENT = re.compile(rb"/[*/].*", re.DOTALL)
+_DECLARED = re.compile(rb"\n[A-Za-z_]")
+"""What most declarations outside of functions begin with."""
+_NONE: Mapping[int, int] = {}
 _KNOWN = {b"0": False, b"false": False, b"1": True, b"true": True}
 _BLANKS = b" \t\n\r\f\v"
 _BLANK = bytes(byte if byte in _BLANKS else ord(" ") for byte in range(256))
 
 
 class _Conditional(NamedTuple):
-    """An open conditional: whether the text around it is kept, and whether it has kept a branch."""
+    """An open conditional.
+
+    Attributes:
+        is_kept: whether the text around it is kept.
+        has_kept: whether it has kept a branch.
+        wanted: the number of the branch to keep; negative to keep one by its condition.
+        number: of the branch at hand.
+    """
 
     is_kept: bool
     has_kept: bool
+    wanted: int = -1
+    number: int = 0
 
 
 def blank(text: bytes) -> bytes:
@@ -29,7 +41,9 @@ def blank(text: bytes) -> bytes:
     return text.translate(_BLANK)
 
 
-def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False) -> bytes:
+def one_branch(
+    source: bytes, known: Mapping[bytes, bool], *, last: bool = False, wanted: Mapping[int, int] = _NONE
+) -> bytes:
     """Blank the directives of conditionals and all their branches but one, keeping length and line feeds.
 
     A name that an earlier condition took as defined stays defined: branches which open a brace and those which close it
@@ -39,11 +53,14 @@ def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False
         source: the program.
         known: names that are defined, or not.
         last: keep the last branch of a conditional rather than the first, where its condition tells neither.
+        wanted: numbers of branches to keep, by the first bytes of their conditionals.
     """
     directives = [*_DIRECTIVE.finditer(source)]
     alternatives = _alternatives(directives)
     if not directives or alternatives is None:
         return source
+    # The branch without "#else" that a name chooses would else decide for one that has it.
+    chosen_by = {_name_of(it) for it in directives if last and it.start() in alternatives} - {b""}
     parts: list[bytes] = []
     names = {**_KNOWN, **known}
     around: list[_Conditional] = []
@@ -56,17 +73,56 @@ def one_branch(source: bytes, known: Mapping[bytes, bool], *, last: bool = False
         place = found.end()
         word = found["word"]
         if word.startswith(b"if"):
-            chosen = _chooses(found, names, last=last and found.start() in alternatives)
-            around.append(_Conditional(is_kept, chosen))
+            number = wanted.get(found.start(), -1)
+            is_last = last and (found.start() in alternatives or _name_of(found) in chosen_by)
+            chosen = number == 0 if number >= 0 else _chooses(found, names, last=is_last)
+            around.append(_Conditional(is_kept, chosen, number))
             is_kept = is_kept and chosen
         elif word == b"endif":
             is_kept = around.pop().is_kept
         else:
-            outer, has_kept = around[-1]
-            chosen = not has_kept and (word == b"else" or _chooses(found, names, last=last))
-            around[-1] = _Conditional(outer, has_kept or chosen)
+            outer, has_kept, number, before = around[-1]
+            if number >= 0:
+                chosen = number == before + 1
+            else:
+                chosen = not has_kept and (word == b"else" or _chooses(found, names, last=last))
+            around[-1] = _Conditional(outer, has_kept or chosen, number, before + 1)
             is_kept = outer and chosen
     return b"".join([*parts, source[place:]])
+
+
+def unshown(source: bytes, texts: Sequence[bytes]) -> dict[int, int]:
+    """Find conditionals with declarations in a branch that is blank in all of some texts of the source.
+
+    Parameters:
+        source: the program.
+        texts: the same with one branch of each conditional.
+
+    Returns:
+        The number of such a branch, the first one, by the first byte of its conditional; none inside another.
+    """
+    directives = [*_DIRECTIVE.finditer(source)]
+    if _alternatives(directives) is None:
+        return {}
+    found: dict[int, int] = {}
+    # The first bytes of conditionals with the numbers of their branches, and whether a branch around is found.
+    around: list[tuple[int, int, bool]] = []
+    for directive, after in zip(directives, [*directives[1:], None], strict=True):
+        if directive["word"] == b"endif":
+            around.pop()
+            continue
+        if directive["word"].startswith(b"if"):
+            around.append((directive.start(), 0, bool(around) and around[-1][2]))
+        else:
+            start, number, _ = around[-1]
+            around[-1] = start, number + 1, len(around) > 1 and around[-2][2]
+        start, number, is_inside = around[-1]
+        span = slice(directive.end(), after.start() if after is not None else len(source))
+        declares = not is_inside and _DECLARED.search(source, span.start, span.stop) is not None
+        if declares and start not in found and all(text[span].isspace() for text in texts):
+            found[start] = number
+            around[-1] = start, number, True
+    return found
 
 
 def _note_defined(text: bytes, names: dict[bytes, bool]) -> None:
@@ -92,6 +148,12 @@ def _alternatives(directives: "list[re.Match[bytes]]") -> set[int] | None:
         else:
             found.add(around[-1])
     return None if around else found
+
+
+def _name_of(directive: "re.Match[bytes]") -> bytes:
+    """Return the name that a condition is about; empty if there is more to it."""
+    named = _DEFINED.fullmatch(_COMMENT.sub(b"", directive["condition"]).strip())
+    return named["name"] if named else b""
 
 
 def _chooses(directive: "re.Match[bytes]", known: dict[bytes, bool], *, last: bool) -> bool:

@@ -5,7 +5,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cqm.chunkers.languages.model import signs_of
-from cqm.chunkers.recovery.branches import blank, one_branch
+from cqm.chunkers.recovery.branches import blank, one_branch, unshown
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
 from cqm.chunkers.recovery.shown import Shown, State, shown, state_of
@@ -54,14 +54,14 @@ class Mended(NamedTuple):
         tree: of the data.
         lost: bytes of declarations that are blank, half-open and in order; their rows have no node.
         unread: bytes of bodies that are blank, half-open and in order.
-        other: the tree of the source with other branches of its conditionals, if it has such.
+        others: trees of the source with other branches of its conditionals, if it has such.
     """
 
     data: bytes
     tree: "Tree"
     lost: list[Span]
     unread: list[Span]
-    other: "Tree | None" = None
+    others: "tuple[Tree, ...]" = ()
 
 
 def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
@@ -94,7 +94,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         tried = data
         found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
         if found is not None:
-            pieced = Mended(data, found, parts.lost, bodies, best.other)
+            pieced = Mended(data, found, parts.lost, bodies, best.others)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
     return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
@@ -110,15 +110,18 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     data = program.data
     for mask in unread.masks:
         data = mask(data)
-    last = data
+    further: list[bytes] = []
     if unread.has_conditionals:
         masked, data = data, one_branch(data, unread.defined)
         last = one_branch(masked, unread.defined, last=True) if data != masked else data
+        further = [last] if last != data else []
+        wanted = unshown(masked, [data, *further]) if data != masked else {}
+        further += [one_branch(masked, unread.defined, wanted=wanted)] if wanted else []
     tree = parse(data, Read(program.data, program.tree) if unread.is_plain else None) if data != program.data else None
     if tree is None:
         return program
-    other = parse(last, Read(data, tree) if unread.is_plain else None) if last != data else None
-    return Mended(data, tree, [], [], other)
+    others = [parse(it, Read(data, tree) if unread.is_plain else None) for it in further]
+    return Mended(data, tree, [], [], tuple(it for it in others if it is not None))
 
 
 def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:

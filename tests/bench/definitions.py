@@ -61,7 +61,7 @@ CTAGS = {
     "bash": ("Sh", "f"),
 }
 UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
-    # ctags knows no constants of Rust, no fields of its variants, and no forward declarations of C.
+    # ctags knows no constants of Rust, no fields of its variants, no forward declarations of C, and see `_UNREAD`.
     "rust": lambda it, line: bool(_RUST_CONSTANT.match(line)) or (it.kind == "property" and it.name.count(".") > 1),
     "c": lambda it, line: _is_forward(it, line),  # noqa: PLW0108 - defined below
     "cpp": lambda it, line: _is_forward(it, line),  # noqa: PLW0108 - defined below
@@ -84,15 +84,25 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
 _RUST_CONSTANT = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?:mut\s+)?\w+\s*:")
 _MACRO = re.compile(r"\s*[A-Z][A-Z0-9_]+\(")
 """Lines that begin with the call of a macro: ctags takes its name for a function."""
+_ALIAS = re.compile(r"\s*namespace\s+(?P<name>\w+)\s*=")
+"""ctags names an alias by the namespace that it stands for."""
+_EXPORTED = re.compile(r"\s*class\s+[A-Z_]+\s+\w+\s*;")
+_INSTANTIATED = re.compile(r"\s*(?:extern\s+)?template\s+(?!<)")
+"""Forward declarations with a macro, and instances of templates, which define nothing."""
+_ATTRIBUTE = re.compile(r"(?:[A-Z]+_)*(?:GUARDED_BY|(?:UN)?LOCK_FUNCTION|UNUSED(?:_MEMBER)?|CONSTEXPR)")
+"""Macros beside a name, which ctags takes instead of it."""
+_UNREAD = re.compile(rf".*\b(?:alignas\(|{_ATTRIBUTE.pattern}\b)|(?:[^(]*[\s<])?::\w")
+"""Declarations that ctags misses: alignment, such macros, types of the outermost namespace."""
 _FORWARD = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:typedef\s+|friend\s+)?(?:struct|class|enum|union)\b[^{}()=]*;")
 GUARD = re.compile(r"_H(?:PP|H|XX)?_*$|_INCLUDED_*$")
 """Macros that keep a header from being read twice, which CQM leaves out; ctags does not."""
-TESTS_LEFT_OUT = re.compile(r"(?i)(?:^|/)(?:unit)?tests?(?:/|-|_)|_test\.|_benchmark\.|gtest|gmock")
+TESTS_LEFT_OUT = re.compile(r"(?i)(?:^|/)(?:unit)?tests?(?:/|-|_)|[-_]test\.|_benchmark\.|gtest|gmock")
 """Files of C and C++ whose macros ctags takes for functions, and everything in them for global variables."""
 
 
 def _is_forward(it: Definition, line: str) -> bool:
-    return bool(_MACRO.match(line)) or (it.kind in ("struct", "class", "enum") and bool(_FORWARD.match(line)))
+    is_forward = it.kind in ("struct", "class", "enum") and _FORWARD.match(line)
+    return bool(is_forward or _MACRO.match(line) or _UNREAD.match(line))
 
 
 def main() -> None:
@@ -107,7 +117,7 @@ def main() -> None:
         if not truth:
             print(f"{language:12} no source")
             continue
-        ours = {path: _ours(path, files[language][path], language) for path in truth}
+        ours = {path: _ours(path, files[language][path], language, truth[path]) for path in truth}
         pairs = {path: _without_optional(truth[path], ours[path]) for path in truth}
         truth = {path: pair[0] for path, pair in pairs.items()}
         ours = {path: pair[1] for path, pair in pairs.items()}
@@ -147,13 +157,12 @@ def _files(trees: Sequence[Path], each: int) -> dict[str, dict[str, str]]:
     return found
 
 
-def _ours(path: str, text: str, language: str) -> Names:
+def _ours(path: str, text: str, language: str, truth: Names) -> Names:
     leaves_out = UNKNOWN.get(language, lambda _it, _line: False)
-    found = [it for part in chunk(Document(path, text)).chunks for it in part.definitions]
+    found = [it for part in chunk(Document(path, text)).chunks for it in part.definitions if it.kind != "test"]
     lines = text.split("\n")
-    return {
-        (it.line, own_name(it.name)) for it in found if it.kind != "test" and not leaves_out(it, lines[it.line - 1])
-    }
+    known = {(it.line, own_name(it.name)) for it in found if not leaves_out(it, lines[it.line - 1])}
+    return known | ({(it.line, own_name(it.name)) for it in found} & truth)
 
 
 def own_name(name: str) -> str:
@@ -232,17 +241,24 @@ def _ctags(language: str, files: dict[str, str]) -> dict[str, Names]:
     tagged = {(it["path"], it["name"]) for it in tags if it.get("kind") in ("struct", "union", "enum")}
     tags = [it for it in tags if it.get("kind") != "typedef" or (it["path"], it["name"]) not in tagged]
     for it in tags:
-        if it.get("_type") != "tag" or it["name"].endswith(("=", "}}")):
+        if it.get("_type") != "tag" or (it["name"].endswith(("=", "}}")) and not it["name"].startswith("operator")):
             continue
         if not it["name"].startswith("__anon") and not GUARD.search(it["name"]):
             found[it["path"]].add((it["line"], own_name(it["name"])))
     if language in ("c", "cpp"):
-        found = {path: {it for it in those if not _is_macro(files[path], it[0])} for path, those in found.items()}
+        found = {path: _of_c(those, files[path]) for path, those in found.items()}
     return found
 
 
-def _is_macro(text: str, line: int) -> bool:
-    return bool(_MACRO.match(text.split("\n", line)[line - 1]))
+def _of_c(names: Names, text: str) -> Names:
+    lines = text.split("\n")
+    kept: Names = set()
+    for number, name in names:
+        line = lines[number - 1]
+        alias = _ALIAS.match(line)
+        if not (_MACRO.match(line) or _EXPORTED.match(line) or _INSTANTIATED.match(line) or _ATTRIBUTE.fullmatch(name)):
+            kept.add((number, alias["name"] if alias else name))
+    return kept
 
 
 def _python(text: str) -> Names | None:

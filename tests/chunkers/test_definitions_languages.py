@@ -562,6 +562,82 @@ int after;
         {"to_int": 8, "to_int.F": 10, "after": 14},
         {"ENABLE_IF"},
     ),
+    "cpp: a class in capitals, its type's members elsewhere, macros after a head, members of a variable's class": (
+        "a.cpp",
+        """\
+class DB {
+  DB();
+  virtual ~DB();
+  char* end() KJ_LIFETIMEBOUND;
+  StringTree KJ_STRINGIFY(const Reader& value);
+  inline constexpr operator List<int>() const { return {}; }
+  class Buffer final : public Base {
+    Buffer(int size);
+    int room() { return 1; }
+  } buffer;
+};
+struct List<T>::Node {
+  int value;
+};
+namespace _ {
+int hidden;
+}
+namespace fs = std::filesystem;
+""",
+        {
+            "DB": 1,
+            "DB.DB": 2,
+            "DB.~DB": 3,
+            "DB.end": 4,
+            "DB.KJ_STRINGIFY": 5,
+            "DB.operator List": 6,
+            "DB.Buffer": 7,
+            "DB.Buffer.Buffer": 8,
+            "DB.Buffer.room": 9,
+            "DB.buffer": 10,
+            "List.Node": 12,
+            "List.Node.value": 13,
+            "_": 15,
+            "_.hidden": 16,
+            "fs": 18,
+        },
+        {"DB.KJ_LIFETIMEBOUND", "List"},
+    ),
+    "haskell: declarations after #else, and rows after it that go on with one": (
+        "a.hs",
+        """\
+#if ORDERED
+keys :: Map -> [Int]
+keys = one
+#else
+-- | All of them.
+keys :: Map -> [Int]
+keys = two
+
+type Point = Int
+#endif
+
+half :: Int
+half =
+#if SMALL
+  1
+#else
+  2
+#endif
+""",
+        {"keys": 6, "Point": 9, "half": 12},
+        set(),
+    ),
+    "c: a type whose tag ends with its name": (
+        "a.c",
+        """\
+typedef struct _STATE {
+  int code;
+} STATE;
+""",
+        {"STATE": 3, "STATE.code": 2},
+        set(),
+    ),
     "objc: optional methods of a protocol": (
         "a.m",
         """\

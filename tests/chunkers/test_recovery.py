@@ -220,6 +220,47 @@ int third() { return MY_VALUE; }
     assert {"first", "ready", "count", "second", "third"} <= names_of(text, "cpp")
 
 
+def test_types_in_capitals_and_templates_made_elsewhere_are_no_macros() -> None:
+    text = """
+extern template size_t try_find(size_t first,
+                                ctrl_t* second,
+                                size_t third);
+static const YY_CHAR classes[2] = {1, 2};
+constexpr auto MAX_SIZE = limit();
+typedef BOOL (WINAPI *run_type)(int a);
+class View {
+  DECLARE_FIELD(one, 1)
+  DECLARE_FIELD(two, 2)
+PRIVATE_UNLESS_TESTED:
+  MY_API ~View();
+  MY_DEPRECATED operator string_view<char>() const { return {}; }
+  int last;
+};
+"""
+    found = names_of(text, "cpp")
+    assert {"classes", "MAX_SIZE", "run_type", "View", "View.~View", "View.last"} <= found
+    assert "View.operator string_view<char>" in found
+    assert not {"second", "third", "YY_CHAR", "limit", "int"} & found
+
+
+def test_declarations_of_all_branches_are_told_even_of_a_file_with_errors() -> None:
+    text = """
+#if ONE
+#include <one.h>
+#endif
+bad bad bad (;
+#if ONE
+int first() { return 1; }
+#elif TWO
+int second() { return 2; }
+#else
+template <typename T> int third() { return 3; }
+#endif
+int last() { return 4; }
+"""
+    assert {"first", "second", "third", "last"} <= names_of(text, "cpp")
+
+
 def test_a_macro_over_two_rows_moves_no_definition_below_it() -> None:
     text = (
         "MY_INIT int* first MY_GUARDED_BY(\n    mutex()) MY_ALSO(b) = nullptr;\n\nint after(int a) {\n  return a;\n}\n"

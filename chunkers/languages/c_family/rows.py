@@ -5,6 +5,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.c_family.macros import (
+    with_enums,
+    without_conditions,
+    without_cpp,
+    without_exports,
+    without_macros,
+)
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -15,8 +22,8 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
     Unread,
-    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -38,7 +45,13 @@ _NAMES = frozenset(
     {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
 )
 _MAX_DECLARATORS = 32
-_KEYWORDS = frozenset({"do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "switch", "while"})
+_OPERATOR = len("operator")
+_KEYWORDS = frozenset(
+    {
+        *("do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "struct", "switch", "template", "while"),
+        *("bool", "char", "const", "double", "float", "int", "long", "short", "signed", "static", "unsigned", "void"),
+    }
+)
 """Words which unread macros leave in the place of a name."""
 _TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
 
@@ -58,9 +71,7 @@ def _spelled(node: "Node | None", source: bytes) -> str:
     if node.type == "operator_cast":
         return "operator " + text_of(node.child_by_field_name("type"), source)
     if node.type == "qualified_identifier":
-        scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
-        name = _spelled(node.child_by_field_name("name"), source)
-        return f"{scope}.{name}" if scope.isidentifier() else name
+        return _qualified(node, source)
     return (
         text_of(node, source).split("<")[0].replace("::", ".")
         if node.type == "template_function"
@@ -68,9 +79,21 @@ def _spelled(node: "Node | None", source: bytes) -> str:
     )
 
 
+def _qualified(node: "Node", source: bytes) -> str:
+    scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
+    name = _spelled(node.child_by_field_name("name"), source)
+    return f"{scope}.{name}" if scope.isidentifier() else name
+
+
 def declarator_name(node: "Node", source: bytes) -> str:
     """Return the name declared by a C declaration; `Class.method` for a member defined outside its class."""
-    return _spelled(_innermost(node.child_by_field_name("declarator")), source)
+    name = _spelled(_innermost(node.child_by_field_name("declarator")), source)
+    return f"operator {name}" if _is_conversion(node.child_by_field_name("type"), source) else name
+
+
+def _is_conversion(kind: "Node | None", source: bytes) -> bool:
+    # In "inline constexpr operator List<int>()" the grammar takes the word for a type.
+    return kind is not None and kind.end_byte - kind.start_byte == _OPERATOR and text_of(kind, source) == "operator"
 
 
 def _c_function(node: "Node", source: bytes) -> Found | None:
@@ -95,9 +118,15 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     if declarator is None:
         return _c_type_of(node, source)
     name = _spelled(_innermost(declarator), source)
+    if _is_conversion(node.child_by_field_name("type"), source):
+        return Found("function", f"operator {name}")
     # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
     kind = node.child_by_field_name("type")
-    if (kind is None and name.isupper()) or name in _KEYWORDS or _is_call(declarator, kind, source):
+    if (
+        (kind is None and name.isupper() and not name.startswith("~"))
+        or name in _KEYWORDS
+        or _is_call(declarator, kind, source)
+    ):
         return None
     if declarator.type == "operator_cast" or _declares_function(declarator):
         return Found("function", name)
@@ -130,11 +159,24 @@ _SPECIFIERS = {
 
 def _c_specifier(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
-    kind = _SPECIFIERS[node.type]
-    return Found(kind, _type_name(node, source), (body,) if body and kind != "enum" else ())
+    kind, name = _SPECIFIERS[node.type], _type_name(node, source)
+    within = {"declaration": _constructed(name)} if name.isupper() else None
+    return Found(kind, name, (body,) if body and kind != "enum" else (), within=within)
+
+
+def _constructed(own: str) -> Rule:
+    def rule(node: "Node", source: bytes) -> Found | None:
+        # "DB();" in "class DB" reads like the call of a macro.
+        return Found("function", own) if declarator_name(node, source) == own else _c_declaration(node, source)
+
+    return rule
 
 
 def _type_name(node: "Node", source: bytes) -> str:
+    name = node.child_by_field_name("name")
+    if name is not None and name.type == "qualified_identifier":
+        # "struct List<T>::Node {...}".
+        return _qualified(name, source).split("<")[0].replace("::", ".")
     return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
 
 
@@ -189,7 +231,7 @@ def _friend(node: "Node", _source: bytes) -> Found | None:
 _CPP_RULES = {
     **_C_RULES,
     **containers("namespace", "namespace_definition", name=_namespace_name),
-    **symbols("type", "alias_declaration", "concept_definition"),
+    **symbols("type", "alias_declaration", "concept_definition", "namespace_alias_definition"),
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
@@ -220,23 +262,6 @@ def _objc_property(node: "Node", source: bytes) -> Found:
     return Found("property", _spelled(_innermost(child_of_type(declaration, "struct_declarator")), source))
 
 
-# "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
-_OBJC_ENUM = re.compile(
-    rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"
-    rb"\s*\w+\s*(?P<end>\))(?=\s*\{)"
-)
-
-
-def _with_enums(source: bytes) -> bytes:
-    return _OBJC_ENUM.sub(_as_enum, source)
-
-
-def _as_enum(found: re.Match[bytes]) -> bytes:
-    text = blanked(found)
-    place = found.start("macro") - found.start()
-    return text[:place] + b"enum" + text[place + 4 :]
-
-
 _OBJC_RULES = {
     **_C_RULES,
     **inlined("class", "class_interface", "class_implementation", name=by_child("identifier")),
@@ -256,88 +281,6 @@ _CPP_TEXT = re.compile(
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>)",
     re.MULTILINE,
 )
-
-# Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer"). Patterns
-# beginning with a character match four times as fast as those beginning with a position.
-_MACRO = re.compile(
-    rb"\n(?P<macro>[A-Z][A-Z0-9_]{3,})"
-    rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
-    re.MULTILINE,
-)
-_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-
-# "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
-# "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
-_MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{)"
-    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
-    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
-    rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
-    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
-    % (_ARGUMENTS, _ARGUMENTS)
-)
-
-
-def _without_macros(source: bytes) -> bytes:
-    alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    return _MACRO_OF_FUNCTION.sub(blanked, _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone)))
-
-
-# Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
-_ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
-_EXPORT = re.compile(
-    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
-    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>][ \t]*[ \t*&]~?\w[\w:]*\s*[({=;\[])" % _ARGUMENTS
-)
-# "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
-_INITIALISED = re.compile(
-    rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
-    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*)?:\s*[\w:<>]+\s*[({])"
-    % _ARGUMENTS
-)
-_BETWEEN = re.compile(
-    rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
-    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)[ \t]*"
-    rb"(?P<macro>%s|absl_null\w+|absl_nonnull)(?=[ \t]*(?:[=;{]|[ \t*&][A-Za-z_~]))[ \t]?" % _ATTRIBUTE
-)
-
-
-def _without_exports(source: bytes) -> bytes:
-    return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
-
-
-# In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
-# between "if" and its condition.
-_CONDITION = re.compile(
-    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))"
-    rb"(?=\s*(?:[,>]|=\s*\w))"
-)
-_AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
-
-
-def _without_conditions(source: bytes) -> bytes:
-    return _CONDITION.sub(blanked, _AFTER_IF.sub(blanked, source))
-
-
-# Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest
-# of the class from the grammar; so does a macro after the head of a method.
-_SCOPE = re.compile(
-    rb"(?P<scope>(?<!\w)(?<!::)(?:[A-Za-z_]\w{0,100}::)+)(?=[A-Za-z_~])"
-    rb"(?:[A-Za-z_]\w*+(?P<arguments><(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*+>)*+>)*+>))?"
-)
-_AUTO = re.compile(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
-_RANGE = re.compile(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
-_MACRO_OF_METHOD = re.compile(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
-
-
-def _without_cpp(source: bytes) -> bytes:
-    plain = _SCOPE.sub(blanked, source) if b"::" in source else source
-    plain = _RANGE.sub(
-        lambda it: it["before"] + b" " * len(it["mark"]) + it["name"] + b" ;;", _AUTO.sub(b"id  ", plain)
-    )
-    return _MACRO_OF_METHOD.sub(blanked, plain)
 
 
 def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
@@ -365,7 +308,7 @@ def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _fields(body: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the fields of a struct declared together with a variable or field, inner ones with their outer's name."""
+    """Yield the members of a struct declared together with a variable or field, inner ones with their outer's name."""
     waiting = [(body, "")]
     left = _MOST_FIELDS
     while waiting and left > 0:
@@ -374,11 +317,16 @@ def _fields(body: "Node", source: bytes) -> Iterator[Part]:
             left -= 1
             if it.type.startswith("preproc_"):
                 waiting.append((it, outer))
+            if it.type in ("function_definition", "declaration"):
+                name = _innermost(it.child_by_field_name("declarator"))
+                if name is not None:
+                    yield Part("method", outer + _spelled(name, source), it, name)
             if it.type != "field_declaration":
                 continue
             names = [name for name in map(_innermost, it.children_by_field_name("declarator")) if name is not None]
+            kind = "method" if _declares_function(it.child_by_field_name("declarator")) else "property"
             for name in names:
-                yield Part("property", outer + _spelled(name, source), it, name)
+                yield Part(kind, outer + _spelled(name, source), it, name)
             specifier = it.child_by_field_name("type")
             inner = specifier.child_by_field_name("body") if specifier and specifier.type in _SPECIFIERS else None
             around = f"{outer}{_spelled(names[0], source)}." if names else outer
@@ -428,7 +376,7 @@ C = Language(
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=(_without_macros,),
+    removed=(without_macros,),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -437,7 +385,7 @@ C = Language(
         named_at_end=frozenset({"type_definition"}),
     ),
     unread=Unread(
-        C_SIGNS, has_conditionals=True, is_plain=True, masks=(_without_exports,), defined={b"__cplusplus": False}
+        C_SIGNS, has_conditionals=True, is_plain=True, masks=(without_exports,), defined={b"__cplusplus": False}
     ),
     by_lines=C_LINES,
 )
@@ -447,7 +395,7 @@ CPP = Language(
     unsafe=nests_expressions,
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
-    removed=(_without_macros,),
+    removed=(without_macros,),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -459,7 +407,7 @@ CPP = Language(
         CPP_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(_without_exports, _without_conditions),
+        masks=(without_exports, without_conditions),
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
@@ -470,7 +418,7 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=(_without_macros, _with_enums),
+    removed=(without_macros, with_enums),
     nodes=NodeTypes(
         bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"declaration", "field_declaration"}),
@@ -482,7 +430,7 @@ OBJC = Language(
         OBJC_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(_without_exports, _without_cpp),
+        masks=(without_exports, without_cpp),
         defined={b"__cplusplus": False, b"__OBJC__": True},
     ),
     by_lines=OBJC_LINES,

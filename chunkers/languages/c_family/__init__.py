@@ -1,0 +1,5 @@
+"""Hold the rows of C, C++ and Objective-C, and the macros that their grammars can't read."""
+
+from cqm.chunkers.languages.c_family.rows import CPP, ROWS, C
+
+__all__ = ["CPP", "ROWS", "C"]

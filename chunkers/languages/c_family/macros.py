@@ -1,0 +1,144 @@
+"""Blank the macros, and further text, that the grammars of C, C++ and Objective-C can't read.
+
+Patterns that begin with a character match four times as fast as those that begin with a position.
+"""
+
+import re
+
+from cqm.chunkers.languages.model import blanked
+
+# Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
+_MACRO = re.compile(
+    rb"\n(?P<macro>[A-Z][A-Z0-9_]{3,})"
+    rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
+    re.MULTILINE,
+)
+_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
+_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+
+# "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
+# "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
+_MACRO_OF_FUNCTION = re.compile(
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{|requires\b)"
+    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
+    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
+    rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
+    % (_ARGUMENTS, _ARGUMENTS)
+)
+# "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
+_MACRO_OF_DECLARATION = re.compile(
+    rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*"
+    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=;)" % _ARGUMENTS
+)
+
+
+def without_macros(source: bytes) -> bytes:
+    """Blank macros alone in a row, and those around the heads of types and functions."""
+    alone = _MACRO.sub(blanked, b"\n" + source)[1:]
+    heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
+
+
+# Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
+_ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
+_EXPORT = re.compile(
+    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
+    rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
+    rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b))" % _ARGUMENTS
+)
+# "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
+_INITIALISED = re.compile(
+    rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
+    rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
+    rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
+)
+# Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
+_BETWEEN = re.compile(
+    rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
+    rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)"
+    rb"(?<!const.)(?<!static.)(?<!extern.)(?<!inline.)(?<!struct.)(?<!enum.)(?<!union.)(?<!typedef.)(?<!register.)"
+    rb"(?<!volatile.)[ \t]*"
+    rb"(?P<macro>(?:%s|absl_null\w+|absl_nonnull)(?=[ \t]*[ \t*&][A-Za-z_~])"
+    rb"|[A-Z](?:(?:[A-Z0-9]*_)*(?:ATTR|ATTRIBUTE|UNUSED|DEPRECATED)(?:_[A-Z0-9_]*+)?"
+    rb"|[A-Z0-9]*_[A-Z0-9_]*+\((?:(?!\w[\s*&]+\w)[^()]|\([^()]*+\))*+\))(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
+)
+# "const YY_CHAR classes[256]" has a type there.
+_AFTER_WORD = re.compile(
+    rb"\b(?:static|extern|inline|const)[ \t]+(?P<macro>%s)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % _ATTRIBUTE
+)
+# "template class List<int>;" defines nothing, and the grammar reads only the simplest of them.
+_INSTANTIATED = re.compile(rb"\n[ \t]*(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
+# "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
+_ROW = re.compile(
+    rb"\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
+    rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
+)
+# "typedef BOOL (WINAPI *run)(int);".
+_CONVENTION = re.compile(rb"\((?P<macro>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
+_SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
+# A comment in a macro hides its rest from the grammar.
+_NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
+_NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
+
+
+def without_exports(source: bytes) -> bytes:
+    """Blank attributes by macros, in a text with errors."""
+    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: b" " * len(it[0]), source))
+    source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
+    source = _AFTER_WORD.sub(blanked, source)
+    return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
+
+
+# In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
+# between "if" and its condition.
+_CONDITION = re.compile(
+    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))"
+    rb"(?=\s*(?:[,>]|=\s*\w))"
+)
+_AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
+
+
+def without_conditions(source: bytes) -> bytes:
+    """Blank conditions of templates, macros in rows of their own and instances of templates, in a text with errors."""
+    source = _ROW.sub(blanked, _INSTANTIATED.sub(blanked, source))
+    return _CONDITION.sub(blanked, _AFTER_IF.sub(blanked, source))
+
+
+# Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest
+# of the class from the grammar; so does a macro after the head of a method.
+_SCOPE = re.compile(
+    rb"(?P<scope>(?<!\w)(?<!::)(?:[A-Za-z_]\w{0,100}::)+)(?=[A-Za-z_~])"
+    rb"(?:[A-Za-z_]\w*+(?P<arguments><(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*+>)*+>)*+>))?"
+)
+_AUTO = re.compile(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
+_RANGE = re.compile(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
+_MACRO_OF_METHOD = re.compile(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
+
+
+def without_cpp(source: bytes) -> bytes:
+    """Blank what C++ adds to Objective-C, in a text with errors."""
+    plain = _SCOPE.sub(blanked, source) if b"::" in source else source
+    plain = _RANGE.sub(
+        lambda it: it["before"] + b" " * len(it["mark"]) + it["name"] + b" ;;", _AUTO.sub(b"id  ", plain)
+    )
+    return _MACRO_OF_METHOD.sub(blanked, plain)
+
+
+# "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
+_OBJC_ENUM = re.compile(
+    rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"
+    rb"\s*\w+\s*(?P<end>\))(?=\s*\{)"
+)
+
+
+def with_enums(source: bytes) -> bytes:
+    """Read "NS_ENUM(NSInteger, Name)" as "enum Name"."""
+    return _OBJC_ENUM.sub(_as_enum, source)
+
+
+def _as_enum(found: re.Match[bytes]) -> bytes:
+    text = blanked(found)
+    place = found.start("macro") - found.start()
+    return text[:place] + b"enum" + text[place + 4 :]
