@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_WORDS = 1 << 12
 """Remembered, each with a kilobyte; with more, all is forgotten."""
 _MOST_IDENTIFIERS = 1 << 15
-_MOST_TEXTS = 1 << 10
+_MOST_TEXTS = 1 << 9
 _LONGEST = 64
 """Characters; a longer one is data."""
 _WORDS_OF_ONE = 12
