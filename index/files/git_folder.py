@@ -40,12 +40,11 @@ def git_folder_of(folder: Path) -> GitFolder | None:
 
 def git_folder_at(top: Path) -> GitFolder | None:
     """Find the repository of the work tree beginning at a folder; None if none begins there."""
-    entry = top / ".git"
     # Each search asks for all folders above the root.
-    if not os.path.lexists(entry):
+    if not os.path.lexists(f"{top}{os.sep}.git"):
         return None
     try:
-        own = entry
+        own = entry = top / ".git"
         if not entry.is_dir():
             own = top / _path_in(read_small(entry, _MOST_BYTES).removeprefix(b"gitdir:"))
         if not (own / "HEAD").exists():

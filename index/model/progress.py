@@ -1,8 +1,8 @@
 """Progress, usage, cost, estimate and summary of an update."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
-from operator import add, sub
+from dataclasses import dataclass, field, fields
+from operator import add, attrgetter, sub
 
 from cqm.index.model.query import FileProblem
 from cqm.index.model.status import ModelState
@@ -51,11 +51,15 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """Add another use."""
-        return Usage(*map(add, astuple(self), astuple(other)))
+        return Usage(*map(add, _numbers(self), _numbers(other)))
 
     def __sub__(self, before: "Usage") -> "Usage":
         """Take away an earlier count."""
-        return Usage(*map(sub, astuple(self), astuple(before)))
+        return Usage(*map(sub, _numbers(self), _numbers(before)))
+
+
+# `astuple` copies what it finds, and each question is counted.
+_numbers = attrgetter(*(it.name for it in fields(Usage)))
 
 
 @dataclass(frozen=True, slots=True)
