@@ -43,9 +43,9 @@ class LineFormatter(logging.Formatter):
 
 
 def collect_seldom() -> None:
-    """Look for cycles of garbage once for 200,000 new objects, not for 700: an index makes many, and hardly a cycle.
+    """Run the collector of garbage once for 200,000 new objects, not for 700: CQM makes many, and hardly a cycle.
 
-    A client makes some 70,000; a look costs it as much as all it asks for.
+    A client makes some 70,000: one run of the collector would cost as much as all it asks for.
     """
     gc.set_threshold(200_000)
 

@@ -47,8 +47,9 @@ class RedisStore:
             )
         except (ValueError, TypeError):
             # Without the error's text, which may contain parts of the URL.
-            message = "The address of Redis is not valid."
-            raise CacheError(message, remedy="Correct cache.redis_url.", pause_seconds=float("inf")) from None
+            message = "cache.redis_url is no address of Redis."
+            remedy = "Write it as redis://HOST:PORT/DATABASE."
+            raise CacheError(message, remedy=remedy, pause_seconds=float("inf")) from None
 
     def read(self, names: Sequence[str]) -> Mapping[str, object]:
         """See `Store.read`. A key of another type than string counts as absent, as in MGET."""
@@ -91,7 +92,7 @@ class RedisStore:
             yield
         except redis.TimeoutError as error:
             message = f"Redis at {self._endpoint} did not answer within {_TIMEOUT_SECONDS:g} seconds."
-            raise CacheError(message) from self._endpoint.cause(error)
+            raise CacheError(message, remedy="See whether the server runs.") from self._endpoint.cause(error)
         except (redis.RedisError, OSError) as error:
             message = f"Redis at {self._endpoint} failed: {self._endpoint.quoted(error)}"
             remedy = "Check cache.redis_url and cache.redis_password_env, and that the server runs."

@@ -211,11 +211,12 @@ def _require_own_home(home: Path) -> None:
         StoreError: others can.
     """
     status = home.stat()
-    if not is_mine(status) or (others_can_write(status) and not status.st_mode & stat.S_ISVTX):
-        raise StoreError(
-            f"The folder of indexes {home} is not this user's alone.",
-            remedy=f"Choose another place with index.home, or run: chmod go-w {home}",
-        )
+    if not is_mine(status):
+        message = f"The folder of indexes {home} is not this user's alone: it is another's."
+        raise StoreError(message, remedy="Choose another place with index.home.")
+    if others_can_write(status) and not status.st_mode & stat.S_ISVTX:
+        message = f"The folder of indexes {home} is not this user's alone: others may write in it."
+        raise StoreError(message, remedy=f"Choose another place with index.home, or run: chmod go-w {home}")
 
 
 def note_root(folder: Path, root: Path) -> None:

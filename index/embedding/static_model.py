@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cqm.chunkers.extras import how_to_repair
 from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import Meter, stacked, validated
@@ -48,7 +49,6 @@ MAX_CHARACTERS = 32_768
 FOLDER = Path(__file__).with_name("static")
 """Folder of the models' files."""
 _NO_WORD = "it has no word"
-_REINSTALL = "Reinstall cqm, or set embedding.provider to another."
 _RECIPE = "1"
 """Change it with everything changing a text's vector: it is the space's version."""
 _KINDS = {"I8": "<i1", "F32": "<f4"}
@@ -345,8 +345,12 @@ def _checked(file: Path, sha256: str) -> mmap.mmap:
             content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         message = f"{file} cannot be read: {error}."
-        raise EmbeddingError(message, remedy=_REINSTALL) from error
+        raise EmbeddingError(message, remedy=_remedy()) from error
     if hashlib.sha256(content).hexdigest() != sha256:
         message = f"{file} is not the file of this release."
-        raise EmbeddingError(message, remedy=_REINSTALL)
+        raise EmbeddingError(message, remedy=_remedy())
     return content
+
+
+def _remedy() -> str:
+    return f"Install CQM again: {how_to_repair()}. Or set embedding.provider to another."

@@ -9,8 +9,16 @@ from cqm.index.files.listing import parent_of
 from cqm.index.files.scan import FoundFile, scan
 from cqm.index.model.errors import NotIndexedError
 from cqm.index.model.options import ScanOptions
+from cqm.index.model.query import SkipReason
 
 _NO_FOLDER = frozenset({errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.EMLINK, errno.EACCES, errno.EPERM})
+_REMEDIES = {
+    SkipReason.TOO_LARGE: "Raise scan.max_file_bytes.",
+    SkipReason.GENERATED: "Set scan.include_generated.",
+    SkipReason.LOCK_FILE: "Set scan.include_lock_files.",
+    SkipReason.VENDORED: "Set scan.include_vendored.",
+}
+"""For a file left out by an option; none for secrets, which are to stay out."""
 
 
 def listed_file(root: Path, path: str, options: ScanOptions) -> FoundFile:
@@ -32,10 +40,12 @@ def listed_file(root: Path, path: str, options: ScanOptions) -> FoundFile:
         raise NotIndexedError(f"{path} is a folder.", remedy="Name a file in it, or ask for its outline.")
     listed = _nearest(root, path, options)
     if listed is not None and listed.skip:
-        raise NotIndexedError(f"{path} is not indexed: {listed.skip.value}.")
+        raise NotIndexedError(f"{path} is not indexed: {listed.skip.value}.", remedy=_REMEDIES.get(listed.skip, ""))
     if listed is None or listed.path != path:
-        reason = "is not indexed: an ignore rule leaves it out" if exists else "does not exist"
-        raise NotIndexedError(f"{path} {reason}.")
+        if not exists:
+            raise NotIndexedError(f"{path} does not exist.")
+        message = f"{path} is not indexed: an ignore rule leaves it out."
+        raise NotIndexedError(message, remedy="See .gitignore, .cqmignore and scan.exclude.")
     return listed
 
 

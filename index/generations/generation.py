@@ -112,7 +112,8 @@ def current_name(folder: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.", remedy=f"Delete {folder}.") from error
+        remedy = "Mend its permissions, or delete it: `cqm index` makes the index anew then."
+        raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.", remedy=remedy) from error
     return name if _NAME.fullmatch(name) else ""
 
 
@@ -287,7 +288,8 @@ def set_aside(folder: Path, name: str) -> None:
             # A link or a file in its place.
             (folder / name).unlink()
     except OSError as error:
-        raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=f"Delete {folder}.") from error
+        remedy = f"Mend the permissions of {folder}, or delete it: `cqm index` makes the index anew then."
+        raise StoreError(f"{folder / name} cannot be set aside: {error}.", remedy=remedy) from error
 
 
 def _aside(folder: Path, name: str) -> Path:

@@ -52,8 +52,8 @@ def http_reranker(options: RerankOptions, variables: Variables, clock: Callable[
     url = options.url or (SHAPES[options.shape].url if options.shape else "")
     if not is_address(url):
         raise RerankError(
-            "The reranker has no address that could be used.",
-            remedy="Set rerank.url to an endpoint, with http or https.",
+            f"rerank.url {'is no address' if url else 'is empty'}.",
+            remedy="Set it to an endpoint such as https://api.example.com/v1/rerank.",
         )
     shape = SHAPES[options.shape or shape_by_url(url)]
     return HttpReranker(replace(options, url=url), shape_at(shape, url), variables, Breaker(RETRY_SECONDS, clock))

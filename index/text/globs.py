@@ -23,7 +23,8 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
     try:
         return set(GitIgnoreSpec.from_lines(globs).match_files(paths))
     except ValueError as error:
-        raise QueryError(f"A glob of {list(globs)} is malformed: {error}.") from error
+        message = f"A glob of {', '.join(globs)} is malformed: {error}."
+        raise QueryError(message, remedy="Write globs as in .gitignore, such as src/**/*.py.") from error
     except re2.error as error:
         size = sum(map(len, globs))
         message = f"{len(globs):,} globs of {size:,} characters together are too much to match: {error}."

@@ -111,8 +111,8 @@ class Vectorizer:
 def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
     """Return the vector names chunks should have, by route; routes without a model are left out.
 
-    A name is empty while the preferred model is not to be had; and when it has become another than the one that the
-    vectors of the generation are of: then another generation is to be built, and nothing changed in this one.
+    A name is empty while the preferred model is unavailable, and when it is no longer the generation's model: then
+    another generation is built, and this one stays as it is.
     """
     wanted = {}
     for route in routes.routes if routes else ():

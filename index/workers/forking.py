@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from cqm.chunkers.extras import how_to_repair
 from cqm.chunkers.grammars.bundle import folder_of_bundle
 from cqm.index.disk.locations import is_begun
 from cqm.index.model.errors import WorkerError
@@ -162,7 +163,7 @@ class ForkServer:
         except OSError as error:
             self._control.close()
             message = f"The rules that find secrets cannot be loaded ({error})."
-            raise WorkerError(message, remedy="Run `cqm doctor`, or install CQM again.") from error
+            raise WorkerError(message, remedy=f"Run `cqm doctor`, or install CQM again: {how_to_repair()}.") from error
 
     def end(self, pid: int) -> int:
         """See `Source.end`."""
@@ -249,7 +250,8 @@ def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Po
                 with process.stdin:
                     process.stdin.write(theirs.share(process.pid))
     except OSError as error:
-        raise WorkerError(f"No process can be started that parses files: {error}.") from error
+        message = f"No process can be started that parses files: {error}."
+        raise WorkerError(message, remedy="Close other programs, or run `cqm doctor`.") from error
     return process
 
 

@@ -111,7 +111,7 @@ def kept_within(budget: int, write: Callable[[int], _Made]) -> _Made:
 
 
 def most_that_fit(count: int, budget: float, write: Callable[[int], str]) -> int:
-    """Return the most things, of a number, with which a reply keeps its budget; 0 if it has none without them.
+    """Return how many of some things fit into a reply's budget; 0 if it is above its budget without them.
 
     Parameters:
         count: of things.

@@ -121,7 +121,8 @@ def _yaml_layer(path: Path, read: Callable[[], bytes]) -> Layer | None:
         place = f"{path}:{error.line}" if error.line else str(path)
         raise SettingsError(f"{place}: not valid YAML: {printable(str(error))}.") from error
     if len(origins) > _MAX_OPTIONS:
-        raise SettingsError(f"{path}: more than {_MAX_OPTIONS} options.")
+        message = f"{path}: {len(origins):,} options, more than {_MAX_OPTIONS:,}."
+        raise SettingsError(message, remedy="Remove those that you don't change.")
     return Layer(values, origins, path.parent, typed=True)
 
 
@@ -208,7 +209,8 @@ def _text(path: Path, read: Callable[[], bytes]) -> str | None:
     try:
         data = read()
         if len(data) > MAX_FILE_BYTES:
-            raise SettingsError(f"{path}: larger than {MAX_FILE_BYTES // 1024} KiB.")
+            message = f"{path}: larger than {MAX_FILE_BYTES // 1024:,} KiB."
+            raise SettingsError(message, remedy="Remove the options that you don't change.")
         return data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -10,7 +10,7 @@ from cqm.server.config.project_root import is_too_wide, project_root
 from cqm.server.errors import PathRefusedError
 
 _HOW_TO_ALLOW = (
-    "Ask the user to allow it: `cqm serve --root FOLDER`, `roots:` in cqm.yml, "
+    "Ask the user to allow it: `cqm serve --root FOLDER`, `server.roots` in the user's own cqm.yml, "
     "or the folders opened in the client (its MCP roots)."
 )
 

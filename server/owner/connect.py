@@ -75,7 +75,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
         f"The process owning the index in {folder} ends as soon as it is started.",
-        remedy=f"Look for the reason in {folder / LOG_FILE}, or set index.shared to false to do without it.",
+        remedy=_see_log(folder),
     )
 
 
@@ -98,7 +98,12 @@ def dismiss(folder: Path) -> None:
         with lock_in(folder, OWNER_LOCK, _LEAVING_SECONDS):
             return
     except Timeout as error:
-        raise SharingError(f"The owner of {folder} does not leave.", retryable=True) from error
+        message = f"The owner of {folder} does not leave."
+        raise SharingError(message, remedy="End it, and try again.", retryable=True) from error
+
+
+def _see_log(folder: Path) -> str:
+    return f"Look for the reason in {folder / LOG_FILE}, or set index.shared to false to do without it."
 
 
 def users(folder: Path) -> str | None:
@@ -132,7 +137,8 @@ def _reach(folder: Path) -> Wire | None:
     try:
         connection = dial(address) if address else None
     except OSError as error:
-        raise SharingError(f"The owner of {folder} cannot be reached: {error}.", retryable=True) from error
+        message = f"The owner of {folder} cannot be reached: {error}."
+        raise SharingError(message, remedy=_see_log(folder), retryable=True) from error
     return Wire(connection) if connection else None
 
 
@@ -152,7 +158,8 @@ def _told(wire: Wire, folder: Path, greeting: Message) -> Message:
 
 def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     if LEAVING not in reply:
-        raise SharingError(f"The owner of {folder} did not answer with a welcome.")
+        message = f"The owner of {folder} did not answer with a welcome."
+        raise SharingError(message, remedy=_see_log(folder))
     if time.monotonic() > deadline:
         raise IndexInUseError(
             f"The index in {folder} is in use by another version of CQM, which still has work to do.",
@@ -170,9 +177,11 @@ def _start(folder: Path, root: str) -> Wire | None:
         with lock_in(folder, STARTING_LOCK, _START_SECONDS):
             return _reach(folder) or _started(folder, root)
     except Timeout as error:
-        raise SharingError(f"The start of an owner of {folder} takes too long.", retryable=True) from error
+        message = f"The start of an owner of {folder} takes too long."
+        raise SharingError(message, remedy=_see_log(folder), retryable=True) from error
     except OSError as error:
-        raise StoreError(f"The lock in {folder} cannot be taken: {error}.") from error
+        remedy = "Free space or mend its permissions."
+        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
 
 
 def _started(folder: Path, root: str) -> Wire | None:
@@ -195,7 +204,8 @@ def _spawned(folder: Path, root: str) -> bytes:
         with os.fdopen(append_private(folder, LOG_FILE), "ab") as log:
             process = subprocess.Popen(command, stderr=log, cwd=folder.anchor or None, **pipes, **detached)
     except OSError as error:
-        raise SharingError(f"The process to own the index in {folder} cannot be started: {error}.") from error
+        message = f"The process to own the index in {folder} cannot be started: {error}."
+        raise SharingError(message, remedy="Close other programs, or run `cqm doctor`.") from error
     with process.stdout or log as announced:
         said = announced.readline()
     if sys.platform != "win32":

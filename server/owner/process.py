@@ -170,7 +170,8 @@ def _acquire(lock: PrivateLock, folder: Path) -> None:
             retryable=True,
         ) from error
     except OSError as error:
-        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=f"Delete {folder}.") from error
+        remedy = "Free space or mend its permissions."
+        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
 
 
 def _announce(failure: object) -> None:

@@ -131,7 +131,7 @@ def _embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], "NDArra
     embedder = open_embedder(settings.embedding_options(), process_variables())
     if embedder is None:
         message = "Strategy semantic: expected a model, but embedding.provider is none."
-        raise SettingsError(message, remedy="Set embedding.provider to embedded, ollama or openai.")
+        raise SettingsError(message, remedy="Set embedding.provider to the name of a provider, such as embedded.")
     try:
         yield lambda texts: rows_of(embedder, texts)
     finally:

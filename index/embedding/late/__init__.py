@@ -31,8 +31,10 @@ def open_token_encoder(
 
         return LlamaTokenEncoder(location, variables, api_key, timeout_seconds)
     if not location:
-        message = "Late chunking has no encoder."
-        raise EmbeddingError(message, remedy="Name a folder with a model, or the address of a llama.cpp server.")
+        message = "Late chunking has no encoder: late.encoder is empty."
+        raise EmbeddingError(
+            message, remedy="Set it to a folder with a model, or to the address of a llama.cpp server."
+        )
     from cqm.index.embedding.late.onnx import OnnxTokenEncoder
 
     return OnnxTokenEncoder(location)

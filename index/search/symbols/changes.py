@@ -69,10 +69,10 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    if not 1 <= query.limit <= _MOST_COMMITS or len(query.what) > _LONGEST:
-        raise QueryError(
-            f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}, and a question of {_LONGEST} characters."
-        )
+    if not 1 <= query.limit <= _MOST_COMMITS:
+        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
+    if len(query.what) > _LONGEST:
+        raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
     if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
         raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
     root = histories.files.root
