@@ -261,6 +261,55 @@ int last() { return 4; }
     assert {"first", "second", "third", "last"} <= names_of(text, "cpp")
 
 
+PASCAL = """
+unit Shapes;
+interface
+type
+  TOld = class
+    FSide: Integer;
+  end deprecated;
+  TShape = class
+{$IFDEF FPC}
+    procedure Draw(const AName: string); inline;
+{$ELSE}
+    procedure Draw([Body] AName: TName);
+{$ENDIF}
+  end;
+implementation
+{$IF DEFINED(FPC)}
+procedure TShape.Draw(const AName: string);
+begin
+{$ELSE}
+procedure TShape.Draw([Body] AName: TName);
+begin
+  Write('it''s ''' + AName + '''');
+{$IFEND}
+end;
+{$IFDEF ONE}
+function First: Integer; begin Result := 1; end;
+{$ELSEIF TWO}
+function Second: Integer; begin Result := 2; end;
+{$ELSE}
+function Third: Integer; begin Result := 3; end;
+{$ENDIF}
+end.
+"""
+
+
+def test_branches_hints_and_attributes_of_pascal_cost_no_declaration() -> None:
+    found = {name.removeprefix("Shapes.") for name in names_of(PASCAL, "pascal")}
+    assert {"TOld", "TOld.FSide", "TShape", "TShape.Draw", "First", "Second", "Third"} <= found
+
+
+def test_a_package_of_delphi_and_files_of_units_are_read() -> None:
+    text = (
+        "package Core;\nrequires\n  rtl;\ncontains\n  Main in 'Main.pas' {Form},\n  Other in 'sub\\Other.pas';\nend.\n"
+    )
+    report = chunk(Document("Core.dpk", text, "pascal"))
+    assert not report.warnings
+    assert "Core" in {it.name for piece in report.chunks for it in piece.definitions}
+
+
 def test_a_macro_over_two_rows_moves_no_definition_below_it() -> None:
     text = (
         "MY_INIT int* first MY_GUARDED_BY(\n    mutex()) MY_ALSO(b) = nullptr;\n\nint after(int a) {\n  return a;\n}\n"
