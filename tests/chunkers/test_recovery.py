@@ -228,6 +228,8 @@ extern template size_t try_find(size_t first,
 static const YY_CHAR classes[2] = {1, 2};
 constexpr auto MAX_SIZE = limit();
 typedef BOOL (WINAPI *run_type)(int a);
+MY_API int (*my_pointer)(const char *name) MY_ATTR;
+BOOL inverted MY_DEPRECATED_MSG("Use two words instead.");
 class View {
   DECLARE_FIELD(one, 1)
   DECLARE_FIELD(two, 2)
@@ -238,7 +240,7 @@ PRIVATE_UNLESS_TESTED:
 };
 """
     found = names_of(text, "cpp")
-    assert {"classes", "MAX_SIZE", "run_type", "View", "View.~View", "View.last"} <= found
+    assert {"classes", "MAX_SIZE", "run_type", "my_pointer", "inverted", "View", "View.~View", "View.last"} <= found
     assert "View.operator string_view<char>" in found
     assert not {"second", "third", "YY_CHAR", "limit", "int"} & found
 
