@@ -229,7 +229,7 @@ static const YY_CHAR classes[2] = {1, 2};
 constexpr auto MAX_SIZE = limit();
 typedef BOOL (WINAPI *run_type)(int a);
 MY_API int (*my_pointer)(const char *name) MY_ATTR;
-BOOL inverted MY_DEPRECATED_MSG("Use two words instead.");
+bool inverted MY_DEPRECATED_MSG("Use two words instead.");
 class View {
   DECLARE_FIELD(one, 1)
   DECLARE_FIELD(two, 2)
