@@ -192,6 +192,7 @@ class Unread:
         interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
+        directives: a pattern of those lines, see `signs_of`, with groups "word" and "condition".
         is_plain: whether its words mean the same in every place, so a tree with errors tells how its declarations read
             alone. Of Perl's it does not: an error may have a string begin in the middle of another.
         defined: names that those conditionals test, and whether they are defined.
@@ -210,6 +211,10 @@ class Unread:
     interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()
     has_conditionals: bool = False
+    directives: bytes = (
+        rb"(?m:^)[ \t]*+#[ \t]*+(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|elseif|else|endif)\b"
+        rb"(?P<condition>(?:[^\\\n]|\\\r?\n|\\)*+)"
+    )
     is_plain: bool = False
     defined: Mapping[bytes, bool] = field(default_factory=dict)
 

@@ -53,6 +53,15 @@ PERL_SIGNS = _signs(
     rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",
     b"|".join((_QUOTED, _ONE_CHARACTER)),
 )
+PASCAL_SIGNS = (
+    rb"(?P<note>//[^\n]*+|\{[^}]*+\}?|\(\*(?:[^*]|\*(?!\)))*+(?:\*\))?)|(?P<text>'[^'\n]*+'?)|"
+    + _ROW
+    + rb"|(?P<sign>[][();])|(?P<plain>[^\x00-\x08\n-\x1f\x7f-\xff(){}\[\];'/]++)"
+)
+PASCAL_DIRECTIVES = (
+    rb"(?:\{|\(\*)\$(?P<word>(?i:ifdef|ifndef|ifopt|ifend|if|elseif|else|endif))\b"
+    rb"(?P<condition>[^}*\n]{0,300}+)(?:\}|\*\))"
+)
 ZIG_SIGNS = _signs(_NOTES, b"|".join((rb"\\\\[^\n]*+", _QUOTED, _CHARACTER)))
 
 

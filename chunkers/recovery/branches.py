@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-_DIRECTIVE = re.compile(
-    rb"^[ \t]*+#[ \t]*+(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|elseif|else|endif)\b"
-    rb"(?P<condition>(?:[^\\\n]|\\\r?\n|\\)*+)",
-    re.MULTILINE,
-)
+from cqm.chunkers.languages.model import signs_of
+
+if TYPE_CHECKING:
+    from cqm.chunkers.languages.model import Unread
+
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)", re.MULTILINE)
-_DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
+_DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?i:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
 _COMMENT = re.compile(rb"/[*/].*", re.DOTALL)
 _DECLARED = re.compile(rb"\n[A-Za-z_]")
 """What most declarations outside of functions begin with."""
 _NONE: Mapping[int, int] = {}
+_ENDS = (b"endif", b"ifend")
 _KNOWN = {b"0": False, b"false": False, b"1": True, b"true": True}
 _BLANKS = b" \t\n\r\f\v"
 _BLANK = bytes(byte if byte in _BLANKS else ord(" ") for byte in range(256))
@@ -41,9 +42,7 @@ def blank(text: bytes) -> bytes:
     return text.translate(_BLANK)
 
 
-def one_branch(
-    source: bytes, known: Mapping[bytes, bool], *, last: bool = False, wanted: Mapping[int, int] = _NONE
-) -> bytes:
+def one_branch(source: bytes, unread: "Unread", *, last: bool = False, wanted: Mapping[int, int] = _NONE) -> bytes:
     """Blank the directives of conditionals and all their branches but one, keeping length and line feeds.
 
     A name that an earlier condition took as defined stays defined: branches which open a brace and those which close it
@@ -51,18 +50,18 @@ def one_branch(
 
     Parameters:
         source: the program.
-        known: names that are defined, or not.
+        unread: with the form of the directives, and names that are defined, or not.
         last: keep the last branch of a conditional rather than the first, where its condition tells neither.
         wanted: numbers of branches to keep, by the first bytes of their conditionals.
     """
-    directives = [*_DIRECTIVE.finditer(source)]
+    directives = [*signs_of(unread.directives).finditer(source)]
     alternatives = _alternatives(directives)
     if not directives or alternatives is None:
         return source
     # The branch without "#else" that a name chooses would else decide for one that has it.
     chosen_by = {_name_of(it) for it in directives if last and it.start() in alternatives} - {b""}
     parts: list[bytes] = []
-    names = {**_KNOWN, **known}
+    names = {**_KNOWN, **unread.defined}
     around: list[_Conditional] = []
     is_kept, place = True, 0
     for found in directives:
@@ -71,14 +70,14 @@ def one_branch(
         if is_kept:
             _note_defined(text, names)
         place = found.end()
-        word = found["word"]
-        if word.startswith(b"if"):
+        word = found["word"].lower()
+        if word.startswith(b"if") and word not in _ENDS:
             number = wanted.get(found.start(), -1)
             is_last = last and (found.start() in alternatives or _name_of(found) in chosen_by)
             chosen = number == 0 if number >= 0 else _chooses(found, names, last=is_last)
             around.append(_Conditional(is_kept, chosen, number))
             is_kept = is_kept and chosen
-        elif word == b"endif":
+        elif word in _ENDS:
             is_kept = around.pop().is_kept
         else:
             outer, has_kept, number, before = around[-1]
@@ -91,27 +90,28 @@ def one_branch(
     return b"".join([*parts, source[place:]])
 
 
-def unshown(source: bytes, texts: Sequence[bytes]) -> dict[int, int]:
+def unshown(source: bytes, unread: "Unread", texts: Sequence[bytes]) -> dict[int, int]:
     """Find conditionals with declarations in a branch that is blank in all of some texts of the source.
 
     Parameters:
         source: the program.
+        unread: with the form of the directives.
         texts: the same with one branch of each conditional.
 
     Returns:
         The number of such a branch, the first one, by the first byte of its conditional; none inside another.
     """
-    directives = [*_DIRECTIVE.finditer(source)]
+    directives = [*signs_of(unread.directives).finditer(source)]
     if _alternatives(directives) is None:
         return {}
     found: dict[int, int] = {}
     # The first bytes of conditionals with the numbers of their branches, and whether a branch around is found.
     around: list[tuple[int, int, bool]] = []
     for directive, after in zip(directives, [*directives[1:], None], strict=True):
-        if directive["word"] == b"endif":
+        if directive["word"].lower() in _ENDS:
             around.pop()
             continue
-        if directive["word"].startswith(b"if"):
+        if directive["word"].lower().startswith(b"if"):
             around.append((directive.start(), 0, bool(around) and around[-1][2]))
         else:
             start, number, _ = around[-1]
@@ -139,11 +139,12 @@ def _alternatives(directives: "list[re.Match[bytes]]") -> set[int] | None:
     found: set[int] = set()
     around: list[int] = []
     for directive in directives:
-        if directive["word"].startswith(b"if"):
+        word = directive["word"].lower()
+        if word.startswith(b"if") and word not in _ENDS:
             around.append(directive.start())
         elif not around:
             return None
-        elif directive["word"] == b"endif":
+        elif word in _ENDS:
             around.pop()
         else:
             found.add(around[-1])
@@ -158,7 +159,7 @@ def _name_of(directive: "re.Match[bytes]") -> bytes:
 
 def _chooses(directive: "re.Match[bytes]", known: dict[bytes, bool], *, last: bool) -> bool:
     condition = _COMMENT.sub(b"", directive["condition"]).strip()
-    negates = directive["word"].endswith(b"ndef")
+    negates = directive["word"].lower().endswith(b"ndef")
     named = _DEFINED.fullmatch(condition)
     if named is None:
         return not last

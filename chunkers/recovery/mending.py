@@ -76,11 +76,11 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         language: with its signs (`Language.unread`).
         parse: parses with the language's grammar.
     """
-    if language.unread is None or not language.unread.mends or not is_spoilt(tree.root_node, language, source):
+    if language.unread is None or not is_spoilt(tree.root_node, language, source):
         return Mended(source, tree, [], [])
     deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
-    if not is_spoilt(best.tree.root_node, language, best.data):
+    if not language.unread.mends or not is_spoilt(best.tree.root_node, language, best.data):
         return best
     parts = _parts_to_blank(best, language, parse, deadline)
     pieced = best
@@ -112,11 +112,11 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
         data = mask(data)
     further: list[bytes] = []
     if unread.has_conditionals:
-        masked, data = data, one_branch(data, unread.defined)
-        last = one_branch(masked, unread.defined, last=True) if data != masked else data
+        masked, data = data, one_branch(data, unread)
+        last = one_branch(masked, unread, last=True) if data != masked else data
         further = [last] if last != data else []
-        wanted = unshown(masked, [data, *further]) if data != masked else {}
-        further += [one_branch(masked, unread.defined, wanted=wanted)] if wanted else []
+        wanted = unshown(masked, unread, [data, *further]) if data != masked else {}
+        further += [one_branch(masked, unread, wanted=wanted)] if wanted else []
     tree = parse(data, Read(program.data, program.tree) if unread.is_plain else None) if data != program.data else None
     if tree is None:
         return program

@@ -228,6 +228,8 @@ extern template size_t try_find(size_t first,
 static const YY_CHAR classes[2] = {1, 2};
 constexpr auto MAX_SIZE = limit();
 typedef BOOL (WINAPI *run_type)(int a);
+MY_API int (*my_pointer)(const char *name) MY_ATTR;
+bool inverted MY_DEPRECATED_MSG("Use two words instead.");
 class View {
   DECLARE_FIELD(one, 1)
   DECLARE_FIELD(two, 2)
@@ -238,7 +240,7 @@ PRIVATE_UNLESS_TESTED:
 };
 """
     found = names_of(text, "cpp")
-    assert {"classes", "MAX_SIZE", "run_type", "View", "View.~View", "View.last"} <= found
+    assert {"classes", "MAX_SIZE", "run_type", "my_pointer", "inverted", "View", "View.~View", "View.last"} <= found
     assert "View.operator string_view<char>" in found
     assert not {"second", "third", "YY_CHAR", "limit", "int"} & found
 
@@ -259,6 +261,55 @@ template <typename T> int third() { return 3; }
 int last() { return 4; }
 """
     assert {"first", "second", "third", "last"} <= names_of(text, "cpp")
+
+
+PASCAL = """
+unit Shapes;
+interface
+type
+  TOld = class
+    FSide: Integer;
+  end deprecated;
+  TShape = class
+{$IFDEF FPC}
+    procedure Draw(const AName: string); inline;
+{$ELSE}
+    procedure Draw([Body] AName: TName);
+{$ENDIF}
+  end;
+implementation
+{$IF DEFINED(FPC)}
+procedure TShape.Draw(const AName: string);
+begin
+{$ELSE}
+procedure TShape.Draw([Body] AName: TName);
+begin
+  Write('it''s ''' + AName + '''');
+{$IFEND}
+end;
+{$IFDEF ONE}
+function First: Integer; begin Result := 1; end;
+{$ELSEIF TWO}
+function Second: Integer; begin Result := 2; end;
+{$ELSE}
+function Third: Integer; begin Result := 3; end;
+{$ENDIF}
+end.
+"""
+
+
+def test_branches_hints_and_attributes_of_pascal_cost_no_declaration() -> None:
+    found = {name.removeprefix("Shapes.") for name in names_of(PASCAL, "pascal")}
+    assert {"TOld", "TOld.FSide", "TShape", "TShape.Draw", "First", "Second", "Third"} <= found
+
+
+def test_a_package_of_delphi_and_files_of_units_are_read() -> None:
+    text = (
+        "package Core;\nrequires\n  rtl;\ncontains\n  Main in 'Main.pas' {Form},\n  Other in 'sub\\Other.pas';\nend.\n"
+    )
+    report = chunk(Document("Core.dpk", text, "pascal"))
+    assert not report.warnings
+    assert "Core" in {it.name for piece in report.chunks for it in piece.definitions}
 
 
 def test_a_macro_over_two_rows_moves_no_definition_below_it() -> None:

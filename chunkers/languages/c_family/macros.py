@@ -20,17 +20,17 @@ _MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=\{|requires\b)"
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
     rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
     rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
-    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*)+)(?=;)"
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*){1,6})(?=;)"
     % (_ARGUMENTS, _ARGUMENTS)
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
 _MACRO_OF_DECLARATION = re.compile(
     rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*"
-    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*)+)(?=;)" % _ARGUMENTS
+    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=;)" % _ARGUMENTS
 )
 
 
@@ -46,7 +46,8 @@ _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
     rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
-    rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b))" % _ARGUMENTS
+    rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b)"
+    rb"|[A-Za-z_][\w \t*]*?[\w*][ \t]*\([ \t]*\*[ \t]*\w+[ \t]*\)[ \t]*\()" % _ARGUMENTS
 )
 # "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
 _INITIALISED = re.compile(
@@ -62,7 +63,8 @@ _BETWEEN = re.compile(
     rb"(?<!volatile.)[ \t]*"
     rb"(?P<macro>(?:%s|absl_null\w+|absl_nonnull)(?=[ \t]*[ \t*&][A-Za-z_~])"
     rb"|[A-Z](?:(?:[A-Z0-9]*_)*(?:ATTR|ATTRIBUTE|UNUSED|DEPRECATED)(?:_[A-Z0-9_]*+)?"
-    rb"|[A-Z0-9]*_[A-Z0-9_]*+\((?:(?!\w[\s*&]+\w)[^()]|\([^()]*+\))*+\))(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
+    rb"|[A-Z0-9]*_[A-Z0-9_]*+\((?:\"(?:[^\"\\\n]|\\.)*+\"|(?!\w[\s*&]+\w)[^()\"]|\([^()]*+\))*+\))"
+    rb"(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
 )
 # "const YY_CHAR classes[256]" has a type there.
 _AFTER_WORD = re.compile(
@@ -72,7 +74,7 @@ _AFTER_WORD = re.compile(
 _INSTANTIATED = re.compile(rb"\n[ \t]*(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
 # "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
 _ROW = re.compile(
-    rb"\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
+    rb"(?<!\\)\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
     rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
 )
 # "typedef BOOL (WINAPI *run)(int);".
@@ -94,7 +96,7 @@ def without_exports(source: bytes) -> bytes:
 # In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
 # between "if" and its condition.
 _CONDITION = re.compile(
-    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#]|\((?:[^()]|\([^()]*+\))*+\))*+\))"
+    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#\\]|\((?:[^()\\]|\([^()\\]*+\))*+\))*+\))"
     rb"(?=\s*(?:[,>]|=\s*\w))"
 )
 _AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")

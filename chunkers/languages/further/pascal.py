@@ -1,5 +1,6 @@
 """Define the rows of Pascal and Ada."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -12,6 +13,8 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Unread,
+    blanked,
     by_child,
     child_of_type,
     groups,
@@ -21,7 +24,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import further_names
-from cqm.chunkers.languages.unread import PASCAL_LINES
+from cqm.chunkers.languages.unread import PASCAL_DIRECTIVES, PASCAL_LINES, PASCAL_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +76,48 @@ _PASCAL_KEYWORDS = (
     *("Destructor", "Operator", "Helper", "For", "Label"),
 )
 
+# "package Core; requires rtl; contains one in 'one.pas'; end." reads as a library, and files of units not at all.
+_PACKAGE = re.compile(rb"(?m:^)(?i:package)(?=\s+[\w.]+\s*;)")
+_CLAUSE = re.compile(rb"(?m:^)[ \t]*(?P<word>(?i:requires|contains))\b")
+_USED_IN = re.compile(rb"[ \t](?P<file>(?i:in)[ \t]*'[^'\n]*')(?=\s*+(?:\{[^}]{0,200}\}\s*+)?(?:[,;]|\{\$|(?i:end)\b))")
+_HINT = re.compile(rb"(?i:end)[ \t]+(?P<hint>(?i:deprecated|platform|experimental)(?:[ \t]+'[^'\n]*')?)(?=\s*;)")
+_ATTRIBUTE = re.compile(
+    rb"(?i:[(;]|\bconst|\bvar|\bout)\s{0,20}(?P<attribute>\[\w+(?:\([^()\n]*\))?\])(?=\s{0,20}\w+\s{0,20}[:,])"
+)
+# The grammar takes three quotes within a row for the beginning of a text of several rows.
+_TEXT = re.compile(rb"//[^\n]*+|\{[^}]*+\}?|\(\*(?:[^*]|\*(?!\)))*+(?:\*\))?|'(?P<inside>(?:[^'\n]|''(?!'\r?\n))*+)'?")
+
+
+def _without_unknown(source: bytes) -> bytes:
+    """Blank what the grammar of Pascal doesn't know."""
+    package = _PACKAGE.search(source)
+    if package is not None:
+        source = source[: package.start()] + b"library" + source[package.end() :]
+        source = _CLAUSE.sub(_as_uses, source)
+    for pattern in (_USED_IN, _HINT, _ATTRIBUTE):
+        source = pattern.sub(blanked, source)
+    return _TEXT.sub(_as_plain, source) if b"'''" in source else source
+
+
+def _as_uses(found: re.Match[bytes]) -> bytes:
+    return found[0][: found.start("word") - found.start()] + b"uses".ljust(len(found["word"]))
+
+
+def _as_plain(found: re.Match[bytes]) -> bytes:
+    return blanked(found) if b"''" in (found["inside"] or b"") else found[0]
+
+
 PASCAL = Language(
     name="pascal",
     by_lines=PASCAL_LINES,
+    unread=Unread(
+        PASCAL_SIGNS,
+        mends=False,
+        masks=(_without_unknown,),
+        has_conditionals=True,
+        directives=PASCAL_DIRECTIVES,
+        defined={b"FPC": False, b"MSWINDOWS": True, b"WINDOWS": True, b"UNICODE": True},
+    ),
     grammar=("tree_sitter_pascal", "language"),
     extra="languages",
     unsafe=nests_expressions,
