@@ -19,11 +19,11 @@ from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, wei
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
-from cqm.index.search.candidates import Wanted, for_place, for_question, point_filter
+from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
 from cqm.index.search.matched import Naming, definitions_first, namings
-from cqm.index.search.named_places import NOTHING, pinned_by, with_meant_names
+from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 
@@ -99,37 +99,15 @@ def find(searching: Searching, query: Query) -> Page:
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     is_pinning = not place and query.mode is not SearchMode.SEMANTIC
     question, missing = with_meant_names(generation, question) if is_pinning else (question, "")
-    degraded = "; ".join(filter(None, (told, degraded, missing)))
     mode = query.mode if vectors else SearchMode.LEXICAL
     first = int(query.cursor or 0)
     end = first + query.limit
-    weights = ALIKE if place else by_meaning(question) if mode is SearchMode.SEMANTIC else weights_for(question)
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
         pinned = pinned_by(generation, question, wanted.keep, searching.root) if is_pinning else NOTHING
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
-            results: list[Ranked] = []
-            why = degraded
-            for times in _DEPTHS:
-                found = (
-                    for_place(generation, wanted, place, times)
-                    if place
-                    else for_question(generation, wanted, times, pinned.ids)
-                )
-                ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
-                if times == 1 and not place:
-                    if mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in vectors):
-                        ranked = _read_again(searching, question, ranked)
-                    ranked, late = _reranked(searching, question.said, ranked)
-                    why = " ".join(filter(None, (degraded, late)))
-                if query.mode is not SearchMode.SEMANTIC and not place:
-                    exact = exact_first(question, ranked, found.evidence.mentioning)
-                    exact = definitions_first(generation, question, exact) if question.symbol else exact
-                    ranked = pinned_first(exact, pinned.ids)
-                results = [*results, *_new(ranked, results)] if results else [*ranked]
-                if len(results) > end or not found.is_cut:
-                    break
+            results, found, late = _looked(searching, _Asked(query, place, wanted, pinned), end)
             judged, page = results[:_JUDGED], falling(results[:end])[first:]
             payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, judged)}], SHOWN)
             shown = [entry for entry in page if entry.candidate.id in payloads]
@@ -138,15 +116,60 @@ def find(searching: Searching, query: Query) -> Page:
                 break
         if not results and generation.manifest.commits:
             check_filters(generation, query)
-        cursor = str(end) if end < len(results) else ""
         judgement = Judgement(Confidence.HIGH)
         if not place:
             judgement = _judged(generation, question, found.evidence, [*vectors], judged, payloads, missing)
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
         hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
         parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
+        cursor = str(end) if end < len(results) else ""
+        told = " ".join(filter(None, ("; ".join(filter(None, (told, degraded, missing))), late)))
         label = place.label if place else ""
-        return Page(hits, cursor, mode, why, label, parents_of(generation, parts), judgement.confidence)
+        return Page(hits, cursor, mode, told, label, parents_of(generation, parts), judgement.confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query as it was read: `place` where it means one, `pinned` chunks that it names."""
+
+    query: Query
+    place: Place | None
+    wanted: Wanted
+    pinned: Pinned
+
+
+def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked], Found, str]:
+    """Look as deep as `end` results need.
+
+    Words and a reranker decide about the first look alone: what deeper ones find stands behind it.
+
+    Returns:
+        The results, the last look, and the reason if a configured reranker failed.
+    """
+    query, place, wanted, pinned = asked.query, asked.place, asked.wanted, asked.pinned
+    generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
+    weights = ALIKE if place else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
+    results: list[Ranked] = []
+    late = ""
+    for times in _DEPTHS:
+        found = (
+            for_place(generation, wanted, place, times)
+            if place
+            else for_question(generation, wanted, times, pinned.ids)
+        )
+        ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
+        if times == 1 and not place:
+            if wanted.mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in wanted.vectors):
+                ranked = _read_again(searching, question, ranked)
+            ranked, late = _reranked(searching, question.said, ranked)
+        if not is_semantic and not place:
+            exact = exact_first(question, ranked, found.evidence.mentioning)
+            exact = definitions_first(generation, question, exact) if question.symbol else exact
+            ranked = pinned_first(exact, pinned.ids)
+        results = [*results, *_new(ranked, results)] if results else [*ranked]
+        if len(results) > end or not found.is_cut:
+            break
+    return results, found, late
 
 
 def check(query: Query) -> None:
