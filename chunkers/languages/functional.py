@@ -13,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    blanked,
     by_field,
     child_of_type,
     containers,
@@ -219,9 +220,13 @@ _MOST_NODES = 5_000
 # The grammar skips all from "#else" to "#endif". A branch of whole declarations reads well after the one above it; one
 # that goes on with a declaration begins with a space, or follows a row that is not over.
 _HASKELL_ELSE = re.compile(
-    rb"(?P<before>[^\s])\s*\n(?P<directive>#[ \t]*(?:else|elif)\b[^\n]*)"
+    rb"\n(?P<directive>#[ \t]*(?:else|elif)\b[^\n]*)"
     rb"(?=(?:\n(?:[ \t]*|--[^\n]*|#[^\n]*|\{-(?:[^-]|-(?!\})){0,2000}+-\}[ \t]*)(?=\n)){0,60}+\n[A-Za-z_(])"
 )
+
+
+_ROW_BEFORE = 200
+"""Bytes above a directive that are looked at for the end of the row before."""
 
 
 def _with_branches(source: bytes) -> bytes:
@@ -229,8 +234,8 @@ def _with_branches(source: bytes) -> bytes:
 
 
 def _as_blank(found: re.Match[bytes]) -> bytes:
-    at = found.start("directive") - found.start()
-    return found[0] if found["before"] in b"=,(|" else found[0][:at] + b" " * (len(found[0]) - at)
+    before = found.string[max(found.start() - _ROW_BEFORE, 0) : found.start()].rstrip()
+    return found[0] if before.endswith((b"=", b",", b"(", b"|")) else blanked(found)
 
 
 def _haskell_instance(node: "Node", source: bytes) -> Found:
