@@ -159,10 +159,10 @@ def test_a_missing_or_changed_model_file_is_refused_with_the_way_to_get_it_back(
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     embedder = StaticEmbedder(EmbeddingOptions(), folder=files)
-    with pytest.raises(EmbeddingError, match=r"is not the file of this release.*Reinstall cqm"):
+    with pytest.raises(EmbeddingError, match=r"is not the file of this release.*Install CQM again"):
         embedder.embed_query("read a file")
     path.unlink()
-    with pytest.raises(EmbeddingError, match=r"cannot be read: .*Reinstall cqm"):
+    with pytest.raises(EmbeddingError, match=r"cannot be read: .*Install CQM again"):
         embedder.embed_query("read a file")
     path.write_bytes(content)
     assert embedder.embed_query("read a file").vector.shape == (256,)

@@ -206,7 +206,7 @@ def test_a_missing_folder_shows_at_the_first_use_with_what_belongs_there(tmp_pat
 
 
 def test_no_location_is_refused_at_once() -> None:
-    with pytest.raises(EmbeddingError, match=r"no encoder\. Name a folder"):
+    with pytest.raises(EmbeddingError, match=r"late\.encoder is empty\. Set it to a folder"):
         open_token_encoder("", variables=os.environ)
 
 

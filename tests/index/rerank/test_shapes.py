@@ -76,7 +76,7 @@ def test_a_service_without_an_address_is_asked_at_its_own() -> None:
     ("options", "match"),
     [
         (RerankOptions(provider="magic"), r"no reranker 'magic'.*none, http, onnx"),
-        (RerankOptions(provider="http"), r"no address.*rerank\.url"),
+        (RerankOptions(provider="http"), r"rerank\.url is empty"),
         (RerankOptions(provider="http", url="localhost:80/rerank"), r"no address"),
         (RerankOptions(provider="http", url="http://[::1/rerank"), r"no address"),
         (RerankOptions(provider="http", url="http://h/rerank", shape="round"), r"no shape 'round'.*cohere, jina"),
