@@ -6,7 +6,7 @@ candidates for another. The cache equals the manifest: chunks of a file written 
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
 from typing import Any
@@ -19,6 +19,8 @@ from cqm.index.store.base import file_point_id
 
 _MOST = 1 << 17
 """Chunks kept, about 500 bytes each; those read first go first."""
+_MOST_TEXTS = 512
+"""Texts kept, those of some twenty questions."""
 _MANY_FILES = 200
 """Changed files: of more, reading all names at once is quicker."""
 _OF_NAMES = ("path", "language", "defines")
@@ -38,6 +40,7 @@ class Candidates:
         self._lock = threading.Lock()
         self._chunks: dict[str, tuple[Candidate, int]] = {}
         self._paths: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._names_lock = threading.Lock()
         self._names, self._names_read_at = "", -1
         self._names_of: dict[str, str] = {}
@@ -63,6 +66,32 @@ class Candidates:
                 del self._chunks[name]
             self._chunks.update((candidate.id, (candidate, read_at)) for candidate in read)
         return read
+
+    def texts(
+        self, chunks: Sequence[Candidate], read: Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
+    ) -> list[str]:
+        """Return what is shown of chunks; those that are long gone have an empty text.
+
+        Parameters:
+            chunks: found by a search.
+            read: returns payloads with `text` and `content` by id; asked for chunks whose text is not remembered.
+        """
+        texts = [self._texts.get(chunk.digest, "") for chunk in chunks]
+        unknown = [chunk.id for chunk, text in zip(chunks, texts, strict=True) if not text]
+        payloads = read(unknown) if unknown else {}
+        for place, chunk in enumerate(chunks):
+            if not texts[place] and (payload := payloads.get(chunk.id)):
+                texts[place] = str(payload.get("content") or payload.get("text", ""))
+                # The digest is the text's; a content may be another in another file.
+                if chunk.digest and not payload.get("content"):
+                    self._remember(chunk.digest, texts[place])
+        return texts
+
+    def _remember(self, digest: str, text: str) -> None:
+        with self._lock:
+            if len(self._texts) >= _MOST_TEXTS:
+                del self._texts[next(iter(self._texts))]
+            self._texts[digest] = text
 
     def paths(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Return scores of files by path, from scores by point id; files without a commit are left out."""

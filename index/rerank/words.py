@@ -7,7 +7,7 @@ its trained vector is long. Weights of these features are learned by `training/r
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,7 +99,7 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     asked = list(dict.fromkeys(words_of(" ".join(content_words(question.said)))))[:_MOST_WORDS]
     if not asked or not texts:
         return None
-    read, (asking, *named) = _vocabulary().numbers(texts, asked, *(list(words_of(name)) for name in names))
+    read, (asking, *named) = _vocabulary().numbers(texts, asked, *map(_words_of_name, names))
     identifiers, at = _distinct(np.concatenate([text.identifiers for text in read.texts]))
     of_identifiers = read.words_of.take(identifiers, 0).T
     words, of_all = _distinct(np.concatenate([of_identifiers.ravel(), *named]))
@@ -131,6 +131,11 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     found[some, 2] = np.maximum.reduceat(np.einsum("ql,q->l", by_line, weights), starts)
     found[some, 4] = np.log1p(np.add.reduceat(sizes, starts))
     return found
+
+
+@lru_cache(maxsize=1 << 12)
+def _words_of_name(name: str) -> tuple[str, ...]:
+    return tuple(words_of(name))
 
 
 def _of_windows(by_line: "Floats", text_of: "NDArray[np.intp]") -> "Floats":

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -222,10 +223,10 @@ def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranke
     """Order the first results of a sentence anew by their words; names and topics are answered without."""
     if question.symbol or question.sentence < LEAST_SENTENCE or not searching.rerank.words or not ranked:
         return ranked
-    head = [entry.candidate.id for entry in ranked[:DEPTH]]
-    payloads = searching.generation.store.payloads(head, _READ)
-    # A chunk without a payload was replaced during the search.
-    return read_again(question, ranked, [_text_of(payloads.get(name, {})) for name in head])
+    generation = searching.generation
+    head = [entry.candidate for entry in ranked[:DEPTH]]
+    texts = generation.candidates.texts(head, partial(generation.store.payloads, fields=_READ))
+    return read_again(question, ranked, texts)
 
 
 def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
