@@ -247,11 +247,7 @@ def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> 
 
 def _read_text(payload: Mapping[str, Any]) -> str:
     """The text of a chunk for a reranker: its path, then the text shown to people."""
-    return f"{payload.get('path', '')}\n{_text_of(payload)}"
-
-
-def _text_of(payload: Mapping[str, Any]) -> str:
-    return str(payload.get("content") or payload.get("text", ""))
+    return f"{payload.get('path', '')}\n{payload.get('content') or payload.get('text', '')}"
 
 
 def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:

@@ -89,10 +89,15 @@ def kept_within(budget: int, write: Callable[[int], _Made]) -> _Made:
     # Rooms whose replies were within the budget and above it, with the tokens of these.
     within, above = (0, 0.0), (0, 0.0)
     best = None
-    for _ in range(_ATTEMPTS):
+    attempts = 0
+    # A reply that fits is looked for until there is no less room.
+    while attempts < _ATTEMPTS or best is None:
+        attempts += 1
         made = write(room)
         tokens = most_tokens(made.text)
+        is_stuck = False
         if tokens > budget:
+            is_stuck = 0 < above[1] <= tokens
             above = room, tokens
             shortest = made
         else:
@@ -100,7 +105,10 @@ def kept_within(budget: int, write: Callable[[int], _Made]) -> _Made:
             best, within = made, (room, tokens)
             if is_all or tokens >= _ENOUGH * budget:
                 break
-        if above[0]:
+        if best is None and (is_stuck or attempts >= _ATTEMPTS):
+            # A definition that is shown whole takes the same from much room and from little.
+            room //= 2
+        elif above[0]:
             share = (aim - within[1]) / (above[1] - within[1])
             room = int(within[0] + (above[0] - within[0]) * share)
         else:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -369,6 +370,14 @@ _PARTS = {
     **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),
 }
 
+_NODES = NodeTypes(
+    bodiless=frozenset({"declaration", "field_declaration"}),
+    loose=frozenset({"declaration", "field_declaration"}),
+    parts=_PARTS,
+    local=_LOCAL,
+    named_at_end=frozenset({"type_definition"}),
+)
+
 C = Language(
     name="c",
     grammar=("tree_sitter_c", "language"),
@@ -377,13 +386,7 @@ C = Language(
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
     removed=(without_macros,),
-    nodes=NodeTypes(
-        bodiless=frozenset({"declaration", "field_declaration"}),
-        loose=frozenset({"declaration", "field_declaration"}),
-        parts=_PARTS,
-        local=_LOCAL,
-        named_at_end=frozenset({"type_definition"}),
-    ),
+    nodes=_NODES,
     unread=Unread(
         C_SIGNS, has_conditionals=True, is_plain=True, masks=(without_exports,), defined={b"__cplusplus": False}
     ),
@@ -396,13 +399,7 @@ CPP = Language(
     suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
     rules=_CPP_RULES,
     removed=(without_macros,),
-    nodes=NodeTypes(
-        bodiless=frozenset({"declaration", "field_declaration"}),
-        loose=frozenset({"declaration", "field_declaration"}),
-        parts=_PARTS,
-        local=_LOCAL,
-        named_at_end=frozenset({"type_definition"}),
-    ),
+    nodes=_NODES,
     unread=Unread(
         CPP_SIGNS,
         has_conditionals=True,
@@ -419,13 +416,7 @@ OBJC = Language(
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
     removed=(without_macros, with_enums),
-    nodes=NodeTypes(
-        bodiless=frozenset({"declaration", "field_declaration", "method_declaration"}),
-        loose=frozenset({"declaration", "field_declaration"}),
-        parts=_PARTS,
-        local=_LOCAL,
-        named_at_end=frozenset({"type_definition"}),
-    ),
+    nodes=replace(_NODES, bodiless=_NODES.bodiless | {"method_declaration"}),
     unread=Unread(
         OBJC_SIGNS,
         has_conditionals=True,

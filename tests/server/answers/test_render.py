@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cqm.chunkers.tokens import openai_tokenizer
@@ -151,6 +151,8 @@ def test_hits_that_cannot_even_be_named_are_counted() -> None:
     cursor=st.sampled_from(["", "40"]),
     confidence=st.sampled_from(Confidence),
 )
+# Once five attempts with less room each made the same reply, which was above its budget.
+@example(budget=595, sizes=[26, 1], line="0x3fa9b2c1, 0.25, -17", cursor="", confidence=Confidence.HIGH)
 def test_no_answer_exceeds_its_budget_as_a_model_counts_it(
     budget: int, sizes: list[int], line: str, cursor: str, confidence: Confidence
 ) -> None:
