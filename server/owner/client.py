@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
+from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ScanError
@@ -22,7 +22,7 @@ from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import process_variables
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
-from cqm.server.owner.connect import connect
+from cqm.server.owner.connect import connect, see_logs
 from cqm.server.owner.environment import service_variables
 from cqm.server.owner.messages import (
     CANCEL,
@@ -342,7 +342,7 @@ class RemoteIndex:
             return wire, reply
         raise SharingError(
             f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
-            remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
+            remedy=see_logs(self.folder, self.options),
         )
 
     def _result(self, method: str, reply: Message) -> Any:  # noqa: ANN401 - what the method gives
