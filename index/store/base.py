@@ -151,6 +151,9 @@ class Store(Protocol):
     def flush_later(self) -> None:
         """Make all writes safe from a power cut soon, without delaying the caller."""
 
+    def rest(self, seconds: float) -> None:
+        """Let go of memory if nobody used the store for so long; nothing else changes."""
+
     def close(self) -> None:
         """Make everything safe and close; harmless if it is not open."""
 

@@ -84,6 +84,10 @@ class EdgeStore:
         self._flushing = flushing
         self._is_settled = is_settled
         self._shard: qdrant_edge.EdgeShard | None = None
+        # Taken after `_flush_lock`, if both are.
+        self._rest_lock = threading.RLock()
+        self._is_resting = False
+        self._used_at = time.monotonic()
         self._flush_timer: threading.Timer | None = None
         self._timer_lock = threading.Lock()
         self._flush_lock = threading.RLock()
@@ -116,10 +120,13 @@ class EdgeStore:
 
     def load(self) -> None:
         """Open the shard in the folder, replaying its log after the last flush."""
-        import qdrant_edge as edge
-
         if self._is_settled:
             self._tree.note()
+        self._load()
+
+    def _load(self) -> None:
+        import qdrant_edge as edge
+
         with self._translated(_OPENED):
             self._shard = edge.EdgeShard.load(str(self._folder))
         let_go_of_holes(self._folder)
@@ -276,13 +283,26 @@ class EdgeStore:
 
     def close(self) -> None:
         """Flush and close; harmless if the store is not open."""
-        if self._shard is None:
-            return
+        with self._rest_lock:
+            self._is_resting = False
+            if self._shard is None:
+                return
         with self._flush_lock:
             self.flush()
             with self._translated("closed"):
                 self._shard.close()
             self._shard = None
+
+    def rest(self, seconds: float) -> None:
+        """Let go of the shard's memory if nobody used it for so long; the next use opens it again."""
+        # No thread is inside a call of Edge now: it holds the interpreter's lock for the whole of it.
+        with self._flush_lock, self._rest_lock:
+            is_unused = time.monotonic() - self._used_at >= seconds
+            if self._shard is None or self._flush_timer or not is_unused:
+                return
+            with self._translated("closed"):
+                self._shard.close()
+            self._shard, self._is_resting = None, True
 
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):
@@ -320,9 +340,14 @@ class EdgeStore:
             _log.warning("%s", error)
 
     def _opened(self) -> "qdrant_edge.EdgeShard":
-        if self._shard is None:
-            raise StoreError(f"The store in {self._folder} is not open.")
-        return self._shard
+        with self._rest_lock:
+            self._used_at = time.monotonic()
+            if self._shard is None and self._is_resting:
+                self._load()
+                self._is_resting = False
+            if self._shard is None:
+                raise StoreError(f"The store in {self._folder} is not open.")
+            return self._shard
 
     @contextmanager
     def _translated(self, verb: str) -> Iterator[None]:

@@ -175,6 +175,9 @@ class QdrantStore:
         """See `flush`, which costs nothing."""
         self.flush()
 
+    def rest(self, seconds: float) -> None:
+        """Do nothing: the memory is the server's."""
+
     def close(self) -> None:
         """Close the connection; harmless if it is not open."""
         if self._is_open:

@@ -160,6 +160,20 @@ class Tenancy:
         with self._changed:
             return names(self._connections)
 
+    def rest(self, seconds: float) -> None:
+        """Let go of the memory of an index that nobody asked for so long, though clients are connected.
+
+        Raises:
+            StoreError: its store cannot be closed.
+        """
+        with ExitStack() as counted:
+            with self._changed:
+                if self._opened is None or self._held or self._is_ended:
+                    return
+                opened = self._opened
+                counted.enter_context(self._counted("status"))
+            opened.index.rest(seconds)
+
     def leave(self) -> None:
         """Leave when running work is done."""
         with self._changed:

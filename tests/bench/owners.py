@@ -1,8 +1,8 @@
 """Memory of the owner of many projects: python tests/bench/owners.py FOLDER... [--rest SECONDS] [--apart]
 
-Opens the index of each folder through its owner, indexes it, follows its files and asks a question; then waits, and prints
-the memory of the owners with the processes that fork their workers: resident, and with what they share counted once. With
---apart each project has a home of its own, and so an owner of its own. Linux.
+Opens the index of each folder through its owner, indexes it, follows its files and asks a question; then waits. Prints
+the memory of the owners with the processes that fork their workers: resident, and with what they share counted once.
+With --apart each project has a home of its own, and so an owner of its own. Linux.
 """
 
 import argparse

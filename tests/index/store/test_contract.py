@@ -324,6 +324,37 @@ def test_vectors_that_no_search_can_use_are_refused_by_the_path_of_their_file(st
         store.upsert([Point(name_of(1), {"path": "src/bad.py"}, {}, row, SPACE)])
 
 
+def test_a_store_that_rested_answers_and_takes_writes_as_before(store: Store) -> None:
+    store.upsert([point(1)])
+    # What is not on disk yet does not rest.
+    store.rest(0.0)
+    store.flush()
+    store.rest(0.0)
+    assert [*store.search([Nearest(TERMS, sparse(a=1.0), 5)])[0]] == [name_of(1)]
+    store.rest(0.0)
+    store.upsert([point(2)])
+    store.flush()
+    store.rest(0.0)
+    assert store.ids_of_path("src/a.py") == {name_of(1), name_of(2)}
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system does not tell what is mapped")
+def test_a_store_of_files_that_rests_has_none_of_them_in_memory(tmp_path: Path) -> None:
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text(errors="replace").count(str(tmp_path))
+
+    with on_edge(tmp_path) as store:
+        store.upsert([point(1)])
+        store.flush()
+        store.rest(60.0)
+        assert mapped()
+        store.rest(0.0)
+        assert not mapped()
+        store.close()
+        with pytest.raises(StoreError, match="is not open"):
+            store.count_vectors(SPACE)
+
+
 def test_a_write_that_is_repeated_changes_nothing(store: Store) -> None:
     store.upsert([point(number, terms=sparse(a=1.0, b=float(number + 1))) for number in range(5)])
     before = scores(store, sparse(a=1.0, b=1.0))

@@ -116,6 +116,17 @@ def test_all_indexes_of_a_killed_process_are_owned_by_one_again(place: "Place", 
         assert place.owner == beside.owner
 
 
+def test_an_index_that_rested_answers_and_is_updated(place: "Place") -> None:
+    with Index.open(place.root, place.options) as index:
+        index.update()
+        index.rest(0.0)
+        assert index.search(Query("compute_1")).hits
+        index.rest(0.0)
+        (place.root / "module_9.py").write_text("def compute_9():\n    return 9\n")
+        assert index.update().added == 1
+        assert index.search(Query("compute_9")).hits[0].path == "module_9.py"
+
+
 def test_the_process_of_all_indexes_ends_with_the_last_of_them(place: "Place", beside: "Place") -> None:
     with place.open(idle_seconds=0), beside.open(idle_seconds=0):
         pass
