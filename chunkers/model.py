@@ -15,6 +15,10 @@ CHUNKER_VERSION = 4
 """Increase with every change in any text's chunks: an index then chunks its files again."""
 
 
+LATE = "late"
+"""The strategy whose vectors are pooled after the whole document was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A decoded text to chunk.

@@ -78,6 +78,7 @@ class Settings(Options):
             context=settings.context_options(),
             rerank=settings.rerank_options(),
             store=settings.store_options(),
+            late=settings.late_options(),
         )
 
 

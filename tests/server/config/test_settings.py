@@ -346,7 +346,7 @@ def test_rules_of_chunking_are_a_mapping_or_a_list(home: Path, project: Path, te
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("chunk:\n  rules: {docs/**: late}", "names the strategy 'late'"),
+        ("chunk:\n  rules: {docs/**: javadoc}", "names the strategy 'javadoc'"),
         ("chunk:\n  rules: {docs/**: {strategy: fixed, size: 3}}", "has no option 'size'"),
         ("chunk:\n  rules: [docs/**]", "expected FILES STRATEGY"),
         ("chunk:\n  rules: {docs/**: [fixed]}", "expected FILES STRATEGY"),

@@ -73,6 +73,7 @@ REFUSED = [
     ("late: {encoder: 'https://example.com'}", "late.encoder"),
     ("late: {encoder: 'http://localhost.example.com'}", "late.encoder"),
     ("late: {encoder: models/minilm}", "late.encoder"),
+    ("chunk: {rules: {docs/**: late}}", "chunk.rules"),
     ("rerank: {folder: models/reranker}", "rerank.folder"),
     ("late: {api_key_env: AWS_SECRET_ACCESS_KEY}", "late.api_key_env"),
     ("store: {url: 'https://example.com:6333'}", "store.url"),
