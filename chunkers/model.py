@@ -115,6 +115,13 @@ class ChunkOptions:
         at_least=0,
         at_most=50,
     )
+    overlap_tokens: int = option(
+        0,
+        "Overlap of every chunk of Markdown, HTML, reStructuredText, AsciiDoc and text with the one before, in whole"
+        " sentences; at most half of max_tokens, which holds for both together. 0 for that of overlap_percent.",
+        at_least=0,
+        at_most=4096,
+    )
     apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
     rules: tuple[str, ...] = option(
         (),

@@ -58,6 +58,7 @@ Options = (
 _CONTENT_RULES: dict[str, Rule] = {
     **rules_of(ChunkOptions),
     "min_tokens": Whole(0, lambda options: options.max_tokens),
+    "overlap_tokens": Whole(0, lambda options: options.max_tokens // 2),
     # A preview of one file may parse more than an index may of each.
     "max_parse_bytes": Whole(0, 1 << 30),
     "rules": Words(),

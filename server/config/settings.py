@@ -223,6 +223,11 @@ def _check_sizes(settings: Settings) -> None:
             f'"chunk.min_tokens" ({least}) is over "chunk.max_tokens" ({most}).',
             remedy="Lower the first or raise the second.",
         )
+    if settings.chunk.overlap_tokens > most // 2:
+        raise SettingsError(
+            f'"chunk.overlap_tokens" ({settings.chunk.overlap_tokens}) is over half of "chunk.max_tokens" ({most}).',
+            remedy="Lower the first or raise the second.",
+        )
 
 
 def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterator[str]:

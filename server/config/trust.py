@@ -72,6 +72,7 @@ ALLOWED: Mapping[Name, Change] = {
     ("chunk", "max_tokens"): _FREELY,
     ("chunk", "min_tokens"): _FREELY,
     ("chunk", "overlap_percent"): _FREELY,
+    ("chunk", "overlap_tokens"): _FREELY,
     ("chunk", "apart"): _FREELY,
     ("chunk", "rules"): Change(
         lambda old, new: _late_rules(new) <= _late_rules(old),
