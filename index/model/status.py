@@ -80,7 +80,7 @@ class ModelState:
 
     Attributes:
         name: "provider/model".
-        embeds: routes of which it is the first choice: "code", "prose"; empty for a fallback.
+        embeds: routes of which it is the first choice: "code", "prose", "late"; empty for a fallback.
         problem: why its last request failed; empty when it did not.
     """
 

@@ -38,22 +38,6 @@ class EmbeddingSection(EmbeddingOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class LateSection:
-    """The model that embeds each token, for previews of late chunking."""
-
-    encoder: str = option(
-        "",
-        "A folder with model.onnx and tokenizer.json, or the address of a llama.cpp server that does not pool.",
-        kind="folder or url",
-    )
-    api_key_env: str = option(
-        "",
-        "Name of the environment variable that holds the server's key; the key itself never goes in this file.",
-        kind="variable",
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class SearchSection:
     """Defaults of a search."""
 

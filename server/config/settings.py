@@ -78,6 +78,7 @@ class Settings(Options):
             context=settings.context_options(),
             rerank=settings.rerank_options(),
             store=settings.store_options(),
+            late=settings.late_options(),
         )
 
 
@@ -220,6 +221,11 @@ def _check_sizes(settings: Settings) -> None:
     if least > most:
         raise SettingsError(
             f'"chunk.min_tokens" ({least}) is over "chunk.max_tokens" ({most}).',
+            remedy="Lower the first or raise the second.",
+        )
+    if settings.chunk.overlap_tokens > most // 2:
+        raise SettingsError(
+            f'"chunk.overlap_tokens" ({settings.chunk.overlap_tokens}) is over half of "chunk.max_tokens" ({most}).',
             remedy="Lower the first or raise the second.",
         )
 

@@ -33,7 +33,8 @@ def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> 
 def _names(options: IndexOptions) -> Iterator[str]:
     """Variables named by options, those of each service by convention, and those of the way."""
     yield from filter(None, _values(options, "_env"))
-    if _IN_PROCESS.issuperset(_values(options, "provider")) and not options.store.url:
+    is_alone = _IN_PROCESS.issuperset(_values(options, "provider"))
+    if is_alone and not options.store.url and not options.late.is_served:
         return
     routes = options.routes
     prose = () if routes.prose is None else (routes.prose,)
