@@ -63,7 +63,7 @@ MEMBERS: dict[tuple[str, str], dict[str, str]] = {
     ("ts", ""): {"constant": rf"(?:export )?const {_NAME}(?:: | =)"},
     ("cs", "class"): {
         "constant": rf"(?=.*\bconst\b){_WORDS}{_TYPED} {_NAME} =",
-        "field": rf"(?!return|using|namespace|throw){_WORDS}{_TYPED} {_NAME}(?: \{{| =>?|;|$)",
+        "field": rf"(?!return|using|namespace|throw|.*\boperator\b){_WORDS}{_TYPED} {_NAME}(?: \{{| =>?|;|$)",
     },
     ("cs", "enum"): {"variant": rf"{_NAME}(?: =.*|,|$)"},
     ("kt", "class"): {"field": rf"{_WORDS}(?:lateinit )?(?:val|var) {_NAME}\b"},
@@ -109,7 +109,12 @@ NOTATIONS = {
 """A member with its type, as the language, its documents and its traces write it; asked for by turns."""
 _PACKAGE = re.compile(r"^(?:package|namespace) ([\w.\\]+)", re.MULTILINE)
 _COMMENT = re.compile(r"#(?!\[)|//|/?\*|--|@|\[\w+\]$")
-_ATTRIBUTE = re.compile(rf"self\.{_NAME}(?:: [^=]+)? = ")
+_ATTRIBUTES = {
+    "py": re.compile(rf"self\.{_NAME}(?:: [^=]+)? = "),
+    "ts": re.compile(rf"{_WORDS}(?:get |set |inst\.)?{_NAME}[?!]?(?:: |\(|<|,$| =)"),
+    "cs": re.compile(rf"{_WORDS}(?:{_TYPED} )?{_NAME}(?:<.*?>)?\("),
+}
+"""Lines that may declare a member elsewhere: its name is not asked for."""
 _QUOTES = re.compile(r'"""|' + "'''")
 
 
@@ -204,7 +209,7 @@ def declared(path: str, text: str) -> Iterator[Declared]:
             )
             blocks += [Block(depth, "", "other")] if code[-1] in "{([:" else []
         else:
-            if attribute := _ATTRIBUTE.match(code) if language == "py" else None:
+            if attribute := _ATTRIBUTES[language].match(code) if language in _ATTRIBUTES else None:
                 yield known(path, number, attribute["name"], "attribute", owners)
             blocks += [Block(depth, "", "other")] if code[-1] in "{([:" else []
 

@@ -70,7 +70,7 @@ def run(sdk: Sdk, folder: Path, *, show: bool) -> dict[str, Any]:
         project.mkdir()
         (project / "limits.py").write_text("def limit_retries(attempts):\n    return attempts < 5\n", encoding="utf-8")
         kept = {key: value for key, value in os.environ.items() if key in {"PATH", "LANG", "TMPDIR"}}
-        environment = kept | {"HOME": str(home), "CQM_INDEX_IDLE_SECONDS": "1"}
+        environment = kept | {"HOME": str(home), "CQM_INDEX_IDLE_SECONDS": "1", "MCP_USE_ANONYMIZED_TELEMETRY": "false"}
         arguments = [str(CQM), str(project), json.dumps(ARGUMENTS)]
         done = subprocess.run(
             [*command, *arguments],

@@ -163,7 +163,7 @@ async def main():
         tools = {it.name: it for it in collection.tools}
         return [*tools], tools["search"](**QUERY)
 """,
-        ("smolagents[mcp]",),
+        ("smolagents[mcp]", "mcp<2", "websockets"),
     ),
     "typescript": Sdk(
         "npm",
