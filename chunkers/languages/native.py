@@ -166,8 +166,8 @@ RUST = Language(
         **role("macro", "macro_invocation"),
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
-    # Twice, since blocks may be nested.
-    removed=(_without_item_macros, _without_item_macros),
+    # Three times, since blocks may be nested: "cfg_rt! { cfg_trace! { pin_project! {...} } }".
+    removed=(_without_item_macros,) * 3,
     nodes=NodeTypes(
         bodies=frozenset({"block"}),
         bodiless=frozenset({"field_declaration", "function_signature_item"}),
