@@ -26,6 +26,7 @@ ADDS = {
     "ollama": "models of an Ollama server",
     "openai": "models of OpenAI, and of services that speak its protocol",
     "pdf": "the text of PDFs",
+    "ray": "`cqm bulk` on a cluster of Ray",
     "redis": "a Redis as cache",
     "server": "chunks on a Qdrant server",
     "tokens": "exact numbers of tokens of OpenAI's models",

@@ -28,6 +28,7 @@ EXTRAS = {
     "ollama": "ollama",
     "openai": "openai",
     "pdf": "pypdfium2",
+    "ray": "ray",
     "redis": "redis",
     "server": "qdrant-client",
     "tokens": "tiktoken",
