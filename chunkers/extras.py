@@ -25,6 +25,7 @@ ADDS = {
     "more-languages": "grammars of rare languages, 192 MB",
     "ollama": "models of an Ollama server",
     "openai": "models of OpenAI, and of services that speak its protocol",
+    "otel": "traces for OpenTelemetry",
     "pdf": "the text of PDFs",
     "ray": "`cqm bulk` on a cluster of Ray",
     "redis": "a Redis as cache",

@@ -27,6 +27,7 @@ EXTRAS = {
     "more-languages": "tree-sitter-language-pack",
     "ollama": "ollama",
     "openai": "openai",
+    "otel": "opentelemetry-sdk",
     "pdf": "pypdfium2",
     "ray": "ray",
     "redis": "redis",
