@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cqm.index import IndexOptions
+from cqm.index import EmbeddingOptions, IndexOptions
 from cqm.index.snapshots.restore import opened_snapshot
 from cqm.server.bulk.bulk import make_snapshots
 from cqm.server.bulk.listed import Repository, read_list
-from cqm.server.bulk.work import Plan, attempt, export_by_command, export_here
+from cqm.server.bulk.work import Plan, attempt, export_here
 from cqm.server.errors import BulkError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def records(file: Path) -> list[bytes]:
-    with opened_snapshot(file, IndexOptions()) as opened:
+    with opened_snapshot(file, IndexOptions(embedding=EmbeddingOptions(provider="none"))) as opened:
         return list(opened._archive.lines(opened.snapshot.records))
 
 
@@ -42,7 +42,7 @@ def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
-def test_repositories_become_snapshots_and_the_next_run_does_what_is_left(cqm: "Cqm") -> None:
+def test_repositories_become_the_snapshots_of_any_engine_and_the_next_run_does_what_is_left(cqm: "Cqm") -> None:
     elsewhere = cqm.project.parent / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "prices.py").write_text("def round_price(value):\n    return round(value)\n")
@@ -59,21 +59,15 @@ def test_repositories_become_snapshots_and_the_next_run_does_what_is_left(cqm: "
     assert done.stderr.startswith("gone: git fails: ")
     assert done.stdout.splitlines()[-1] == "2 snapshots, 1 failed"
     assert sorted(path.name for path in (cqm.project.parent / "out").iterdir()) == [".work", "mine.cqm", "theirs.cqm"]
+    by_worker = Plan(cqm.project.parent / "there", cqm.project.parent / "work", 1, 0, {"embedding.provider": "none"})
+    by_worker.out.mkdir()
+    made = attempt(Repository(f"file://{elsewhere}", "theirs"), by_worker, export_here)
+    assert records(Path(made.file)) == records(cqm.project.parent / "out/theirs.cqm") != []
     (cqm.project / "repos.txt").write_text(f"file://{elsewhere} theirs\n")
     again = cqm.json(*given)
     assert (again["kept"], again["attempts"], again["chunks"], again["error"]) == (True, 0, 1, "")
     imported = cqm.json("import", "../out/theirs.cqm", str(elsewhere))
     assert (imported["unchanged"], imported["chunks_written"]) == (1, 0)
-
-
-@pytest.mark.processes
-def test_a_worker_of_a_cluster_makes_the_snapshot_that_the_command_makes(cqm: "Cqm", tmp_path: Path) -> None:
-    repository, files = Repository(str(cqm.project), "mine"), []
-    for place, export in (("command", export_by_command), ("worker", export_here)):
-        plan = Plan(tmp_path / place, tmp_path / f"{place}-work", 1, 0, {})
-        plan.out.mkdir()
-        files.append(Path(attempt(repository, plan, export).file))
-    assert records(files[0]) == records(files[1]) != []
 
 
 def test_the_engine_ray_without_ray_tells_how_to_add_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
