@@ -41,10 +41,10 @@ def made_on_ray(repositories: Sequence[Repository], plan: Plan) -> Iterator[Made
     is_own = not os.environ.get("RAY_ADDRESS")
     here = {"address": "local", "num_cpus": plan.jobs * processors, "include_dashboard": False} if is_own else {}
     try:
-        ray.init(**here, log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise BulkError(f"Ray cannot be used: {error}", remedy="Look at RAY_ADDRESS and the logs of Ray.") from error
-    try:
+        try:
+            ray.init(**here, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:  # Ray raises bare ones, where a machine is too busy to start it in time
+            raise BulkError(f"Ray cannot be used: {error}", remedy="Look at RAY_ADDRESS and Ray's logs.") from error
         given = {"num_cpus": processors, "max_calls": _REUSED, "max_retries": plan.retries}
         task = ray.remote(**given, retry_exceptions=[TryAgainError])(_made)
         ours = version(DISTRIBUTION)
@@ -63,8 +63,8 @@ def _outcome(done: object, repository: Repository) -> Made:
 
     try:
         made: Made = ray.get(done)
-    except TryAgainError as error:  # what Ray raises is also of the class that the task raised
-        why = str(error.__cause__ or error)
+    except TryAgainError as error:  # Ray's own error, which is also of this class
+        why = str(getattr(error, "cause", error))
     except RayError as error:
         why = str(error).strip()
     else:
