@@ -7,6 +7,7 @@ from hmac import compare_digest
 from threading import Thread
 from typing import Any
 
+from cqm.index import tracing
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Improved, Progress, UpdateSummary
 from cqm.index.model.status import IndexStatus
@@ -125,13 +126,14 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
     if CANCEL in message:
         # The cancellation crossed the result.
         return
-    method, arguments = read_request(message)
+    method, arguments, trace = read_request(message)
     try:
         if method == "follow":
             _follow(wire, tenancy, **arguments)
             return
         began = time.time()
-        result, options = _result(wire, tenancy, method, arguments)
+        with tracing.continued(trace):
+            result, options = _result(wire, tenancy, method, arguments)
         if greeting.remembered:
             tenancy.questions.add(str(greeting.client), method, arguments, result, began)
     except (LeavingError, ConnectionError, SharingError):

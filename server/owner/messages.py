@@ -16,6 +16,7 @@ from pydantic_core import PydanticSerializationError
 from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
+from cqm.index import tracing
 from cqm.index.model import errors as indexing_errors
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.changes import Changes, ChangesQuery
@@ -32,7 +33,7 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
 from cqm.server.watching.reports import Backlog
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 REPORT = "report"
@@ -111,10 +112,15 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A call of a method of the index, with its arguments by name."""
+    """A call of a method of the index, with its arguments by name.
+
+    Attributes:
+        trace: the client's span; see `cqm.index.tracing.carried`.
+    """
 
     method: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +187,12 @@ def request(method: str, arguments: Mapping[str, object]) -> Message:
         method: a row of METHODS.
         arguments: by name, all the method takes.
     """
-    return {"method": method, "arguments": {name: written(value) for name, value in arguments.items()}}
+    message = {"method": method, "arguments": {name: written(value) for name, value in arguments.items()}}
+    return {**message, "trace": trace} if (trace := tracing.carried()) else message
 
 
-def read_request(message: Message) -> tuple[str, dict[str, Any]]:
-    """Decode a call into its method and its arguments by name.
+def read_request(message: Message) -> tuple[str, dict[str, Any], Mapping[str, str]]:
+    """Decode a call into its method, its arguments by name, and its trace.
 
     Raises:
         SharingError: no index has the method, or it takes other arguments.
@@ -198,7 +205,8 @@ def read_request(message: Message) -> tuple[str, dict[str, Any]]:
         raise SharingError(
             f"Method {called.method}: expected arguments {sorted(takes)}, got {sorted(called.arguments)}."
         )
-    return called.method, {name: read(takes[name], value) for name, value in called.arguments.items()}
+    arguments = {name: read(takes[name], value) for name, value in called.arguments.items()}
+    return called.method, arguments, called.trace
 
 
 def written(value: object) -> Any:  # noqa: ANN401 - JSON

@@ -22,6 +22,7 @@ from cqm.index.disk.lock import PrivateLock, Timeout, lock_in
 from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.console import visible
+from cqm.server.operations import traces
 from cqm.server.owner.address import Address, is_found, is_of_this_user, listen, unlisten
 from cqm.server.owner.messages import Build, failure_of, this_build, written
 from cqm.server.owner.wire import Wire
@@ -56,6 +57,7 @@ def own(folder: Path, root: Path | None = None, *, build: Build | None = None, o
         _announce(written(failure_of(error)))
         return
     _announce(None)
+    traces.begin()
     try:
         _Owner(folder, root, listener, address, build or this_build()).run()
     except Exception:
