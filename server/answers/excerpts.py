@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 
 from cqm.chunkers.tokens import QUARTERS, quarters
@@ -164,7 +165,13 @@ def _window(source: Source, core: range, weights: Mapping[int, float], room: flo
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:
     """Weigh the question's terms in some lines; repetitions of a term count less."""
     said = Counter(chain.from_iterable(terms))
-    return sum(weights[term] * (1 + 0.3 * math.log(count)) for term, count in said.items())
+    return sum(weights[term] * _times(count) for term, count in said.items())
+
+
+@cache
+def _times(count: int) -> float:
+    """Weigh so many mentions of a term; one alone weighs 1."""
+    return 1 + 0.3 * math.log(count) if count else 0.0
 
 
 def _parts(lines: Lines) -> Iterator[range]:
@@ -183,15 +190,23 @@ def _parts(lines: Lines) -> Iterator[range]:
 def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping[int, float], room: float) -> range:
     """Find the consecutive lines of a part with most weight within the room; the first of equals."""
     best, most = range(0), -1.0
+    # The worth of the lines from start to stop, kept up as both move on.
+    worth, said = 0.0, Counter[int]()
     stop, left = part.start, room
     for start in part:
         while stop < part.stop and costs[stop] <= left:
             left -= costs[stop]
+            for term in terms[stop]:
+                worth += weights[term] * (_times(said[term] + 1) - _times(said[term]))
+                said[term] += 1
             stop += 1
         if stop > start:
-            if (worth := _worth(terms[start:stop], weights)) > most + _EQUAL:
+            if worth > most + _EQUAL:
                 best, most = range(start, stop), worth
             left += costs[start]
+            for term in terms[start]:
+                said[term] -= 1
+                worth -= weights[term] * (_times(said[term] + 1) - _times(said[term]))
         else:
             stop = start + 1
     return best
