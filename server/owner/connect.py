@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -194,6 +193,8 @@ def _started(folder: Path, root: str) -> Wire | None:
 
 def _spawned(folder: Path, root: str) -> bytes:
     """Start an owner; return the line it writes when it listens."""
+    import subprocess  # start-up time of those who find one
+
     # -P and the working folder: nothing is imported from where the client happens to run.
     command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     detached: dict[str, Any] = {"start_new_session": True}
