@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -24,7 +23,7 @@ from cqm.server.owner.messages import (
     Failure,
     Greeting,
     error_of,
-    read,
+    taken,
     this_build,
     written,
 )
@@ -71,7 +70,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             return wire, reply.get(NOTICE, "")
         wire.close()
         if FAILURE in reply:
-            raise error_of(read(Failure, reply[FAILURE]))
+            raise error_of(taken(Failure, reply[FAILURE]))
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
         f"The process owning the index in {folder} ends as soon as it is started.",
@@ -93,7 +92,7 @@ def dismiss(folder: Path) -> None:
 
     reply = _asked(folder, DISMISSES)
     if FAILURE in reply:
-        raise error_of(read(Failure, reply[FAILURE]))
+        raise error_of(taken(Failure, reply[FAILURE]))
     try:
         with lock_in(folder, OWNER_LOCK, _LEAVING_SECONDS):
             return
@@ -188,12 +187,14 @@ def _started(folder: Path, root: str) -> Wire | None:
     said = _spawned(folder, root)
     failure = json.loads(said) if said.endswith(b"\n") else None
     if failure is not None:
-        raise error_of(read(Failure, failure))
+        raise error_of(taken(Failure, failure))
     return _reach(folder)
 
 
 def _spawned(folder: Path, root: str) -> bytes:
     """Start an owner; return the line it writes when it listens."""
+    import subprocess  # start-up time of those who find one
+
     # -P and the working folder: nothing is imported from where the client happens to run.
     command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     detached: dict[str, Any] = {"start_new_session": True}
