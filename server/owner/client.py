@@ -9,7 +9,7 @@ from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
+from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
@@ -17,7 +17,7 @@ from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, Sy
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.remote.variables import process_variables
 from cqm.server.errors import SharingError
-from cqm.server.owner.connect import connect
+from cqm.server.owner.connect import connect, see_logs
 from cqm.server.owner.environment import service_variables
 from cqm.server.owner.messages import (
     CANCEL,
@@ -346,7 +346,7 @@ class RemoteIndex:
             return wire, reply
         raise SharingError(
             f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
-            remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
+            remedy=see_logs(self.folder, self.options),
         )
 
     def _result(self, gives: type[Given], reply: Message) -> Given:

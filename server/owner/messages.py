@@ -35,6 +35,8 @@ NOTICE = "notice"
 """Key beside a welcome and a result: the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
 """Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
+OWNS, FOLDER, ROOT = "owns", "folder", "root"
+"""Request to the user's owner, with these two beside it: to own another index, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,7 @@ def failure_of(error: Exception) -> Failure:
     return Failure(
         SharingError.__name__,
         f"Unexpected {type(error).__name__}: {error}.",
-        "This is a fault of CQM; owner.log in the index folder has the details.",
+        "This is a fault of CQM; the owner's log, which `cqm status` names, has the details.",
     )
 
 
