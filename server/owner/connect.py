@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,7 +27,7 @@ from cqm.server.owner.messages import (
     Failure,
     Greeting,
     error_of,
-    read,
+    taken,
     this_build,
     written,
 )
@@ -77,7 +76,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             return wire, reply.get(NOTICE, "")
         wire.close()
         if FAILURE in reply:
-            raise error_of(read(Failure, reply[FAILURE]))
+            raise error_of(taken(Failure, reply[FAILURE]))
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
         f"The process owning the index in {folder} ends as soon as it is started.",
@@ -99,7 +98,7 @@ def dismiss(folder: Path) -> None:
 
     reply = _asked(folder, DISMISSES)
     if FAILURE in reply:
-        raise error_of(read(Failure, reply[FAILURE]))
+        raise error_of(taken(Failure, reply[FAILURE]))
     try:
         with lock_in(folder, OWNER_LOCK, _LEAVING_SECONDS):
             return
@@ -214,7 +213,7 @@ def _begun(folder: Path, greeting: Greeting) -> Wire | None:
         # Without a place for all indexes, such as in a home that is read-only, each has a process of its own.
         failure = _started(folder, greeting.root, None)
     if failure is not None:
-        raise error_of(read(Failure, failure))
+        raise error_of(taken(Failure, failure))
     return _reach(folder)
 
 
@@ -241,6 +240,8 @@ def _started(folder: Path, root: str, host: Path | None) -> object:
 
 def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
     """Start an owner; return the line it writes when it listens."""
+    import subprocess  # start-up time of those who find one
+
     # -P and the working folder: nothing is imported from where the client happens to run.
     command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     command += [os.fspath(host.absolute())] if host else []

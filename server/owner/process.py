@@ -27,6 +27,7 @@ from cqm.index.disk.lock import PrivateLock, Timeout, lock_in
 from cqm.index.disk.private import append_private
 from cqm.server.console import visible
 from cqm.server.errors import SharingError
+from cqm.server.operations import traces
 from cqm.server.owner.address import Address, listen, unlisten
 from cqm.server.owner.messages import (
     ASKS,
@@ -83,6 +84,7 @@ def own(
         owner.end()
     else:
         _announce(None)
+        traces.begin()
     try:
         owner.run(door)
     finally:
