@@ -19,8 +19,8 @@ from cqm.index.embedding.late.embedder import LateEmbedder
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.batches import CANARY
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
+from cqm.index.model.progress import ModelState
 from cqm.index.model.spaces import Embeddings, Space
-from cqm.index.model.status import ModelState
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 

@@ -12,6 +12,7 @@ from cqm.index.text.issues import is_issue
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
+from cqm.index.tracing import traced
 
 _NO_TERMS = SparseTerms((), ())
 _MOST_NAMES = 8
@@ -80,6 +81,7 @@ class Question:
     phrases: tuple[str, ...] = ()
 
 
+@traced("cqm.read_question")
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
     places = tuple(places_in(text))

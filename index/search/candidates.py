@@ -16,6 +16,7 @@ from cqm.index.search.similar import Place
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 from cqm.index.text.globs import paths_matching, prefix_folder
 from cqm.index.text.terms import SparseTerms, query_terms
+from cqm.index.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +67,7 @@ class Found(NamedTuple):
     is_whole: bool
 
 
+@traced("cqm.candidates")
 def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Iterable[str] = ()) -> Found:
     """Find candidates by words, vectors and names.
 
@@ -131,6 +133,7 @@ def _with_exact_words(generation: Generation, question: Question, keep: PointFil
     return {name: score for found in few for name, score in found.items()}
 
 
+@traced("cqm.candidates")
 def for_place(generation: Generation, wanted: Wanted, place: Place, times: int) -> Found:
     """Find candidates like the chunks at a place, without those themselves.
 

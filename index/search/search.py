@@ -27,6 +27,7 @@ from cqm.index.search.matched import Naming, definitions_first, namings
 from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
+from cqm.index.tracing import note, traced
 
 if TYPE_CHECKING:
     from cqm.index.search.candidates import Vectors
@@ -82,6 +83,7 @@ class Searching:
     root: str = ""
 
 
+@traced("cqm.search")
 def find(searching: Searching, query: Query) -> Page:
     """Search one generation.
 
@@ -126,6 +128,7 @@ def find(searching: Searching, query: Query) -> Page:
         cursor = str(end) if end < len(results) else ""
         told = " ".join(filter(None, ("; ".join(filter(None, (told, degraded, missing))), late)))
         label = place.label if place else ""
+        note(hits=len(hits))
         return Page(hits, cursor, mode, told, label, parents_of(generation, parts), judgement.confidence)
 
 
@@ -205,6 +208,7 @@ def _vectors_of(place: Place, query: Query) -> tuple["Vectors", str]:
     return place.vectors, f"{place.label} has no vector" if is_lacking else ""
 
 
+@traced("cqm.embed_question")
 def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
     """Embed the question for each space; the second value is the reason if a vector is missing."""
     if query.mode is SearchMode.LEXICAL:
@@ -219,6 +223,7 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
     return question.vectors, "; ".join(reasons)
 
 
+@traced("cqm.read_again")
 def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     """Order the first results of a sentence anew by their words; names and topics are answered without."""
     if question.symbol or question.sentence < LEAST_SENTENCE or not searching.rerank.words or not ranked:
@@ -229,6 +234,7 @@ def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranke
     return read_again(question, ranked, texts)
 
 
+@traced("cqm.rerank")
 def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
     """Rerank the first results; the second value is the reason if a configured reranker failed."""
     reranker, options = searching.reranker, searching.rerank

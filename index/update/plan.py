@@ -12,6 +12,7 @@ from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import ScanError, UnreadableFileError
 from cqm.index.model.options import IndexOptions, ScanOptions
 from cqm.index.model.query import FileProblem, FileState
+from cqm.index.tracing import traced
 from cqm.index.update.prepare import Task, is_given_up
 
 ROOT_FACT = "root"
@@ -97,6 +98,7 @@ class Plan:
         return path in self.pending or (row is not None and row.state is not FileState.SKIPPED)
 
 
+@traced("cqm.scanning")
 def plan_update(root: Path, generation: Generation, options: IndexOptions, below: Sequence[str] | None) -> Plan:
     """Compare the tree with the manifest, by size, modification time and change time.
 

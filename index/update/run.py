@@ -35,6 +35,7 @@ from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.remote.deadline import StoppedError
 from cqm.index.services import Services
 from cqm.index.status.catalogue import make_room
+from cqm.index.tracing import note, span, traced
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, Plan, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
@@ -81,6 +82,7 @@ class Updating:
     services: Services
     workers: Workers
 
+    @traced("cqm.update")
     def update(
         self,
         target: Generation,
@@ -121,6 +123,7 @@ class Updating:
         )
         usage, fetched = self.services.used_since(before), self.services.cached() - cached
         summary = replace(summary, usage=usage, cached=fetched, seconds=time.monotonic() - started)
+        note(chunks=summary.chunks_written, files=summary.added + summary.modified, embedded=summary.embedded)
         return self._complete(target, summary, anew=anew) if is_whole else summary
 
     def _carry_out(
@@ -213,7 +216,8 @@ class _Tally:
         """Add the wall time of the block to a stage."""
         started = time.monotonic()
         try:
-            yield
+            with span(f"cqm.{stage}"):
+                yield
         finally:
             self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
 

@@ -10,8 +10,8 @@ from cqm.chunkers.strategies.pooling import Span
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT, SPACE_FACT
 from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.progress import ModelState
 from cqm.index.model.spaces import Embeddings, Space
-from cqm.index.model.status import ModelState
 from cqm.index.remote.deadline import StoppedError, unless
 
 if TYPE_CHECKING:

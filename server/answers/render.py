@@ -14,6 +14,7 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
 from cqm.index.ranking.question import name_key, read_question
+from cqm.index.tracing import traced
 from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble, read_answer
 from cqm.server.answers.status_text import freshness_text, stale_lines
@@ -45,6 +46,7 @@ _DOUBT = {
 _COLUMNS = re.compile("(?<= ) |^ | $")
 
 
+@traced("cqm.render")
 def render_answer(
     query: Query,
     answer: Answer,

@@ -1,3 +1,3 @@
-"""Make snapshots of many repositories, several at a time, each in a process of its own."""
+"""Make snapshots of many repositories, several at a time."""
 
-__all__ = ["bulk", "listed"]
+__all__ = ["bulk", "listed", "work"]

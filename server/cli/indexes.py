@@ -14,8 +14,9 @@ from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
 from cqm.server.answers.status_text import entry_lines, size_text, summary_lines
-from cqm.server.bulk.bulk import Made, Plan, make_snapshots
+from cqm.server.bulk.bulk import make_snapshots
 from cqm.server.bulk.listed import Repository
+from cqm.server.bulk.work import Made, Plan
 from cqm.server.cli.progress import bring_up_to_date, interruptible, progress_shown, settled
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, number, say, show
@@ -99,7 +100,7 @@ def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int
     return 1 if summary.failed or summary.dropped else 0
 
 
-def bulk(listed: Sequence[Repository], plan: Plan, *, as_json: bool) -> int:
+def bulk(listed: Sequence[Repository], plan: Plan, engine: str, *, as_json: bool) -> int:
     """Make snapshots of repositories, and tell of each as it is done; 1 when one failed."""
 
     def report(made: Made) -> None:
@@ -111,7 +112,7 @@ def bulk(listed: Sequence[Repository], plan: Plan, *, as_json: bool) -> int:
             how = "kept" if made.kept else f"{made.seconds:.1f} s"
             show([f"{made.file}: {number(made.files, 'file')}, {number(made.chunks, 'chunk')}, {how}"])
 
-    made = make_snapshots(listed, plan, report)
+    made = make_snapshots(listed, plan, report, engine)
     failed = sum(bool(it.error) for it in made)
     if not as_json:
         show([f"{number(len(made) - failed, 'snapshot')}, {failed:,} failed"])

@@ -1,12 +1,18 @@
 """Sections of cqm.yml that only the server reads, or that join options of several parts of an index."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from cqm.chunkers.model import option
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.model.query import SearchMode
-from cqm.server.config.declared import repeated
+
+
+def repeated(declaring: type[Any], name: str) -> Any:  # noqa: ANN401 - as `option`, of the field's type
+    """Declare an option again as another dataclass does."""
+    [declared] = [it for it in fields(declaring) if it.name == name]
+    return field(default=declared.default, metadata=declared.metadata)
 
 
 @dataclass(frozen=True, slots=True)

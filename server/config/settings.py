@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_config_path
 from pydantic import PrivateAttr
 
 from cqm.index.model.options import IndexOptions
 from cqm.server.config.declared import as_section, instance_of
 from cqm.server.config.merge import given, merged, option_names, validated
 from cqm.server.config.options import Options
+from cqm.server.config.project_root import FILE_NAME, user_file
 from cqm.server.config.sources import (
     Layer,
     Name,
@@ -26,7 +26,6 @@ from cqm.server.config.sources import (
 from cqm.server.config.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
 from cqm.server.errors import SettingsError
 
-FILE_NAME = "cqm.yml"
 OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
 """Variables with our prefix beside the options: a switch for one run, and a secret."""
 _NOTHING = Options.model_construct()
@@ -121,11 +120,6 @@ class _Sources:
 
     def _ordered(self, project: _Source) -> tuple[_Source, ...]:
         return (self.user, project, *self.stronger)
-
-
-def user_file() -> Path:
-    """The user's cqm.yml, which may be missing."""
-    return user_config_path("cqm", appauthor=False) / FILE_NAME
 
 
 def load_settings(

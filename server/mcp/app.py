@@ -34,6 +34,7 @@ from cqm.server.mcp.prompts import add_prompts
 from cqm.server.mcp.resources import add_resources, mime_type
 from cqm.server.mcp.scope import Served
 from cqm.server.mcp.stdio import serve_stdio
+from cqm.server.operations import traces
 from cqm.server.operations.logs import CALLS, FIELDS, JSON, formatter
 from cqm.server.operations.metrics import Metrics
 from cqm.server.workspace.workspace import Workspace
@@ -270,6 +271,7 @@ def serve(
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     if settings.server.log_format == JSON:
         _calls.setLevel(logging.INFO)
+    traces.begin()
     guard = make_guard(roots, ask_clients=http is None)
     metrics = Metrics()
     server = make_server(settings, guard, metrics, views)

@@ -169,7 +169,7 @@ def _map(place: Place) -> str:
 
 def _first_results(what: str, place: Place) -> str:
     query = Query(text=what, limit=_FIRST_RESULTS)
-    return render_answer(query, place.opened.search(query), _LINES_TOKENS, root=str(place.opened.index.root))
+    return render_answer(query, place.opened.index.search(query), _LINES_TOKENS, root=str(place.opened.index.root))
 
 
 def _changed(what: str, place: Place) -> str:

@@ -178,7 +178,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
         )
-        answers[name] = await run_sync(opened.search, shown if len(places) == 1 else of_each_root(shown))
+        answers[name] = await run_sync(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))

@@ -1,3 +1,3 @@
-"""Tell those who run a server how it does: counts for Prometheus, and logs as JSON."""
+"""Tell those who run a server how it does: counts for Prometheus, logs as JSON, traces for OpenTelemetry."""
 
-__all__ = ["logs", "metrics"]
+__all__ = ["logs", "metrics", "traces"]

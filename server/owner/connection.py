@@ -7,6 +7,7 @@ from hmac import compare_digest
 from threading import Thread
 from typing import Any
 
+from cqm.index import tracing
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Improved, Progress, UpdateSummary
 from cqm.index.model.status import IndexStatus
@@ -20,7 +21,6 @@ from cqm.server.owner.messages import (
     DISMISSES,
     FAILURE,
     LEAVING,
-    METHODS,
     NOTICE,
     PROGRESS,
     REPORT,
@@ -31,6 +31,7 @@ from cqm.server.owner.messages import (
     Greeting,
     encoded,
     failure_of,
+    methods,
     read,
     read_build,
     read_request,
@@ -125,13 +126,14 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
     if CANCEL in message:
         # The cancellation crossed the result.
         return
-    method, arguments = read_request(message)
+    method, arguments, trace = read_request(message)
     try:
         if method == "follow":
             _follow(wire, tenancy, **arguments)
             return
         began = time.time()
-        result, options = _result(wire, tenancy, method, arguments)
+        with tracing.continued(trace):
+            result, options = _result(wire, tenancy, method, arguments)
         if greeting.remembered:
             tenancy.questions.add(str(greeting.client), method, arguments, result, began)
     except (LeavingError, ConnectionError, SharingError):
@@ -139,7 +141,7 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send_encoded(encoded(RESULT, METHODS[method].gives, result, _noted(tenancy, greeting, options)))
+        wire.send_encoded(encoded(RESULT, methods()[method].gives, result, _noted(tenancy, greeting, options)))
 
 
 def _follow(wire: Wire, tenancy: Tenancy, options: WatchOptions) -> None:
@@ -164,7 +166,7 @@ def _send_reports(wire: Wire, reports: Reports) -> None:
 
 def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
     """Answer a call; return its result, and the options in force."""
-    if not METHODS[method].is_run:
+    if not methods()[method].is_run:
         with tenancy.call(method) as opened:
             # Questions outlive the index that was asked: another client's options open another one.
             asked = tenancy.questions.all if method == "asked" else getattr(opened.index, method)

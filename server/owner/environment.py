@@ -9,10 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RerankOptions
-from cqm.index.remote.addresses import OLLAMA_VARIABLE
-from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.index.remote.variables import CERTIFICATE_VARIABLES, OPENAI_VARIABLES, PROXY_VARIABLES
-from cqm.index.rerank.shapes import SHAPES, shape_by_url
 
 _IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})
 """Providers without a service."""
@@ -46,6 +43,9 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
     """A provider's own variables; that of the key only where the options name no other."""
+    from cqm.index.remote.addresses import OLLAMA_VARIABLE  # start-up time, here and below: most have no service
+    from cqm.index.remote.presets import PRESETS, key_variable
+
     preset = PRESETS.get(options.provider)
     if not options.api_key_env:
         yield key_variable(options.provider)
@@ -59,6 +59,8 @@ def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
 
 
 def _of_reranker(options: RerankOptions) -> Iterator[str]:
+    from cqm.index.rerank.shapes import SHAPES, shape_by_url
+
     if options.provider == "http" and not options.api_key_env:
         shape = SHAPES.get(options.shape or shape_by_url(options.url))
         yield shape.key_variable if shape else ""

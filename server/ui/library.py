@@ -53,10 +53,10 @@ class Library:
             root: name of the only root to search; empty for all.
         """
         if len(self.roots) == 1:
-            return self.opened(next(iter(self.roots))).search(query)
+            return self.opened(next(iter(self.roots))).index.search(query)
         names = [root] if root in self.roots else list(self.roots)
         each = of_each_root(query)
-        return joined(query, {name: self.opened(name).search(each) for name in names})
+        return joined(query, {name: self.opened(name).index.search(each) for name in names})
 
     def locate(self, path: str) -> tuple[OpenIndex, str, str]:
         """Find the index of a shown path; return it with the path in it, and what stands before that on pages.

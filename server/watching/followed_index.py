@@ -1,14 +1,17 @@
 """An index in step with its files: a watcher and a backfill beside it, in the process which has it open."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
 from cqm.index.engine import Index
 from cqm.index.files.listing import folders
 from cqm.index.model.asked import AskedQuestion
+from cqm.index.model.freshness import judged
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.model.query import Answer, Query
 from cqm.index.remote.variables import Variables
 from cqm.index.workers.forking import Source
 from cqm.server.config.watch_options import WatchOptions
@@ -89,6 +92,12 @@ class FollowedIndex(Index):
         """Count known changes missing from the index; unknown while its files aren't followed."""
         watcher = self._watcher
         return watcher.backlog() if watcher else _NOT_FOLLOWED
+
+    def search(self, query: Query) -> Answer:
+        """Answer a query, and tell by the changes known before it how fresh the answer is; see `Index.search`."""
+        backlog = self.backlog()
+        answer = super().search(query)
+        return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
 
     def wait(self, seconds: float) -> bool:
         """Wait until all changes known now are in the index; whether they are. False when nobody follows its files."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -11,9 +10,7 @@ from threading import Lock
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
 from cqm.index.generations.generation import current_name
-from cqm.index.model.freshness import judged
 from cqm.index.model.progress import UpdateSummary
-from cqm.index.model.query import Answer, Query
 from cqm.index.model.status import IndexStatus
 from cqm.index.status.status import read_status
 from cqm.server.config.project_root import is_project
@@ -77,12 +74,6 @@ class OpenIndex:
         if not (self._compared and self.can_follow):
             return Backlog(None)
         return self.index.backlog()
-
-    def search(self, query: Query) -> Answer:
-        """Search, and judge the answer's freshness by all this process knows; see `Index.search` for the errors."""
-        backlog = self.backlog()
-        answer = self.index.search(query)
-        return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
 
     def running_job(self) -> Job | None:
         """The running job."""

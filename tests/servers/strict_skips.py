@@ -16,6 +16,7 @@ LISTED = {
     r"a file system cannot be mounted without privileges here": "Some containers allow no user namespaces.",
     r"no browser here: .*": "Neither a Chromium nor its driver are in the lock file: 200 MB for a few tests.",
     r"QDRANT_URL names no server.*": "No package index has Qdrant's server; the double runs in its place.",
+    r"Ray is not installed.*": "It is in no lock file; `tests/bench/bulk.py` runs it, and its workers' step is tested.",
     r"CQM_TEST_\w+ is not set; .*": "`tests/servers/start` prints which server it left out, and why.",
 }
 """Why a skip is accepted, by a pattern of the whole reason that the test gives."""

@@ -49,7 +49,18 @@ def import_snapshot(file: Path, path: Path | None, *, as_json: bool, overrides: 
 @click.command()
 @click.argument("repositories", metavar="REPOS.txt", type=click.File(encoding="utf-8"))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--jobs", "-j", type=click.IntRange(1, 256), help="Repositories at a time. [default: processors]")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    help="Processes of this machine, or Ray (an extra): workers here, or of the cluster that RAY_ADDRESS names.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 256),
+    help="Repositories at a time; a cluster decides itself. [default: processors]",
+)
 @click.option("--retries", type=click.IntRange(0, 20), default=2, help="Further tries of one that fails.")
 @click.option(
     "--work",
@@ -64,11 +75,12 @@ def bulk(repositories: TextIO, folder: Path, *, as_json: bool, overrides: dict[s
     A line of REPOS.txt is a folder or an address for git, and a name where it is not the last part of that. One that
     fails leaves the others, and exit code 1; the same command again does what is left.
     """
-    from cqm.server.bulk.bulk import Plan
     from cqm.server.bulk.listed import read_list
+    from cqm.server.bulk.work import Plan
     from cqm.server.cli import indexes
 
     listed = read_list(repositories.read(), Path.cwd())
     jobs, work = asked["jobs"] or os.cpu_count() or 1, asked["work"] or folder / ".work"
     settings_of(None, overrides)  # a mistake in an option is none of each repository
-    return indexes.bulk(listed, Plan(folder, work, jobs, asked["retries"], overrides), as_json=as_json)
+    plan = Plan(folder.absolute(), work.absolute(), jobs, asked["retries"], overrides)
+    return indexes.bulk(listed, plan, asked["engine"], as_json=as_json)

@@ -1,16 +1,26 @@
 """Snapshots of many repositories: all of them, also where one fails, and none of them twice."""
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cqm.index import EmbeddingOptions, IndexOptions
+from cqm.index.snapshots.restore import opened_snapshot
+from cqm.server.bulk.bulk import make_snapshots
 from cqm.server.bulk.listed import Repository, read_list
+from cqm.server.bulk.work import Plan, attempt, export_here
 from cqm.server.errors import BulkError
 
 if TYPE_CHECKING:
     from conftest import Cqm
+
+
+def records(file: Path) -> list[bytes]:
+    with opened_snapshot(file, IndexOptions(embedding=EmbeddingOptions(provider="none"))) as opened:
+        return list(opened._archive.lines(opened.snapshot.records))
 
 
 def test_a_list_has_folders_addresses_names_and_comments(tmp_path: Path) -> None:
@@ -32,7 +42,7 @@ def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
-def test_repositories_become_snapshots_and_the_next_run_does_what_is_left(cqm: "Cqm") -> None:
+def test_repositories_become_the_snapshots_of_any_engine_and_the_next_run_does_what_is_left(cqm: "Cqm") -> None:
     elsewhere = cqm.project.parent / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "prices.py").write_text("def round_price(value):\n    return round(value)\n")
@@ -49,8 +59,29 @@ def test_repositories_become_snapshots_and_the_next_run_does_what_is_left(cqm: "
     assert done.stderr.startswith("gone: git fails: ")
     assert done.stdout.splitlines()[-1] == "2 snapshots, 1 failed"
     assert sorted(path.name for path in (cqm.project.parent / "out").iterdir()) == [".work", "mine.cqm", "theirs.cqm"]
+    by_worker = Plan(cqm.project.parent / "there", cqm.project.parent / "work", 1, 0, {"embedding.provider": "none"})
+    by_worker.out.mkdir()
+    made = attempt(Repository(f"file://{elsewhere}", "theirs"), by_worker, export_here)
+    assert records(Path(made.file)) == records(cqm.project.parent / "out/theirs.cqm") != []
     (cqm.project / "repos.txt").write_text(f"file://{elsewhere} theirs\n")
     again = cqm.json(*given)
     assert (again["kept"], again["attempts"], again["chunks"], again["error"]) == (True, 0, 1, "")
     imported = cqm.json("import", "../out/theirs.cqm", str(elsewhere))
     assert (imported["unchanged"], imported["chunks_written"]) == (1, 0)
+
+
+def test_the_engine_ray_without_ray_tells_how_to_add_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BulkError, match=r"needs Ray.*cqm-mcp\[ray\]"):
+        make_snapshots([], Plan(tmp_path / "out", tmp_path / "work", 1, 0, {}), lambda _: None, "ray")
+
+
+@pytest.mark.processes
+def test_ray_makes_what_it_can_and_tells_of_the_rest(cqm: "Cqm") -> None:
+    pytest.importorskip("ray", reason="Ray is not installed; it is in no lock file")
+    (cqm.project / "repos.txt").write_text(". mine\nnowhere gone\n")
+    done = cqm.run("bulk", "repos.txt", "../out", "--engine", "ray", "--jobs", "2")
+    assert done.returncode == 1
+    assert "nowhere is not a folder" in done.stderr
+    assert done.stdout.splitlines()[-1] == "1 snapshot, 1 failed"
+    assert (cqm.project.parent / "out/mine.cqm").is_file()
