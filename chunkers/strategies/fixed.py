@@ -156,7 +156,12 @@ def cut_fixed(text: str, _language: str, options: FixedOptions) -> Cut:
     exact = token_positions(text, options.tokenizer) if options.tokenizer else None
     positions = exact or estimated_positions(text)
     warnings = [_INEXACT] if options.tokenizer and exact is None else []
-    return list(_windows(positions, options, _kept(text) if options.keep_blocks else [])), warnings
+    kept = _kept(text) if options.keep_blocks else []
+    fences = [_tokens_in(positions, block) for block in kept if block.is_fence]
+    limit = options.size_tokens * positions.scale
+    if whole := sum(limit < size <= WHOLE_BLOCK_LIMITS * limit for size in fences):
+        warnings.append(f"{whole} of the fences are over size_tokens={options.size_tokens} and stay whole")
+    return list(_windows(positions, options, kept)), warnings
 
 
 class _Kept(NamedTuple):
@@ -205,6 +210,12 @@ def _around(kept: Sequence[_Kept], position: int) -> _Kept | None:
     return kept[number] if number >= 0 and position < kept[number].end else None
 
 
+def _tokens_in(positions: Positions, block: _Kept) -> int:
+    """Return the size of a block in the units of the positions."""
+    ends, tokens, _ = positions
+    return tokens[bisect_left(ends, block.end, 0, len(ends) - 1)] - tokens[bisect_right(ends, block.start) - 1]
+
+
 def _around_block(
     positions: Positions, window: tuple[int, int, int], block: _Kept, limits: tuple[int, int]
 ) -> tuple[int, int]:
@@ -218,11 +229,10 @@ def _around_block(
     """
     ends, tokens, _ = positions
     (begin, start, end), (size, least) = window, limits
-    before = bisect_right(ends, block.start) - 1
+    before, after = bisect_right(ends, block.start) - 1, bisect_left(ends, block.end)
     if not block.is_fence:
         return begin, before if tokens[before] - tokens[begin] >= size // 2 and before > start else end
-    after = bisect_left(ends, block.end)
-    if tokens[after] - tokens[before] > WHOLE_BLOCK_LIMITS * size:
+    if _tokens_in(positions, block) > WHOLE_BLOCK_LIMITS * size:
         return begin, end
     if before > start and tokens[before] - tokens[start] >= least:
         return begin, before

@@ -112,8 +112,9 @@ def cut_hierarchical(text: str, language: str, options: HierarchicalOptions) -> 
 
     A section within child_tokens is one chunk. One within parent_tokens is a chunk with children. In a larger one, the
     text before its first inner section is the parent, or the first part of this text within parent_tokens; it also has
-    children for this text, a single one if it is small, even just a heading. So the chunks without children tile the
-    text, whatever the levels: embedding only these loses nothing.
+    children for this text, a single one if it is small, even just a heading; small inner sections side by side have a
+    parent of their own. So the chunks without children tile the text, whatever the levels: embedding only these loses
+    nothing. Each lies in its parent, but for a small section alone between large ones.
     """
     sections = sections_of(text, language, options.max_depth, options.heading_patterns)
     tree = _Tree(text, sections, options, measure_of(options.tokenizer))
@@ -158,7 +159,7 @@ class _Tree:
         below = list(self._branches((first + 1, end), level + 1))
         if not fits and not self.options.summaries:
             head, *rest = self._parents(first, level)
-            return self._under(head, [*map(_lowered, rest), *below])
+            return self._under(head, [*map(_lowered, rest), *below], first)
         own = self._children(first, level + 1) if fits else self._parents(first, level + 1)
         inside = self._packed([*own, *below])
         if len(inside) == 1:
@@ -182,7 +183,7 @@ class _Tree:
         spans = self._spans(span or self._own(section), self.options.child_tokens)
         return [[self._piece(own, section, level)] for own in spans]
 
-    def _under(self, head: Branch, inside: list[Branch]) -> Branch:
+    def _under(self, head: Branch, inside: list[Branch], section: int) -> Branch:
         """Return a section too large for one chunk; its bare heading joins the first inner chunk if it fits."""
         children = self._packed(inside)
         first = children[0] if children else []
@@ -190,7 +191,29 @@ class _Tree:
             head, children = [_joined(head[0], first[0])], children[1:]
         # The parent is not a leaf, so its own text becomes one.
         own = _lowered(head) if len(head) == 1 and children else []
-        return _flat([head, own, *children])
+        return _flat([head, own, *self._gathered(children, section)])
+
+    def _gathered(self, branches: Sequence[Branch], section: int) -> Iterator[Branch]:
+        """Yield branches, and neighbouring leaves in a parent within parent_tokens: what is read has them in it."""
+        leaves: list[Piece] = []
+        size = 0
+        for branch in [*branches, []]:
+            own = self._size((branch[0].start, branch[0].end)) if len(branch) == 1 else 0
+            if len(branch) != 1 or size + own > self.options.parent_tokens * QUARTERS:
+                yield from [self._with_parent(leaves, section)] if leaves else []
+                leaves, size = [], 0
+            if len(branch) == 1:
+                leaves.append(branch[0])
+                size += own
+            elif branch:
+                yield branch
+
+    def _with_parent(self, leaves: Sequence[Piece], section: int) -> Branch:
+        if len(leaves) == 1:
+            return [*leaves]
+        parent = self._piece((leaves[0].start, leaves[-1].end), section, leaves[0].level)
+        defines = tuple(name for leaf in leaves for name in leaf.defines)
+        return [parent._replace(defines=defines), *_lowered([*leaves])]
 
     def _packed(self, branches: Iterable[Branch]) -> list[Branch]:
         packed: list[Branch] = []

@@ -32,7 +32,7 @@ def preview_command(name: str, data: bytes, settings: Settings, asked: Asked) ->
     """Show how a file would be chunked; return the exit code.
 
     Parameters:
-        name: of the file; decides the language.
+        name: path of the file in its project; decides the language and the rule.
         data: its bytes.
         settings: in force for it.
         asked: options of the command.

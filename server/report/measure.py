@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from cqm.chunkers.chunking import chunk
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
 from cqm.chunkers.quality import Finding, gates
+from cqm.index.embedding import sentence_vectors
 from cqm.index.files.scan import FoundFile, ReadFile, read_file
 from cqm.index.model.options import IndexOptions, ScanOptions
 from cqm.index.workers import Job, Workers
@@ -96,8 +97,10 @@ def _measure(found: FoundFile, root: Path, scan: ScanOptions, chunking: ChunkOpt
 
 def _chunked(path: str, read: ReadFile, options: ChunkOptions) -> FileMeasure:
     began = time.process_time()
-    report = chunk(Document(path, read.text), options)
+    report = chunk(Document(path, read.text), options, sentence_vectors)
     seconds = time.process_time() - began
+    # An index has no chunks around others.
+    report = replace(report, chunks=tuple(part for part in report.chunks if not part.children))
     chunks = report.chunks
     return FileMeasure(
         path,

@@ -45,6 +45,19 @@ def test_sections_lie_under_the_sections_that_they_are_in() -> None:
     assert {by_id[child].symbol for child in guide.children} == {"Guide", "Guide > Install", "Guide > Use"}
 
 
+def test_small_sections_inside_a_large_one_lie_in_a_parent_to_read() -> None:
+    parts = "".join(f"## Part {number}\n\n{prose(f'part {number}', 4)}" for number in range(9))
+    chunks = cut(f"# Guide\n\n{prose('the guide', 3)}{parts}", SMALL)
+    by_id = {piece.id: piece for piece in chunks}
+    leaves = [piece for piece in chunks if not piece.children]
+    assert len(leaves) > 6
+    for leaf in leaves:
+        parent = by_id[leaf.parent]
+        assert leaf.text in parent.text
+        assert parent.tokens <= 256
+        assert set(leaf.defines) <= set(parent.defines) or parent.symbol == "Guide"
+
+
 def test_parents_and_children_name_each_other() -> None:
     chunks = cut(MARKDOWN, SMALL)
     by_id = {piece.id: piece for piece in chunks}

@@ -134,8 +134,8 @@ def test_chunks_are_true_spans_that_tile_any_text_with_the_overlap_and_the_tree_
 
 def check_sizes(report: ChunkReport, options: Options) -> None:
     limits: dict[type, Callable[[], int]] = {
-        # The last window takes in a rest under the minimum.
-        FixedOptions: lambda: options.size_tokens + options.min_tokens,
+        # A window with a fence takes in a text under the minimum before it, and the last one a rest under it.
+        FixedOptions: lambda: options.size_tokens + 2 * options.min_tokens,
         SentenceOptions: lambda: options.max_tokens,
         SemanticOptions: lambda: options.max_tokens,
         HierarchicalOptions: lambda: options.parent_tokens,

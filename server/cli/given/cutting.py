@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cqm.server.cli.options import as_json_option, parse_set, path_argument, root_of, set_option, settings_of
-from cqm.server.config.project_root import project_root
+from cqm.server.config.project_root import is_project, project_root
 
 _MOST_PREVIEWED = 256 << 20
 """Bytes of a previewed file; more than any indexed file has."""
@@ -52,9 +52,17 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
         raise click.UsageError("--strategy and --recommend cannot be combined. Give one of them.")
     is_stdin = str(file) == "-"
     data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
-    settings = settings_of(project_root(Path.cwd() if is_stdin else file.resolve().parent), overrides)
-    named = name or ("stdin" if is_stdin else file.name)
-    return previewing.preview_command(named, data, settings, previewing.Asked(**asked))
+    root, path = (project_root(Path.cwd()), "stdin") if is_stdin else _place_of(file)
+    return previewing.preview_command(name or path, data, settings_of(root, overrides), previewing.Asked(**asked))
+
+
+def _place_of(file: Path) -> tuple[Path, str]:
+    """Return the project of a file and its path there, by which rules choose; without a project the working folder."""
+    folder, here = file.resolve().parent, Path.cwd().resolve()
+    root = project_root(folder)
+    if not is_project(root) and folder.is_relative_to(here):
+        root = here
+    return root, (folder.relative_to(root) / file.name).as_posix()
 
 
 def _content_of(file: Path) -> bytes:

@@ -55,6 +55,24 @@ def test_a_preview_shows_every_chunk_of_a_file(cqm: "Cqm") -> None:
     assert re.search(r"^#\d{8} 1-\d+  ", cqm.run("preview", "src/parser.py").stdout, re.MULTILINE)
 
 
+@pytest.mark.row("D10")
+def test_a_preview_and_a_report_cut_by_the_rules_for_a_path_as_the_index_does(cqm: "Cqm", prose: str) -> None:
+    (cqm.project / "docs").mkdir(exist_ok=True)
+    text = "# Guide\n\n" + "".join(f"## Part {part}\n\n{TOPICS[part % 2] * 20}\n\n" for part in range(4))
+    (cqm.project / "docs" / "guide.md").write_text(text, encoding="utf-8")
+    (cqm.project / "cqm.yml").write_text(
+        "chunk: {rules: {docs/**: hierarchical, '*.txt': semantic}}\n", encoding="utf-8"
+    )
+    shown = [cqm.json("preview", path)["chunks"] for path in ("docs/guide.md", prose)]
+    assert [{chunk["strategy"] for chunk in chunks} for chunks in shown] == [{"hierarchical"}, {"semantic"}]
+    report = cqm.json("report")
+    # Parents are read around the children, which alone are found.
+    leaves = [len([chunk for chunk in chunks if not chunk.get("children")]) for chunks in shown]
+    strategies = report["by"]["strategy"]
+    assert [strategies["hierarchical"], strategies["semantic"]] == leaves
+    assert cqm.json("index")["chunks_written"] == report["chunks"]
+
+
 @pytest.mark.row("B10")
 def test_a_chunk_tells_its_place_and_what_is_known_of_it(cqm: "Cqm") -> None:
     text = f"# 概要\n\n{'日本語の文です。' * 200}\n\n## 詳細\n\n{'Some words of it. ' * 150}\n"
@@ -278,21 +296,3 @@ def test_a_binary_file_cannot_be_previewed(cqm: "Cqm") -> None:
 def test_a_preview_leaves_nothing_behind(cqm: "Cqm") -> None:
     cqm.run("preview", "src/parser.py")
     assert list(Path(cqm.environment["HOME"]).rglob("*")) == []
-
-
-def test_a_rule_cuts_in_the_index_as_in_previews(cqm: "Cqm") -> None:
-    text = "".join(f"## Part {n}\n\n{TOPICS[n % 2] * 8}\n\n" for n in range(6))
-    (cqm.project / "guide.md").write_text(f"# Guide\n\n{text}", encoding="utf-8")
-    (cqm.project / "cqm.yml").write_text(
-        "chunk: {rules: {guide.md: {strategy: hierarchical, child_tokens: 64},"
-        " prose.txt: {strategy: semantic, target_tokens: 128}}}",
-        encoding="utf-8",
-    )
-    (cqm.project / "prose.txt").write_text("\n".join(topic * 12 for topic in TOPICS), encoding="utf-8")
-    leaves = [it for it in cqm.json("preview", "guide.md")["chunks"] if not it.get("children")]
-    assert len(leaves) > 12
-    found = cqm.json("search", "a harbour pilot guides ships", "--include", "guide.md", "--limit", "50")["results"]
-    # Other results are sections shown whole, since several of their parts were found.
-    assert {(it["start_line"], it["end_line"]) for it in found} & {(it["start_line"], it["end_line"]) for it in leaves}
-    assert cqm.json("status")["chunks"] > len(leaves)
-    assert any(it["text"].startswith("A sourdough") for it in cqm.json("preview", "prose.txt")["chunks"])
