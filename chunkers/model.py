@@ -15,6 +15,10 @@ CHUNKER_VERSION = 4
 """Increase with every change in any text's chunks: an index then chunks its files again."""
 
 
+LATE = "late"
+"""The strategy whose vectors are pooled after the whole document was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A decoded text to chunk.
@@ -110,6 +114,13 @@ class ChunkOptions:
         "Overlap between the parts of a divided section of HTML or text, in percent of max_tokens.",
         at_least=0,
         at_most=50,
+    )
+    overlap_tokens: int = option(
+        0,
+        "Overlap of every chunk of Markdown, HTML, reStructuredText, AsciiDoc and text with the one before, in whole"
+        " sentences; at most half of max_tokens, which holds for both together. 0 for that of overlap_percent.",
+        at_least=0,
+        at_most=4096,
     )
     apart: bool = option(default=False, help="Make every member of a class a chunk of its own, however small.")
     rules: tuple[str, ...] = option(

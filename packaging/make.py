@@ -1,4 +1,4 @@
-"""Write the files of this folder which name a version, from pyproject.toml: python packaging/make.py.
+"""Write the files which name a version, from pyproject.toml: python packaging/make.py.
 
 `make.py --sdist FILE --url URL` prints the Homebrew formula of a published source archive.
 """
@@ -8,6 +8,7 @@ import base64
 import hashlib
 import importlib.util
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -168,8 +169,15 @@ def files() -> dict[Path, str]:
         ROOT / ".claude-plugin/marketplace.json": _written(marketplace()),
         HERE / "links.json": _written(links()),
         HERE / "nix/version.json": _written({"package": PACKAGE, "version": VERSION}),
+        ROOT / "server/version.py": _code(),
         **{HERE / "man" / name: page for name, page in _manual().pages(VERSION).items()},
     }
+
+
+def _code() -> str:
+    """Write the version into the code: the metadata of an installed package take longer to read."""
+    text = (ROOT / "server/version.py").read_text(encoding="utf-8")
+    return re.sub('(?m)^VERSION = ".*"$', f'VERSION = "{VERSION}"', text)
 
 
 def _manual() -> ModuleType:

@@ -7,12 +7,13 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import PurePath
 
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _JOINED_SCRIPTS = "\u0600-\u07bf\u0840-\u0dff"
 """Arabic to Thaana and the scripts of India: their spelling needs joiners."""
-_UNSEEN = re.compile(
+_UNSEEN = (
     # Control characters but newline and tab, and lone surrogates.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
     # Characters reordering text (CVE-2021-42574) or ending a line.
@@ -26,7 +27,6 @@ _UNSEEN = re.compile(
     # Variation selectors, except after a character with both an emoji and a text form.
     rf"|(?<![#*0-9{_EMOJI.replace(chr(0xFE0F), '')}])[\ufe0e\ufe0f]"
 )
-_IN_A_LINE = re.compile(f"[\t\n]|{_UNSEEN.pattern}")
 _FIRST_PICTURE, _FIRST_WIDE = 0x2400, 0x10000
 
 
@@ -67,12 +67,18 @@ def visible(text: str) -> str:
     # Nothing in ASCII is invisible but what is not printable: seen in a tenth of the time.
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return _UNSEEN.sub(_picture, text)
+    return _unseen().sub(_picture, text)
 
 
 def one_line(text: str) -> str:
     """Make a name or message visible in one line: as `visible`, with line ends and tabs shown too."""
-    return text if text.isascii() and text.isprintable() else _IN_A_LINE.sub(_picture, text)
+    return text if text.isascii() and text.isprintable() else _unseen("[\t\n]").sub(_picture, text)
+
+
+@cache
+def _unseen(also: str = "") -> "re.Pattern[str]":
+    """Compile the pattern of what is invisible when it is first needed: it takes as long as the rest of this module."""
+    return re.compile(f"{also}|{_UNSEEN}" if also else _UNSEEN)
 
 
 def number(count: int, noun: str) -> str:

@@ -164,7 +164,8 @@ ELIXIR = Language(
         bodies=frozenset({"block", "do_block"}),
         clauses=frozenset({"call"}),
         parts={"call": _elixir_fields},
-        local=(rb"def(?:module|protocol|impl)[ \t]",),
+        # Also what a macro defines where it is used, in a "quote do".
+        local=(rb"\bdef(?:module|protocol|impl|p|macrop?)?[ \t]",),
     ),
 )
 

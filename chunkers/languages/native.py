@@ -113,22 +113,30 @@ _RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_ty
 _MAX_WRAPPED = 16
 
 
-# The grammar reads the items in "cfg_net! {...}" as mere tokens.
-_CFG_BEGIN = re.compile(rb"cfg_\w+! ?\{[ \t]*\r?\n")
-_CFG_BLOCK = re.compile(
-    rb"^([ \t]*)(?P<open>cfg_\w+! ?\{)[ \t]*\r?\n"
-    rb"(?=\s*(?:[#/]|(?:pub|fn|use|mod|struct|enum|impl|trait|type|const|static|async|unsafe|extern|cfg_\w+|macro_rules)\b))"
+# The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens.
+_MACRO_BEGIN = re.compile(rb"\b\w++! ?\{[ \t]*\r?\n")
+_RUST_ITEM = (
+    rb"(?:[ \t]*+(?:(?://|#!?\[)[^\n]*+)?\n)*+[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?"
+    rb"(?:(?:async|unsafe|const|extern(?: \"[^\"\n]*\")?)[ \t]+)*+"
+    rb"(?:(?:fn|trait|mod|type)[ \t]+\w|(?:struct|enum|union)[ \t]+\w++(?![ \t]*:)|impl[ \t<]|static[ \t]+\w++:)"
+)
+"""An item after its comments and attributes; bitflags! and lazy_static! have others, which are no Rust."""
+_MACRO_BLOCK = re.compile(
+    rb"^([ \t]{0,64})(?P<open>(?:cfg_\w+! ?\{[ \t]*\r?\n(?=\s*+(?:[#/]|(?:pub|fn|use|mod|struct|enum|impl|trait|type|"
+    rb"const|static|async|unsafe|extern|cfg_\w+|macro_rules)\b))|"
+    rb"(?!(?:\w++::)*+(?:parse_)?quote(?:_spanned)?!)(?:\w++::)*+\w++! ?\{[ \t]*\r?\n(?=" + _RUST_ITEM + rb")))"
     rb"(?:\1[ \t]+[^\n]*\n|[ \t]*\r?\n)*+\1(?P<close>\})",
     re.MULTILINE,
 )
 
 
-def _without_cfg(source: bytes) -> bytes:
+def _without_item_macros(source: bytes) -> bytes:
+    """Blank the calls of macros around items: their names, and the braces."""
     # A pattern beginning with a word matches ten times as fast as one beginning at the start of a line.
     parts: list[bytes] = []
     done = 0
-    for begin in _CFG_BEGIN.finditer(source) if b"cfg_" in source else ():
-        found = _CFG_BLOCK.match(source, max(done, source.rfind(b"\n", 0, begin.start()) + 1))
+    for begin in _MACRO_BEGIN.finditer(source) if b"! {" in source or b"!{" in source else ():
+        found = _MACRO_BLOCK.match(source, max(done, source.rfind(b"\n", 0, begin.start()) + 1))
         if found:
             parts += source[done : found.start()], blanked(found)
             done = found.end()
@@ -158,8 +166,8 @@ RUST = Language(
         **role("macro", "macro_invocation"),
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
-    # Twice, since blocks may be nested.
-    removed=(_without_cfg, _without_cfg),
+    # Three times, since blocks may be nested: "cfg_rt! { cfg_trace! { pin_project! {...} } }".
+    removed=(_without_item_macros,) * 3,
     nodes=NodeTypes(
         bodies=frozenset({"block"}),
         bodiless=frozenset({"field_declaration", "function_signature_item"}),

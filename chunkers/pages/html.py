@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from cqm.chunkers.documents.headed import (
@@ -155,22 +156,25 @@ def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Sectio
 
 
 class _Ground(NamedTuple):
-    # Data for dividing a page: limits in quarters of a token, and the starts of its tags.
+    # Data for dividing a page: limits in quarters of a token, and the starts of its tags. Without an overlap of its own
+    # the parts of a section repeat so much of the limit as the core leaves.
     text: str
     page: Page
     sizes: Sizes
     limit: int
     core: int
+    overlap: int
     tags: list[int]
     anchors: dict[tuple[Heading, ...], str]
     tool: str
 
 
 def _ground(text: str, page: Page, options: ChunkOptions, tool: str) -> _Ground:
-    limit = options.max_tokens * QUARTERS
-    core = limit - limit * options.overlap_percent // 100
+    overlap = options.overlap_tokens * QUARTERS
+    limit = options.max_tokens * QUARTERS - overlap
+    core = limit if overlap else limit - limit * options.overlap_percent // 100
     sizes = sizes_of(text, page.tokens, page.reading)
-    return _Ground(text, page, sizes, limit, core, [token.start for token in page.tokens], {}, tool)
+    return _Ground(text, page, sizes, limit, core, overlap, [token.start for token in page.tokens], {}, tool)
 
 
 def _divided(section: Section[Block], ground: _Ground) -> Iterator[Section[Block]]:
@@ -244,13 +248,14 @@ def _overlap(part: Section[Block], before: Section[Block] | None, ground: _Groun
 
     It is never all of the previous part, which would have nothing of its own left.
     """
-    if not part.is_rest or before is None:
+    if before is None or not (part.is_rest or ground.overlap):
         return 0
-    budget = min(ground.limit - ground.core, ground.limit - part.size)
+    budget = ground.overlap or min(ground.limit - ground.core, ground.limit - part.size)
     repeated = ground.text[before.start : part.start]
     reach = max(part.start - len(repeated.lstrip()) + 1, part.start - budget)
     begins: list[int] = []
-    for block, end in zip(part.blocks, [*(block.start for block in part.blocks[1:]), part.end], strict=True):
+    blocks = sorted({*before.blocks, *part.blocks}, key=attrgetter("start")) if ground.overlap else part.blocks
+    for block, end in zip(blocks, [*(block.start for block in blocks[1:]), part.end], strict=True):
         if end > reach and block.start < part.start:
             begins.append(block.start)
             if block.kind == PROSE:
@@ -330,7 +335,8 @@ def _warnings(ground: _Ground) -> Iterator[str]:
         if block.kind in WHOLE_KINDS
     ]
     far = sum(1 for size in sizes if size > limit * WHOLE_BLOCK_LIMITS)
+    most = (limit + ground.overlap) // QUARTERS
     if whole := sum(1 for size in sizes if size > limit) - far:
-        yield f"{whole} of the tables, lists and code blocks are over max_tokens={limit // QUARTERS} and stay whole"
+        yield f"{whole} of the tables, lists and code blocks are over max_tokens={most} and stay whole"
     if far:
         yield f"{far} of the tables, lists and code blocks are over {WHOLE_BLOCK_LIMITS} times that and were divided"

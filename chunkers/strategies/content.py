@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from cqm.chunkers.chunk_builder import Outline, byte_count, gapless, trimmed
@@ -10,7 +12,9 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.quality import without_small
 from cqm.chunkers.registry import LINES, chunker_of
-from cqm.chunkers.tokens import estimate
+from cqm.chunkers.splitting import overlap_before, sentence_ends
+from cqm.chunkers.strategies.blocks import blocks_of
+from cqm.chunkers.tokens import QUARTERS, estimate
 
 _LONGEST_TITLE = 100
 _NUMBER = r"(?:\d{1,4}|[IVXLC]{1,7}|[A-Z])"
@@ -106,10 +110,36 @@ def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Rea
 
 
 def outline_by_content(text: str, language: str, options: ChunkOptions, path: str = "") -> Outline:
-    """Outline a text by the chunker of its type, gapless; see `read`."""
+    """Outline a text by the chunker of its type, gapless but for the overlap asked for; see `read`."""
+    overlap = options.overlap_tokens if chunker_of(language, text).name in _OVERLAPPING else 0
+    if overlap:
+        # Both together keep to the limit.
+        least, most = min(options.min_tokens, options.max_tokens - overlap), options.max_tokens - overlap
+        options = replace(options, max_tokens=most, min_tokens=least, overlap_percent=0)
     chunker, pieces, warnings = read(text, language, options, path)
     pieces = without_small(text, trimmed(text, gapless(text, pieces)), options)
+    pieces = _overlapping(text, pieces, overlap * QUARTERS) if overlap else pieces
     return Outline(language, chunker, pieces, warnings, estimate)
+
+
+_OVERLAPPING = frozenset({"markdown", "rst", "asciidoc", "prose"})
+"""Chunkers whose pieces have the overlap of `ChunkOptions.overlap_tokens` from here; that of HTML has its own."""
+
+
+def _overlapping(text: str, pieces: Sequence[Piece], budget: int) -> list[Piece]:
+    """Repeat the last sentences of each piece of prose in the next one: never all of it, and no part of a fence."""
+    result = list(pieces[:1])
+    for before, piece in pairwise(pieces):
+        fences, begins = [], set(sentence_ends(text, (max(before.start, before.end - budget), before.end)))
+        for block in blocks_of(text, (before.start, before.end)):
+            begins.add(block.start)
+            fences += [block] if block.kind == "fence" else []
+        inside = {at for at in begins if any(fence.start < at < fence.end for fence in fences)}
+        own = sorted(at for at in begins - inside if before.start < at < before.end)
+        is_prose = {before.kind, piece.kind} <= {"section", "text"}
+        overlap = overlap_before(text, piece.start, own, budget) if is_prose else 0
+        result.append(piece._replace(overlap=overlap))
+    return result
 
 
 def sections_of(text: str, language: str, depth: int, patterns: Sequence[str] = ()) -> list[Section]:

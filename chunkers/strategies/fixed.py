@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
 from cqm.chunkers.model import Cut, Piece
-from cqm.chunkers.splitting import Span
 from cqm.chunkers.strategies.blocks import blocks_of
 from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
@@ -123,8 +123,9 @@ class FixedOptions:
         overlap_percent: the overlap as a share of size_tokens, instead of overlap_tokens. 0 to 50.
         min_tokens: a last window with less than this beside its overlap is joined to the previous one. 0 to half of
             size_tokens.
-        keep_blocks: whether a window ends before a fence that it would cut, and before a heading rather than after it,
-            where that leaves at least half of its size.
+        keep_blocks: whether fences of up to four times size_tokens stay whole, and none is repeated in part: a window
+            ends before a fence it would cut, or has all of it where less than min_tokens came before. A window ends
+            before a heading rather than after it, where that leaves at least half of its size.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -158,13 +159,28 @@ def cut_fixed(text: str, _language: str, options: FixedOptions) -> Cut:
     return list(_windows(positions, options, _kept(text) if options.keep_blocks else [])), warnings
 
 
-def _kept(text: str) -> list[Span]:
-    """Return the characters where no window ends: those after the first of a fence, or a heading with its last."""
-    blocks = (block for block in blocks_of(text, (0, len(text))) if block.kind in ("fence", "heading"))
-    return [(block.start, block.end + (block.kind == "heading")) for block in blocks]
+class _Kept(NamedTuple):
+    """Characters where no window ends; those of fences are ends of windows themselves."""
+
+    start: int
+    end: int
+    is_fence: bool
 
 
-def _windows(positions: Positions, options: FixedOptions, kept: Sequence[Span]) -> Iterator[Piece]:
+def _kept(text: str) -> list[_Kept]:
+    """Return the fences, each with the headings right above it, and other headings with the first character below."""
+    kept: list[_Kept] = []
+    for block in blocks_of(text, (0, len(text))):
+        if block.kind not in ("fence", "heading"):
+            continue
+        start, is_fence = block.start, block.kind == "fence"
+        if kept and not kept[-1].is_fence and kept[-1].end > start:
+            start = kept.pop().start
+        kept.append(_Kept(start, block.end + (not is_fence), is_fence))
+    return kept
+
+
+def _windows(positions: Positions, options: FixedOptions, kept: Sequence[_Kept]) -> Iterator[Piece]:
     ends, tokens, scale = positions
     size, overlap, least = (count * scale for count in (options.size_tokens, _overlap(options), options.min_tokens))
     last = len(ends) - 1
@@ -172,15 +188,46 @@ def _windows(positions: Positions, options: FixedOptions, kept: Sequence[Span]) 
     while start < last:
         begin = bisect_left(tokens, tokens[start] - overlap, 0, start)
         end = max(bisect_right(tokens, tokens[begin] + size, start) - 1, start + 1)
-        number = bisect_left(kept, (ends[end],)) - 1
-        if number >= 0 and ends[end] < kept[number][1] and end < last:
-            before = bisect_right(ends, kept[number][0], start, end) - 1
-            if tokens[before] - tokens[begin] >= size // 2 and before > start:
-                end = before
+        block = _around(kept, ends[end])
+        if block and end < last:
+            begin, end = _around_block(positions, (begin, start, end), block, (size, least))
+        if (fence := _around(kept, ends[begin])) and fence.is_fence and fence.end <= ends[start]:
+            begin = bisect_left(ends, fence.end)
         if tokens[last] - tokens[end] < least:
             end = last
         yield Piece(ends[start], ends[end], "text", overlap=ends[start] - ends[begin])
         start = end
+
+
+def _around(kept: Sequence[_Kept], position: int) -> _Kept | None:
+    """Return the block that a cut at a position would divide, if any."""
+    number = bisect_left(kept, position, key=lambda block: block.start) - 1
+    return kept[number] if number >= 0 and position < kept[number].end else None
+
+
+def _around_block(
+    positions: Positions, window: tuple[int, int, int], block: _Kept, limits: tuple[int, int]
+) -> tuple[int, int]:
+    """Return beginning and end of a window that would end inside a block.
+
+    Parameters:
+        positions: of the text.
+        window: where its overlap begins, where it begins itself, and its end.
+        block: the block.
+        limits: size and least size of a window.
+    """
+    ends, tokens, _ = positions
+    (begin, start, end), (size, least) = window, limits
+    before = bisect_right(ends, block.start) - 1
+    if not block.is_fence:
+        return begin, before if tokens[before] - tokens[begin] >= size // 2 and before > start else end
+    after = bisect_left(ends, block.end)
+    if tokens[after] - tokens[before] > WHOLE_BLOCK_LIMITS * size:
+        return begin, end
+    if before > start and tokens[before] - tokens[start] >= least:
+        return begin, before
+    # All of the fence, with as much of the overlap as there is room for.
+    return max(begin, min(bisect_left(tokens, tokens[after] - size), start)), after
 
 
 def _overlap(options: FixedOptions) -> int:

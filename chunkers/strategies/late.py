@@ -1,4 +1,7 @@
-"""Late chunking: boundaries by a model's own tokens, and vectors pooled after reading the whole document."""
+"""Late chunking: boundaries by a model's own tokens, and vectors pooled after reading the whole document.
+
+An index cuts where no model may run: without an encoder, at sentences by estimated sizes. Its vectors come later.
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.model import Chunk, Cut, Piece
 from cqm.chunkers.splitting import Span, Unit, even_spans
-from cqm.chunkers.strategies.pooling import POOLINGS, TokenEncoder, embed_tokens, pooled
+from cqm.chunkers.strategies.pooling import POOLINGS, TokenEncoder, embed_tokens, pooled, pooled_in_order
 from cqm.chunkers.strategies.rules import Choice, Given, Rule, Whole
 from cqm.chunkers.strategies.sentences import AFTER_HEADING, sentences_of
+from cqm.chunkers.tokens import QUARTERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +31,7 @@ class LateOptions:
     """Late chunking (Guenther et al. 2024, arXiv:2409.04701). Sizes are in tokens of the encoder.
 
     Attributes:
-        encoder: the model.
+        encoder: the model. None leaves the vectors to the caller; sizes are estimated, and boundaries are sentences.
         pooling: "mean", "cls" or "attention": see `pooling.POOLINGS`.
         boundaries: "sentence" groups whole sentences, and preferably whole paragraphs; "token" cuts between words for
             even sizes; "semantic" cuts between the least similar sentences, by the cosine of their late-chunked
@@ -38,7 +42,7 @@ class LateOptions:
             is read with at least half as many on either side. 0 to half of the window.
     """
 
-    encoder: TokenEncoder
+    encoder: TokenEncoder | None
     pooling: str = "mean"
     boundaries: str = "sentence"
     target_tokens: int = 256
@@ -49,6 +53,10 @@ def cut_late(text: str, _language: str, options: LateOptions) -> Cut:
     """Cut a text at the boundaries named by the options; see `LateOptions`. The encoder's errors pass through."""
     if not text:
         return [], []
+    if options.encoder is None:
+        limit = options.target_tokens * QUARTERS
+        spans = even_spans(0, sentences_of(text, (0, len(text)), longest=limit), limit)
+        return [Piece(start, end, "text") for start, end in spans], []
     starts = options.encoder.tokenize(text).offsets[:, 0].tolist()
     sentences = BOUNDARIES[options.boundaries](text, options)
     units, divided = _measured(_Reading(text, starts), sentences or [Unit(len(text), 0, 0)], options.target_tokens)
@@ -59,9 +67,11 @@ def cut_late(text: str, _language: str, options: LateOptions) -> Cut:
 
 
 def late_vectors(text: str, chunks: Sequence[Chunk], options: LateOptions) -> "NDArray[np.float32] | None":
-    """Return the vectors of a document's chunks, shape (chunks, dimensions); None for a document without any token."""
-    embeddings = embed_tokens(options.encoder, text, options.window_overlap)
-    return pooled(embeddings, [(chunk.start, chunk.end) for chunk in chunks], options.pooling)
+    """Return the vectors of a document's chunks, shape (chunks, dimensions); None without a token, or an encoder."""
+    if options.encoder is None:
+        return None
+    spans = [(chunk.start, chunk.end) for chunk in chunks]
+    return pooled_in_order(options.encoder, text, spans, options.pooling, options.window_overlap)
 
 
 def _sentences(text: str, _options: LateOptions) -> list[Unit]:
@@ -72,7 +82,8 @@ def _sentences_by_likeness(text: str, options: LateOptions) -> list[Unit]:
     """Return sentences, rating a cut higher the less similar its neighbours are; worst after a heading."""
     units = sentences_of(text, (0, len(text)))
     spans = list(pairwise([0, *(unit.end for unit in units)]))
-    vectors = pooled(embed_tokens(options.encoder, text, options.window_overlap), spans, "mean")
+    encoder = options.encoder
+    vectors = pooled(embed_tokens(encoder, text, options.window_overlap), spans, "mean") if encoder else None
     if vectors is None:
         return units
     likeness = [*(vectors[:-1] * vectors[1:]).sum(axis=1).tolist(), 0]
@@ -94,11 +105,13 @@ BOUNDARIES: Mapping[str, Callable[[str, LateOptions], list[Unit]]] = {
 """For each kind of boundary, the units kept whole within `target_tokens`, with ratings of the cuts between them."""
 
 LATE_RULES: Mapping[str, Rule] = {
-    "encoder": Given(("name", "window", "tokenize", "encode"), "a token encoder (chunkers.strategies.pooling)"),
+    "encoder": Given(
+        ("name", "window", "tokenize", "encode"), "a token encoder (chunkers.strategies.pooling)", optional=True
+    ),
     "pooling": Choice(tuple(POOLINGS)),
     "boundaries": Choice(tuple(BOUNDARIES)),
     "target_tokens": Whole(16, 8192),
-    "window_overlap": Whole(0, lambda options: options.encoder.window // 2),
+    "window_overlap": Whole(0, lambda options: options.encoder.window // 2 if options.encoder else 4096),
 }
 """The rule of each option."""
 

@@ -11,7 +11,8 @@ from pathspec import GitIgnoreSpec
 
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.metadata import SOURCE_TYPES, source_type_of
-from cqm.chunkers.model import ChunkOptions
+from cqm.chunkers.model import LATE, ChunkOptions
+from cqm.chunkers.strategies.late import LateOptions
 from cqm.chunkers.strategies.rules import check, refusal
 from cqm.chunkers.strategies.semantic import Embed
 from cqm.chunkers.strategies.table import BY_NAME, Options
@@ -99,8 +100,12 @@ class ChunkRule(NamedTuple):
 
 _RULE = re.compile(r"(\S.*?)[ \t]+([a-z]+)(?::(\S+))?")
 _RULE_FORM = "FILES STRATEGY or FILES STRATEGY:NAME=VALUE,NAME=VALUE, such as docs/** hierarchical:child_tokens=512"
-_OF_INDEX = ("auto", "fixed", "sentence", "semantic", "hierarchical")
-"""The strategies that keep every character in chunks to search, and need no model of a service."""
+_OF_INDEX = ("auto", "fixed", "sentence", "semantic", "hierarchical", "late")
+"""The strategies that keep every character in chunks to search."""
+_LATE_OF_INDEX = ("target_tokens", "pooling")
+"""Options of late chunking in an index, which cuts by estimated sizes, and embeds once the chunks are known."""
+_MODELS: Mapping[str, object] = {"embed": lambda texts: [[0.0]] * len(texts), "encoder": None}
+"""Stand for the models where a rule is checked."""
 _TARGETS = {"auto": "max_tokens", "fixed": "size_tokens", "hierarchical": "child_tokens"}
 """The option meant by `target_tokens`, for strategies without one of this name."""
 
@@ -129,8 +134,11 @@ def rule_of(text: str) -> ChunkRule:
         raise ChunkOptionError(message, remedy="Others are for previews.")
     pairs = [pair.partition("=") for pair in given.split(",")] if given else []
     values = {name if name != "target_tokens" else _TARGETS.get(strategy, name): value for name, _, value in pairs}
+    if strategy == LATE and (others := sorted(set(values) - set(_LATE_OF_INDEX))):
+        message = f"The chunking rule {text!r} has {others[0]}: expected {' or '.join(_LATE_OF_INDEX)}."
+        raise ChunkOptionError(message, remedy="Other options of late chunking are for previews.")
     # Raises now what would go wrong with the first file.
-    options_of(strategy, values, embed=lambda texts: [[0.0]] * len(texts))
+    options_of(strategy, values, **_MODELS)
     return ChunkRule(_selector(files), strategy, values)
 
 
@@ -160,7 +168,7 @@ def options_for(path: str, language: str, options: ChunkOptions, embed: Embed | 
         path: of the file, with "/" between parts.
         language: as in `Document.language`.
         options: with the rules. Where "auto" is chosen, they hold unless the rule says otherwise.
-        embed: for "semantic"; without it no such rule applies.
+        embed: for "semantic"; without it no such rule applies. "late" has no encoder here: the index embeds later.
 
     Raises:
         ChunkOptionError: a rule is malformed.
@@ -172,8 +180,22 @@ def options_for(path: str, language: str, options: ChunkOptions, embed: Embed | 
                 row = {it.name: it for it in fields(ChunkOptions)}
                 own: dict[str, Any] = {name: _converted(row[name], value) for name, value in rule.values.items()}
                 return replace(usual, **own)
-            return options_of(rule.strategy, rule.values, embed=embed)
+            return options_of(rule.strategy, rule.values, embed=embed, encoder=None)
     return usual
+
+
+def late_pooling(options: ChunkOptions) -> str:
+    """Return the pooling of the rules for late chunking; empty if there is none.
+
+    Raises:
+        ChunkOptionError: a rule is malformed, or two differ in their pooling: a question has one vector for all.
+    """
+    late = (options_of(LATE, rule.values, encoder=None) for rule in _rules(options.rules) if rule.strategy == LATE)
+    found = {it.pooling for it in late if isinstance(it, LateOptions)}
+    if len(found) > 1:
+        message = f"The chunking rules for late have pooling {' and '.join(sorted(found))}: expected one for all."
+        raise ChunkOptionError(message, remedy="Give all of them the same pooling.")
+    return next(iter(found), "")
 
 
 @functools.lru_cache(maxsize=16)

@@ -139,6 +139,41 @@ def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> 
     return np.stack(vectors) if vectors else np.empty((0, embeddings.rows.shape[1]), np.float32)
 
 
+def pooled_in_order(
+    encoder: TokenEncoder, text: str, spans: Sequence[Span], pooling: str, overlap: int
+) -> "Rows | None":
+    """Return what `pooled` returns, with only the tokens of one span and one window in memory.
+
+    Parameters:
+        encoder, text, overlap: as in `embed_tokens`.
+        spans: characters of the document, in order; they don't overlap.
+        pooling: a key of `POOLINGS`.
+    """
+    import numpy as np
+
+    ids, offsets = encoder.tokenize(text)
+    if not len(ids):
+        return None
+    starts = np.maximum.accumulate(offsets[:, 0])
+    blocks = (
+        encoder.encode(ids[window.start : window.end])[window.first - window.start : window.last - window.start]
+        for window in windows(len(ids), encoder.window, overlap)
+    )
+    begin, rows = 0, next(blocks)
+    vectors: list[Rows] = []
+    for span in spans:
+        first, last = map(int, starts.searchsorted(span))
+        if first == last:
+            first, last = max(0, first - 1), max(1, first)
+        while begin + len(rows) < last:
+            rows = np.concatenate((rows, next(blocks)))
+        own = rows[first - begin : last - begin]
+        vectors.append(_unit(POOLINGS[pooling](own), own))
+        # The last one may stand for a span without a token.
+        begin, rows = last - 1, rows[last - 1 - begin :]
+    return np.stack(vectors) if vectors else np.empty((0, rows.shape[1]), np.float32)
+
+
 def text_vector(encoder: TokenEncoder, text: str, pooling: str = "mean") -> "Rows | None":
     """Return the unit vector of a whole text, such as a question; None if it has no token.
 

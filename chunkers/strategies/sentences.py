@@ -26,9 +26,20 @@ _UNUSUAL_SPACE = re.compile(r"[^\S\n ]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+# Brackets and quotes that close a sentence are a part of it.
+_CLOSES = "」』）】〕〉》］｝〟｣”’\\]\\)"  # noqa: RUF001 - full-width
+_CLOSING = re.compile(f"[{_CLOSES}]+")
 # A quotation with a full stop inside goes on with a particle: 「そうです。」と言った。
-_QUOTED = re.compile(r"[.!?。！？][」』）\]\)]{1,4}\Z")  # noqa: RUF001 - full-width
-_PARTICLE = re.compile("[\u3041-\u3096、]")
+_QUOTED = re.compile(f"[.!?。！？][{_CLOSES}\"']{{1,4}}\\s?\\Z")  # noqa: RUF001 - full-width
+_PARTICLE = re.compile("[\u3041-\u3096、―—]")
+# Words that begin a sentence, though they begin with a letter of a particle.
+_OPENS = re.compile(
+    "これ|それ|あれ|ここ|そこ|この|その|あの|こう[しい]|そう[しいで]|そして|しかし|しかも|また[、そ]|まず|さらに|すると|だから|ですが"
+    "|とても|ところ|なお|なぜ|ならば|もし|もちろん|やがて|いま|つまり|たとえば|ただし|ちなみに|おそらく|きっと|みんな|わたし|ぼく|あなた"
+)
+# What is said ends with "!" or "?" and goes on without a bracket, or after a space or a line's end.
+_EXCLAIMED = re.compile(r"[!?！？]\Z")  # noqa: RUF001 - full-width
+_SAID = re.compile(r"と(?:[言云叫聞訊問答思尋呼書記述話語考感告怒笑泣声]|い[いうえわっ])|って(?!も)")
 
 
 def sentences_of(
@@ -79,11 +90,14 @@ def _usual_ends(text: str, span: Span) -> list[int]:
 
 
 def _delimited(delimiters: Sequence[str]) -> Callable[[str, Span], list[int]]:
-    words = (re.escape(it) + (r"(?=\s|\Z)" if it.isascii() else "") for it in sorted(delimiters, key=len, reverse=True))
+    words = (
+        re.escape(it) + (r"(?=\s|\Z)" if it.isascii() else f"[{_CLOSES}]*")
+        for it in sorted(delimiters, key=len, reverse=True)
+    )
     pattern = re.compile(f"(?:{'|'.join(words)})\\s*")
 
     def ends_in(text: str, span: Span) -> list[int]:
-        found = [match.end() for match in pattern.finditer(text, *span)]
+        found = [end for match in pattern.finditer(text, *span) if not _goes_on(text, end := match.end())]
         return found if found and found[-1] == span[1] else [*found, span[1]]
 
     return ends_in
@@ -118,12 +132,23 @@ def _sentence_ends(text: str, span: Span) -> list[int]:
     if "".join(sentences) != own or not own:
         return [end]
     ends = list(accumulate(map(len, sentences), initial=start))
-    return [*(it for it in ends[1:-1] if not _goes_on(text, it)), end]
+    closed = dict.fromkeys(_closed(text, it, end) for it in ends[1:-1])
+    return [*(it for it in closed if it < end and not _goes_on(text, it)), end]
+
+
+def _closed(text: str, at: int, end: int) -> int:
+    """Return the end of a sentence with the brackets that close it at once."""
+    closing = None if text[at - 1].isspace() else _CLOSING.match(text, at, end)
+    return closing.end() if closing else at
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Tell if a sentence goes on after a quotation: a particle follows at once."""
-    return bool(_PARTICLE.match(text, end) and _QUOTED.search(text, max(end - _STOP_REACH, 0), end))
+    """Tell if a sentence goes on after a quotation or an exclamation: with a particle, or with who said it."""
+    before = max(end - _STOP_REACH, 0)
+    if _SAID.match(text, end):
+        return bool(_QUOTED.search(text, before, end) or _EXCLAIMED.search(text, before, end))
+    is_particle = _PARTICLE.match(text, end) and not _OPENS.match(text, end)
+    return bool(is_particle and not text[end - 1].isspace() and _QUOTED.search(text, before, end))
 
 
 def _parts(text: str, span: Span, measure: Callable[[str], int], longest: int) -> Iterator[Unit]:

@@ -16,7 +16,7 @@ from functools import partial
 
 from cqm.chunkers.chunk_builder import trimmed
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.model import LATE, ChunkOptions, Cut
 from cqm.chunkers.strategies.content import outline_by_content
 from cqm.chunkers.strategies.fixed import FIXED_RULES, FixedOptions, cut_fixed
 from cqm.chunkers.strategies.hierarchical import HIERARCHICAL_RULES, SUMMARY, HierarchicalOptions, cut_hierarchical
@@ -58,6 +58,7 @@ Options = (
 _CONTENT_RULES: dict[str, Rule] = {
     **rules_of(ChunkOptions),
     "min_tokens": Whole(0, lambda options: options.max_tokens),
+    "overlap_tokens": Whole(0, lambda options: options.max_tokens // 2),
     # A preview of one file may parse more than an index may of each.
     "max_parse_bytes": Whole(0, 1 << 30),
     "rules": Words(),
@@ -102,7 +103,7 @@ STRATEGIES = (
         partial(_outlined, "hierarchical", cut_hierarchical),
     ),
     # It keeps to its target itself, in the encoder's tokens, which can differ widely from the estimate.
-    Strategy("late", LateOptions, LATE_RULES, lambda _: "", partial(_outlined, "late", cut_late), late_vectors),
+    Strategy(LATE, LateOptions, LATE_RULES, lambda _: "", partial(_outlined, LATE, cut_late), late_vectors),
     # It warns of long chunks itself.
     Strategy("javadoc", JavadocOptions, JAVADOC_RULES, lambda _: "", partial(_outlined, "javadoc", cut_javadoc)),
 )

@@ -159,6 +159,11 @@ def cache_folder(options: IndexOptions) -> Path:
     return (options.home or user_cache_path("cqm")) / "cache"
 
 
+def owner_folder(options: IndexOptions) -> Path:
+    """Return the folder of the process that owns this user's indexes: where it listens, and its log."""
+    return (options.home or user_cache_path("cqm")) / "owner"
+
+
 def make_private_folder(folder: Path) -> None:
     """Create a folder and its missing parents with mode 0700, with a `.gitignore` in it.
 

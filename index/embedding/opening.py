@@ -9,7 +9,7 @@ from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import DocumentBudget
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.routes import GuardedModel, Route, Routes
+from cqm.index.embedding.routes import TEXT_ROUTES, GuardedModel, LateModel, Route, Routes
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.service import Role
 from cqm.index.model.errors import EmbeddingError
@@ -56,16 +56,18 @@ def open_routes(options: IndexOptions, cache: Cache, variables: Variables) -> Ro
 
     Raises:
         EmbeddingError: an option is not valid, or there is a budget for a model without a known price.
+        ChunkOptionError: rules for late chunking don't fit together.
     """
-    orders = {route: in_order(options, route) for route in Route}
-    if not any(orders.values()):
+    orders = {route: in_order(options, route) for route in TEXT_ROUTES}
+    late = _late_model(options, variables) if options.chunk.rules else None
+    if late is None and not any(orders.values()):
         return None
     distinct = distinct_models(options)
     names = _distinct_names(distinct)
     opened = (_guarded(*named, options.routes, cache, variables) for named in zip(names, distinct, strict=True))
     models = dict(zip(distinct, opened, strict=True))
     rows = {route: tuple(models[one] for one in chosen) for route, chosen in orders.items()}
-    return Routes(rows, options.routes.query_seconds)
+    return Routes(rows, options.routes.query_seconds, late)
 
 
 def open_former(
@@ -86,7 +88,7 @@ def distinct_models(options: IndexOptions) -> list[EmbeddingOptions]:
     Raises:
         EmbeddingError: the order is unknown.
     """
-    return list(dict.fromkeys(one for route in Route for one in in_order(options, route)))
+    return list(dict.fromkeys(one for route in TEXT_ROUTES for one in in_order(options, route)))
 
 
 def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...]:
@@ -108,7 +110,7 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
 
 def spaces_known(options: IndexOptions) -> dict[str, int]:
     """Return the spaces of the preferred models, as far as no service must be asked: names in a store, dimensions."""
-    preferred = [one for route in Route for one in in_order(options, route)[:1] if one.provider == _IN_PROCESS]
+    preferred = [one for route in TEXT_ROUTES for one in in_order(options, route)[:1] if one.provider == _IN_PROCESS]
     spaces: dict[str, int] = {}
     for one in preferred:
         # A model that does not exist is told when it is asked to embed.
@@ -124,7 +126,7 @@ def recipe(options: IndexOptions) -> tuple[tuple[EmbeddingOptions, ...], ...]:
     If latency decides, any of them may become the preferred one.
     """
     most = None if options.routes.choose == BY_LATENCY else 1
-    return tuple(tuple(map(shape_of, in_order(options, route)[:most])) for route in Route)
+    return tuple(tuple(map(shape_of, in_order(options, route)[:most])) for route in TEXT_ROUTES)
 
 
 def shape_of(options: EmbeddingOptions) -> EmbeddingOptions:
@@ -139,6 +141,33 @@ def shape_of(options: EmbeddingOptions) -> EmbeddingOptions:
         context_tokens=options.context_tokens,
         long_texts=options.long_texts,
     )
+
+
+def late_name(options: IndexOptions) -> str:
+    """Name the token encoder for people."""
+    encoder = options.late.encoder
+    return f"late chunking at {Endpoint(encoder).authority if options.late.is_served else encoder}"
+
+
+def _late_model(options: IndexOptions, variables: Variables) -> LateModel | None:
+    """Return the token encoder, if a rule for chunks needs it. Loads and contacts nothing yet."""
+    from cqm.chunkers.strategies.options import late_pooling  # start-up time, here and below
+    from cqm.index.embedding.late import open_token_encoder
+    from cqm.index.embedding.late.embedder import LateEmbedder
+
+    pooling, late = late_pooling(options.chunk), options.late
+    if not pooling:
+        return None
+    if not late.encoder:
+        message = (
+            "chunk.rules has the strategy late, which needs a model that embeds each token; late.encoder is empty."
+        )
+        remedy = "Set late.encoder to the folder of such a model or the address of a llama.cpp server."
+        raise EmbeddingError(message, remedy=f"{remedy} Or give those files another strategy.")
+    key, timeout = variables.get(late.api_key_env, ""), options.embedding.timeout_seconds
+    encoder = open_token_encoder(late.encoder, variables, api_key=key, timeout_seconds=timeout)
+    breaker = Breaker(options.routes.retry_seconds)
+    return LateModel(late_name(options), LateEmbedder(encoder, pooling), breaker, in_process=not late.is_served)
 
 
 def _distinct_names(models: Sequence[EmbeddingOptions]) -> list[str]:

@@ -13,12 +13,14 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cqm.chunkers.strategies.pooling import Span
 from cqm.index.embedding.cached import CachedEmbedder
+from cqm.index.embedding.late.embedder import LateEmbedder
 from cqm.index.embedding.service.base import Embedder
 from cqm.index.embedding.service.batches import CANARY
 from cqm.index.model.errors import BudgetError, EmbeddingError, RefusedInputError
+from cqm.index.model.progress import ModelState
 from cqm.index.model.spaces import Embeddings, Space
-from cqm.index.model.status import ModelState
 from cqm.index.remote.breaker import Breaker
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 
@@ -34,10 +36,15 @@ _LEAST_SECONDS = 0.05
 
 
 class Route(StrEnum):
-    """Kind of a text, for choosing its model."""
+    """Kind of a text, for choosing its model. LATE: of documents that are read whole, then pooled chunk by chunk."""
 
     CODE = "code"
     PROSE = "prose"
+    LATE = "late"
+
+
+TEXT_ROUTES = (Route.CODE, Route.PROSE)
+"""Those of texts that are embedded one by one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,20 +193,50 @@ class GuardedModel:
         self.embedder.space()
 
 
+class LateModel(GuardedModel):
+    """The guarded token encoder of late chunking.
+
+    Parameters:
+        name, breaker, in_process: as of `GuardedModel`.
+        embedder: of the encoder.
+    """
+
+    def __init__(self, name: str, embedder: LateEmbedder, breaker: Breaker, *, in_process: bool) -> None:
+        super().__init__(name, embedder, breaker, in_process=in_process)
+        self._embedder = embedder
+
+    def embed_parts(self, text: str, spans: Sequence[Span]) -> Embeddings:
+        """Return the vectors of parts of a document; see `LateEmbedder.embed_parts`.
+
+        Raises:
+            EmbeddingError: it failed or is left alone.
+        """
+        return self._guarded(partial(self._embedder.embed_parts, text, spans))
+
+
 class Routes:
     """The configured models in their order. Its methods may be called from any thread.
 
     Parameters:
         models: of every route in order, the preferred one first, or none. A model may serve both.
         query_seconds: longest wait for a question's vectors.
+        late: of documents with a rule for late chunking; None for none.
     """
 
-    def __init__(self, models: Mapping[Route, tuple[GuardedModel, ...]], query_seconds: float) -> None:
+    def __init__(
+        self,
+        models: Mapping[Route, tuple[GuardedModel, ...]],
+        query_seconds: float,
+        late: LateModel | None = None,
+    ) -> None:
         self._of_route = dict(models)
+        self._late = late
         self._query_seconds = query_seconds
-        self.routes = tuple(route for route, row in models.items() if row)
+        if late:
+            self._of_route[Route.LATE] = (late,)
+        self.routes = tuple(route for route, row in self._of_route.items() if row)
         """Those with a model."""
-        self.models = tuple({model.name: model for row in models.values() for model in row}.values())
+        self.models = tuple({model.name: model for row in self._of_route.values() for model in row}.values())
 
     @property
     def in_process(self) -> bool:
@@ -248,6 +285,19 @@ class Routes:
             except EmbeddingError as error:
                 reasons.append(str(error))
         return Routed(failure=" ".join(reasons))
+
+    def embed_parts(self, text: str, spans: Sequence[Span]) -> Routed:
+        """Embed parts of a document by late chunking.
+
+        Parameters:
+            text, spans: as of `LateEmbedder.embed_parts`.
+        """
+        if self._late is None:
+            return Routed(failure="There is no token encoder for late chunking.")
+        try:
+            return Routed(self._late.embed_parts(text, spans))
+        except EmbeddingError as error:
+            return Routed(failure=str(error))
 
     def take_over(self, route: Route, moved: Mapping[str, str]) -> None:
         """In the cache, give texts of moved files their former vectors, if known.

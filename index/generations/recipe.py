@@ -35,6 +35,7 @@ UNWRITTEN: Mapping[str, object] = {
     "chunk.min_tokens": 128,
     "chunk.max_parse_bytes": 1_000_000,
     "chunk.overlap_percent": 25,
+    "chunk.overlap_tokens": 0,
     "chunk.apart": False,
     "chunk.rules": (),
     "chunk.details": False,

@@ -43,7 +43,7 @@ class ChunkRow:
         language, kind, symbol, defines, start_line, end_line, tokens: see `cqm.chunkers.model.Chunk`.
         digest: hash of the text alone; equal texts in different files share it.
         fingerprint: hash of everything stored of the chunk except its lines; equal means nothing to write.
-        route: the preferred model: "code" or "prose".
+        route: the preferred model: "code", "prose" or "late".
         space: of its vector, by `Space.vector_name`; empty without a vector.
         embedded: part covered by the vector: "whole", "pooled", "cut"; empty without one.
         refused: the space whose model refused the text and would do so again; empty for none.

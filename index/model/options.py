@@ -222,6 +222,27 @@ class RerankOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenEncoderOptions:
+    """The model that embeds each token, for late chunking: in previews, and of files with such a rule."""
+
+    encoder: str = option(
+        "",
+        "A folder with model.onnx and tokenizer.json, or the address of a llama.cpp server that does not pool.",
+        kind="folder or url",
+    )
+    api_key_env: str = option(
+        "",
+        "Name of the environment variable that holds the server's key; the key itself never goes in this file.",
+        kind="variable",
+    )
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a server is asked."""
+        return self.encoder.startswith(("http://", "https://"))
+
+
+@dataclass(frozen=True, slots=True)
 class StoreOptions:
     """A Qdrant server or cluster that holds the chunks and their vectors, instead of the index's folder.
 
@@ -254,7 +275,11 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Where indexes live and how they are made."""
+    """Where indexes live and how they are made.
+
+    Attributes:
+        late: the model of files that `ChunkOptions.rules` cuts by late chunking.
+    """
 
     home: Path | None = option(None, "Folder of all indexes; the user's cache folder when empty.", kind="folder")
     in_project: bool = option(False, "Keep the index in .cqm/ below the indexed folder instead.")
@@ -266,6 +291,7 @@ class IndexOptions:
     context: ContextOptions = field(default_factory=ContextOptions)
     rerank: RerankOptions = field(default_factory=RerankOptions)
     store: StoreOptions = field(default_factory=StoreOptions)
+    late: TokenEncoderOptions = field(default_factory=TokenEncoderOptions)
     workers: int = option(0, "Processes that read and chunk files; 0 for one per core.", at_least=0, at_most=256)
     disk_mb: int = option(
         0,

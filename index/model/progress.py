@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, fields
 from operator import add, attrgetter, sub
 
 from cqm.index.model.query import FileProblem
-from cqm.index.model.status import ModelState
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +93,21 @@ class Estimate:
     chunks: int
     embedding: tuple[Cost, ...] = ()
     contexts: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """State of a configured model.
+
+    Attributes:
+        name: "provider/model".
+        embeds: routes of which it is the first choice: "code", "prose", "late"; empty for a fallback.
+        problem: why its last request failed; empty when it did not.
+    """
+
+    name: str
+    embeds: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

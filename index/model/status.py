@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
+from cqm.index.model.progress import ModelState
 from cqm.index.model.query import FileProblem
 
 # The tasks of `Running`.
@@ -71,21 +72,6 @@ class CacheLayer:
     errors: int = 0
     entries: int = 0
     size_bytes: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelState:
-    """State of a configured model.
-
-    Attributes:
-        name: "provider/model".
-        embeds: routes of which it is the first choice: "code", "prose"; empty for a fallback.
-        problem: why its last request failed; empty when it did not.
-    """
-
-    name: str
-    embeds: tuple[str, ...] = ()
     problem: str = ""
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import Chunk
 from cqm.index.ranking.evidence import Candidate
+from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, dotted, last_part, name_key
 from cqm.index.ranking.rank import Ranked
 
@@ -21,6 +22,8 @@ FEW = 10
 """Most chunks containing a word that all come first: a page of results."""
 PART = "exact"
 """The name of the part of a score."""
+_TITLED = frozenset({"test", "example"})
+"""Roles of files whose names may be titles of tests."""
 
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
 
@@ -48,9 +51,10 @@ def exact_first(
     """Put the definitions of the symbol a question consists of first, then the chunks containing a rare word.
 
     A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
-    definition comes before members of the same name, unless the question names their container, and one in the file
-    of that name before the others. Each of these adds a part to the score large enough to stand above the rest. Before
-    fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
+    definition comes before members of the same name, unless the question names their container or it is in a test or
+    example, where it may be a title; one in the file of that name comes before the others. Each of these adds a part to
+    the score large enough to stand above the rest. Before fields alone comes the best of a file of that name: `Args`
+    may be a field, or all of `args.go`.
 
     Parameters:
         question: one that is neither a name nor a word changes nothing.
@@ -129,7 +133,9 @@ def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
     wanted = spelled(symbol)
     names = [spelled(dotted(name)) for name in chunk.defines]
     fitting = [name for name in names if _is_same(name, wanted, folders)]
-    is_whole = any(not name.endswith(f".{wanted}") for name in fitting)
+    role = role_of(chunk.path)
+    is_aside = role is not None and role.name in _TITLED
+    is_whole = not is_aside and any(not name.endswith(f".{wanted}") for name in fitting)
     is_in_its_file = folders[-1] == wanted.rpartition(".")[2]
     return bool(fitting) and 1 + is_whole + is_in_its_file
 

@@ -33,6 +33,7 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.freshness import Freshness, judged
 from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import ModelState
 from cqm.index.model.query import FileState
 from cqm.index.model.status import (
     EXPORT,
@@ -42,7 +43,6 @@ from cqm.index.model.status import (
     IndexState,
     IndexStatus,
     LastUpdate,
-    ModelState,
     Running,
 )
 from cqm.index.status.running import read_running

@@ -7,7 +7,7 @@ from cqm.chunkers.tokens import estimate
 from cqm.index.contextual import writer_name
 from cqm.index.contextual.estimate import DocumentSize, estimate_contexts
 from cqm.index.embedding.model_facts import known_facts
-from cqm.index.embedding.opening import in_order, model_name
+from cqm.index.embedding.opening import in_order, late_name, model_name
 from cqm.index.embedding.routes import Route
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.options import ContextOptions, IndexOptions
@@ -74,6 +74,8 @@ def _fresh(file: PreparedFile, manifest: Manifest, place: str) -> Iterator[Prepa
 
 
 def _cost(options: IndexOptions, route: Route, texts: int, tokens: int, variables: Variables) -> Cost | None:
+    if route is Route.LATE:
+        return Cost(late_name(options), texts, tokens, usd=0.0)
     order = in_order(options, route)
     if not order:
         return None

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cqm.chunkers.metadata import PROSE_TYPES
-from cqm.chunkers.model import Chunk, ChunkOptions, Document, Fact
+from cqm.chunkers.model import LATE, Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
 from cqm.index.embedding import sentence_vectors
 from cqm.index.files.scan import FoundFile, read_file
@@ -54,6 +54,19 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """A document whose chunks are embedded together.
+
+    Attributes:
+        text: of the document.
+        spans: ids of its chunks, with their characters of the text, in order.
+    """
+
+    text: str
+    spans: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedFile:
     """A file ready to store.
 
@@ -62,6 +75,7 @@ class PreparedFile:
         chunks: in order; None if the index holds the same bytes.
         file_terms, path_terms: sparse vectors of the file's own point; None unless it was chunked.
         source: kept only where `Preparation.keep_source` asks for it.
+        whole: kept only where late chunking embeds the chunks.
     """
 
     row: FileRow
@@ -69,6 +83,7 @@ class PreparedFile:
     file_terms: SparseTerms | None = None
     path_terms: SparseTerms | None = None
     source: Source | None = None
+    whole: Whole | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -143,6 +158,8 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         check_metadata(part)
     language = chunks[0].language if chunks else ""
     file = _prepared_file(replace(row, language=language), chunks, preparation.place)
+    if chunks and chunks[0].strategy == LATE:
+        file = replace(file, whole=Whole(read.text, tuple((part.id, part.start, part.end) for part in chunks)))
     if not preparation.keep_source:
         return file
     return with_notes(replace(file, source=Source(read.text, chunks)), {}, preparation.place)
@@ -161,7 +178,7 @@ def with_notes(file: PreparedFile, notes: Mapping[str, str], place: str) -> Prep
     chunks = tuple(_noted(part, notes.get(part.id, "")) for part in file.source.chunks)
     noted = _prepared_file(file.row, chunks, place)
     marked = (_marked(*pair, notes) for pair in zip(noted.chunks or (), file.source.chunks, strict=True))
-    return replace(noted, chunks=tuple(marked), source=file.source)
+    return replace(noted, chunks=tuple(marked), source=file.source, whole=file.whole)
 
 
 def _noted(chunk: Chunk, note: str) -> Chunk:
@@ -177,17 +194,19 @@ def _marked(part: PreparedChunk, chunk: Chunk, notes: Mapping[str, str]) -> Prep
 
 def _prepared_file(row: FileRow, chunks: tuple[Chunk, ...], place: str) -> PreparedFile:
     terms = file_terms(row.path, chunks)
-    prepared = tuple(_prepared_chunk(*pair, place) for pair in zip(chunks, terms.chunks, strict=True))
+    prepared = tuple(_prepared_chunk(*pair, place, row.hash) for pair in zip(chunks, terms.chunks, strict=True))
     return PreparedFile(row, prepared, terms.file, terms.path)
 
 
-def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChunk:
-    text = dense_text(chunk, place)
+def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: str) -> PreparedChunk:
+    text, is_late = dense_text(chunk, place), chunk.strategy == LATE
     # All inputs of payload, terms and vector; the recipe is in the generation's name.
     known = metadata_fields(chunk)
     told = stored_definitions(chunk)
     defines = tuple(dict.fromkeys((*chunk.defines, *part_names(chunk))))
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
+    # Whatever else the document says has a part in such a vector.
+    stored += content_hash if is_late else ""
     row = ChunkRow(
         id=chunk.id,
         path=chunk.path,
@@ -201,7 +220,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str) -> PreparedChu
         tokens=chunk.tokens,
         digest=_digest(chunk.text),
         fingerprint=_digest(stored),
-        route="prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
+        route=LATE if is_late else "prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     labelled = with_labels(terms, definition_terms(chunk.language, defines))
     return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told)

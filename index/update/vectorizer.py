@@ -4,18 +4,21 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from cqm.chunkers.strategies.pooling import Span
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT, SPACE_FACT
 from cqm.index.manifest.manifest import Manifest
+from cqm.index.model.progress import ModelState
 from cqm.index.model.spaces import Embeddings, Space
-from cqm.index.model.status import ModelState
 from cqm.index.remote.deadline import StoppedError, unless
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Result = TypeVar("Result")
 
 WHOLE, POOLED, CUT = "whole", "pooled", "cut"
 """Part of a text shown by its vector; see `ChunkRow.embedded`."""
@@ -79,10 +82,31 @@ class Vectorizer:
         Raises:
             StoppedError: somebody cancelled it.
         """
+        is_here = self._routes is None or self._routes.in_process
+        return self._unless_cancelled(lambda: self._embed(texts, NOTHING_MOVED if is_here else moved))
+
+    def embed_parts(self, text: str, spans: Sequence[Span]) -> list[TextVector]:
+        """A vector for each part of a document with a rule for late chunking, or a problem.
+
+        Parameters:
+            text: the document.
+            spans: characters of the parts, in order.
+
+        Raises:
+            StoppedError: somebody cancelled it.
+        """
+        routes = self._routes
+        routed = self._unless_cancelled(lambda: routes.embed_parts(text, spans)) if routes else None
+        if routed is None or routed.embeddings is None:
+            self.failed = True
+            return [TextVector(problem=routed.failure if routed else "")] * len(spans)
+        return _by_text(routed.embeddings)
+
+    def _unless_cancelled(self, embed: Callable[[], Result]) -> Result:
         if self._routes is None or self._routes.in_process:
-            return self._embed(texts, NOTHING_MOVED)
+            return embed()
         try:
-            return unless(self._cancelled, lambda: self._embed(texts, moved))
+            return unless(self._cancelled, embed)
         except StoppedError:
             # Running requests keep their connections until they end; the next caller waits for none of them.
             self._routes.close()

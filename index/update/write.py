@@ -5,11 +5,11 @@ deleted; it stays pending until the store is flushed. Whenever the process dies,
 what the manifest has committed, and the next update mends the rest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cqm.index.disk.durable import require_room
-from cqm.index.embedding.routes import Routes
+from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.query import FileState
@@ -220,10 +220,23 @@ def place_files(
     chunks = [_Placed(part, known.get(part.row.id)) for file in files if file.is_chunked for part in file.chunks or ()]
     fresh = [it for it in chunks if not it.is_settled(wanted)]
     moved = _moved_texts(target, files, fresh)
-    vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in fresh], moved)
+    alone = [it for it in fresh if it.part.row.route != Route.LATE]
+    vectors = vectorizer.embed([(it.part.row.route, it.part.dense_text) for it in alone], moved)
+    found = {it.part.row.id: vector for it, vector in zip(alone, vectors, strict=True)}
+    found |= _pooled(files, {it.part.row.id for it in fresh} - found.keys(), vectorizer)
     placed = {it.part.row.id: it for it in chunks}
-    placed |= {it.part.row.id: _Placed(it.part, it.held, vector) for it, vector in zip(fresh, vectors, strict=True)}
+    placed |= {it.part.row.id: _Placed(it.part, it.held, found[it.part.row.id]) for it in fresh}
     return Placement(files, held, placed)
+
+
+def _pooled(files: Sequence[PreparedFile], fresh: Collection[str], vectorizer: Vectorizer) -> dict[str, TextVector]:
+    """Embed fresh chunks of files with a rule for late chunking, a whole document at a time; by id."""
+    found: dict[str, TextVector] = {}
+    for whole in (file.whole for file in files if file.whole and fresh):
+        parts = {name: (start, end) for name, start, end in whole.spans if name in fresh}
+        if parts:
+            found |= zip(parts, vectorizer.embed_parts(whole.text, [*parts.values()]), strict=True)
+    return found
 
 
 def _moved_texts(target: Target, files: Sequence[PreparedFile], fresh: Sequence[_Placed]) -> dict[str, str]:

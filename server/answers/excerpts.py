@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.ranking.question import last_part
@@ -24,7 +24,12 @@ _MARK_TOKENS = 9
 """Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
 _COMMENT_SHARE = 0.15
-"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply."""
+"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply. So it
+is for a comment in a definition that has no room as a whole: its code comes first.
+"""
+_OPENING = re.compile(r"\s*/\*(?!.*\*/)")
+_OPENING_TEXT = re.compile(r"\s*[rR]?(\"{3}|'{3})(?!.*\1)")
+_TEXT = re.compile(r"\s*[rR]?(?:\"{3}|'{3})")
 
 
 def cost(lines: Lines) -> float:
@@ -42,6 +47,7 @@ class Source:
         said: for each line, its terms also in the question.
         extent: the lines of the definition it was found for, as positions in `lines`; its best part if none is known.
         at: position of the line that the question names; None if it names none.
+        language: of the chunk, if it is code; else empty.
     """
 
     lines: Lines
@@ -49,6 +55,7 @@ class Source:
     said: Terms
     extent: range
     at: int | None = None
+    language: str = ""
 
     def tokens(self, part: range) -> float:
         """Estimate the tokens of some of the lines."""
@@ -70,30 +77,30 @@ class Asked:
     sources: Sequence[Source]
 
 
-def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None]]) -> Asked:
+def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None, str]]) -> Asked:
     """Find and weigh the question's terms in each line.
 
     Parameters:
         question: says which terms.
         texts: the lines of each chunk; the extent of the definition it was found for, as positions in them, which may
             begin before or end after them and is empty if none is known; the position of the line that the question
-            names.
+            names; the language, if it is code.
     """
     wanted = set(query_terms(question).indices)
-    joined = ["\n".join(lines) for lines, _, _ in texts]
+    joined = ["\n".join(lines) for lines, *_ in texts]
     said = terms_by_line(joined, wanted)
     counts = Counter(chain.from_iterable(chain.from_iterable(said)))
     total = sum(map(len, said))
     weights = {term: math.log1p(total / count) for term, count in counts.items()}
     sources = []
-    for (lines, extent, at), text, terms in zip(texts, joined, said, strict=True):
+    for (lines, extent, at, language), text, terms in zip(texts, joined, said, strict=True):
         known = range(max(extent.start, 0), min(extent.stop, len(lines)))
         if not known and at is None:
             known = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
         # Of ASCII, a quarter is a character.
         size_of = len if text.isascii() else quarters
         costs = [(size + 1) / QUARTERS for size in map(size_of, lines)]
-        sources.append(Source(lines, costs, terms, known, at))
+        sources.append(Source(lines, costs, terms, known, at, language))
     return Asked(weights, {term for term, count in counts.items() if count == 1}, sources)
 
 
@@ -126,7 +133,7 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
     """Choose the lines to show, as sorted ranges of positions; empty when not even one line fits.
 
     They are consecutive: the core with its surroundings, or the best lines of it. The line declaring the symbol stands
-    before them where it costs little.
+    before them where it costs little. Of a core without room, long comments are shortened to their best lines first.
 
     Parameters:
         source: the chunk.
@@ -135,6 +142,56 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
         asked: result of `read_texts`.
         room: tokens, with those of the lines marking left-out ones.
     """
+    kept = _without_long_comments(source, core, asked.weights, room) if source.language and source.at is None else []
+    if not kept:
+        return _best_lines(source, symbol, core, asked, room)
+    gaps = sum(number != before + 1 for before, number in pairwise(kept))
+    lines, costs, said = zip(*[(source.lines[it], source.costs[it], source.said[it]) for it in kept], strict=True)
+    shorter = Source(lines, costs, said, range(0))
+    shown = _best_lines(shorter, symbol, range(len(kept)), asked, room - gaps * _MARK_TOKENS)
+    numbers = [kept[place] for part in shown for place in part]
+    starts = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
+    return [range(numbers[start], numbers[stop - 1] + 1) for start, stop in pairwise([*starts, len(numbers)])]
+
+
+def _without_long_comments(source: Source, core: range, weights: Mapping[int, float], room: float) -> list[int]:
+    """Return the positions of a core that has no room, without most of its long comments; none if nothing is left out.
+
+    Of a comment its lines with most terms are kept, or the first ones.
+    """
+    if source.tokens(core) <= room - 2 * _MARK_TOKENS:
+        return []
+    most = _COMMENT_SHARE * room
+    kept = set(core)
+    for comment in _comments(source, core):
+        if source.tokens(comment) > most:
+            kept -= set(comment) - set(_densest(comment, source.said, source.costs, weights, most))
+    return sorted(kept) if len(kept) < len(core) else []
+
+
+def _comments(source: Source, part: range) -> Iterator[range]:
+    """Yield the runs of lines that are comments, and the texts that document a definition of Python."""
+    is_python = source.language == "python"
+    start, end = None, ""
+    for number in part:
+        line = source.lines[number]
+        is_comment = bool(end or COMMENT.match(line) or (is_python and _TEXT.match(line)))
+        if is_comment and start is None:
+            start = number
+        elif not is_comment and start is not None:
+            yield range(start, number)
+            start = None
+        if end:
+            end = "" if end in line else end
+        elif _OPENING.match(line):
+            end = "*/"
+        elif is_python and (opening := _OPENING_TEXT.match(line)):
+            end = opening[1]
+    if start is not None:
+        yield range(start, part.stop)
+
+
+def _best_lines(source: Source, symbol: str, core: range, asked: Asked, room: float) -> list[range]:
     room -= 2 * _MARK_TOKENS
     window = _window(source, core, asked.weights, room)
     declared = _declaration(source.lines, symbol)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import ge
 from typing import NamedTuple
 
+from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.model.query import Answer, Hit, Parent
 from cqm.server.answers.excerpts import Asked, best_lines, core_of, cost, read_texts
 from cqm.server.answers.worth import LEAST_GAIN, Worth, worths_of
@@ -131,7 +132,8 @@ def read_answer(question: str, answer: Answer) -> Read:
     texts = []
     for hit in hits:
         lines = chunk_lines(hit)
-        texts.append((lines, _extent(hit), _asked_place(hit, len(lines))))
+        language = hit.language if source_type_of(hit.language) == CODE else ""
+        texts.append((lines, _extent(hit), _asked_place(hit, len(lines)), language))
     asked = read_texts(question, texts)
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
     needs = [sum(source.costs) + _enclosing_cost(told) for source, told in zip(asked.sources, enclosing, strict=True)]

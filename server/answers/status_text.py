@@ -4,15 +4,19 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.extras import how_to_add
 from cqm.index.model.freshness import Freshness, FreshState
 from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import Building, IndexEntry, IndexState, IndexStatus, Running
 from cqm.server.console import number
 from cqm.server.times import ago, duration
+
+if TYPE_CHECKING:
+    # Answers to questions take two lines from here, and need none of these.
+    from cqm.index.model.status import Building, IndexEntry, IndexStatus, Running
 
 _MOST_LISTED = 10
 _KILO = 1024
@@ -71,13 +75,15 @@ def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
         yield f"  {usd_text(sum(known))} in all{unknown} at most; texts in the cache cost nothing"
 
 
-def status_lines(status: IndexStatus, *, all_failed: bool = False) -> Iterator[str]:
+def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator[str]:
     """Describe an index: contents, freshness and place.
 
     Parameters:
         status: to describe.
         all_failed: list every failed file, not the first few.
     """
+    from cqm.index.model.status import IndexState
+
     yield status.root
     if status.state is IndexState.ABSENT:
         yield "  not indexed yet; a search indexes it first"
@@ -131,7 +137,7 @@ def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
             yield f"outlined by their lines: {names}; for all symbols: {how_to_add(extra)}, then cqm index --force"
 
 
-def entry_lines(entry: IndexEntry) -> Iterator[str]:
+def entry_lines(entry: "IndexEntry") -> Iterator[str]:
     """Describe one of all indexes: its root, and facts known without opening it."""
     yield entry.root + ("" if entry.root_exists else "  (missing)")
     if entry.damage:
@@ -203,7 +209,7 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in ordered if count) or "none"
 
 
-def _vectors(status: IndexStatus) -> str:
+def _vectors(status: "IndexStatus") -> str:
     """Count the vectors in each space, and the chunks without one."""
     held = {space: count for space, count in status.coverage.items() if space}
     if not held:
@@ -213,7 +219,7 @@ def _vectors(status: IndexStatus) -> str:
     return ", ".join([*counts, *([f"{number(without, 'chunk')} without"] if without else [])])
 
 
-def _service_lines(status: IndexStatus) -> Iterator[str]:
+def _service_lines(status: "IndexStatus") -> Iterator[str]:
     """Report waiting chunks, failing models with their reasons, and the hits of the cache."""
     if status.lacking:
         yield f"{number(status.lacking, 'chunk')} wait for their preferred model or a written context"
@@ -243,7 +249,7 @@ def stale_lines(freshness: Freshness) -> Iterator[str]:
         yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
 
 
-def pace_text(progress: Progress | Running) -> str:
+def pace_text(progress: "Progress | Running") -> str:
     """Report progress and speed of work, with an estimate of the time left."""
     if not progress.total:
         return "looking for files"
@@ -256,7 +262,7 @@ def pace_text(progress: Progress | Running) -> str:
     return f"{100 * progress.done // progress.total} % ({', '.join(parts)})"
 
 
-def running_line(running: Running) -> str:
+def running_line(running: "Running") -> str:
     """Describe running work."""
     return f"{running.task} goes on: {pace_text(running)} after {duration(time.time() - running.started_at)}"
 
@@ -266,7 +272,7 @@ def _age(freshness: Freshness) -> str:
     return f", the first changed {duration(time.time() - since)} ago" if since else ""
 
 
-def _state_line(status: IndexStatus) -> str:
+def _state_line(status: "IndexStatus") -> str:
     words = [status.state.value, f"updated {ago(status.updated_at, now=time.time())}"]
     words += [] if status.complete else ["not complete"]
     words.append(freshness_text(status.freshness))
@@ -277,19 +283,19 @@ def _state_line(status: IndexStatus) -> str:
     return ", ".join(words)
 
 
-def _stopped_line(stopped: Running) -> str:
+def _stopped_line(stopped: "Running") -> str:
     far = f"after {stopped.done:,} of {number(stopped.total, 'file')}" if stopped.total else "while it looked for files"
     return f"the last {stopped.task} was stopped {far}; the next one does the rest"
 
 
-def _building_line(building: Building) -> str:
+def _building_line(building: "Building") -> str:
     count = f"{building.files:,} of {building.total:,}" if building.total else f"{building.files:,}"
     rest = "" if building.total else ", the next update does the rest"
     why = f" because {building.why}" if building.why else ""
     return f"generation {building.name} is built{why}: {count} files; this one serves meanwhile{rest}"
 
 
-def _commits(status: IndexStatus) -> str:
+def _commits(status: "IndexStatus") -> str:
     if status.freshness.git_head is None:
         return f"indexed {status.indexed_head[:10] or 'none'}, HEAD can't be read"
     if not status.git_head:

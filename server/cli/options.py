@@ -11,6 +11,7 @@ from cqm.server.config.project_root import is_project, is_too_wide, project_root
 
 if TYPE_CHECKING:
     from cqm.server.config.settings import Settings
+    from cqm.server.config.usual import AskedSettings
 
 
 def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -134,3 +135,10 @@ def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
     from cqm.server.config.settings import load_settings
 
     return load_settings(root, overrides=overrides)
+
+
+def asked_settings_of(root: Path, overrides: dict[str, str]) -> "AskedSettings":
+    """Load what a command that asks an index needs of the settings of a root."""
+    from cqm.server.config.usual import asked_settings
+
+    return asked_settings(root, overrides)

@@ -16,7 +16,7 @@ from cqm.index.model.freshness import judged
 from cqm.index.model.query import Answer, Query
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.cli.progress import bring_up_to_date
-from cqm.server.config.settings import Settings
+from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.times import parse_when
@@ -48,7 +48,7 @@ class Asked:
     color: str = "auto"
 
 
-def search(places: Sequence[tuple[Path, Settings]], asked: Asked) -> int:
+def search(places: Sequence[tuple[Path, AskedSettings]], asked: Asked) -> int:
     """Bring the indexes of some roots up to date, and answer a question or a batch of them from all of them."""
     roots = [root for root, _ in places]
     query = _query(places[0][1], asked)
@@ -75,7 +75,7 @@ def search(places: Sequence[tuple[Path, Settings]], asked: Asked) -> int:
 
 
 @contextmanager
-def _ready(root: Path, settings: Settings, asked: Asked) -> Iterator[tuple[OpenedIndex, Callable[[], bool]]]:
+def _ready(root: Path, settings: AskedSettings, asked: Asked) -> Iterator[tuple[OpenedIndex, Callable[[], bool]]]:
     """Open an index, brought up to date as far as wanted; see `_in_step`."""
     if asked.no_update and not is_index(index_folder(root, settings.index_options(root))):
         raise _not_indexed(root)
@@ -87,7 +87,7 @@ def _moment(changed_since: str | None) -> float | None:
     return parse_when(changed_since, now=time.time(), option="--changed-since") if changed_since else None
 
 
-def _query(settings: Settings, asked: Asked) -> Query:
+def _query(settings: AskedSettings, asked: Asked) -> Query:
     return Query(
         text=asked.query or "",
         like=asked.like or "",
@@ -142,7 +142,7 @@ def _not_indexed(root: Path) -> StoreError:
     return StoreError(f"{root} is not indexed.", remedy="Run `cqm index`, or leave out --no-update.")
 
 
-def _show(root: str, settings: Settings, asked: Asked, query: Query, answer: Answer) -> None:
+def _show(root: str, settings: AskedSettings, asked: Asked, query: Query, answer: Answer) -> None:
     if asked.as_json:
         from cqm.server.answers.as_json import answer_object
 

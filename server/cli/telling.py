@@ -11,14 +11,14 @@ from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.query import UsesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.cli.progress import bring_up_to_date
-from cqm.server.config.settings import Settings
+from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit
 from cqm.server.owner.open import OpenedIndex, open_index
 
 Found = TypeVar("Found")
 
 
-def usages(query: UsesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+def usages(query: UsesQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and list definitions and references of a symbol."""
     from cqm.server.answers.usages import usage_text  # start-up time, here and below
 
@@ -31,7 +31,7 @@ def usages(query: UsesQuery, root: Path, settings: Settings, *, as_json: bool) -
     )
 
 
-def outline(query: OutlineQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+def outline(query: OutlineQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and list the symbols of a file, or the most used ones of a folder."""
     from cqm.server.answers.outline import outline_text
 
@@ -40,7 +40,7 @@ def outline(query: OutlineQuery, root: Path, settings: Settings, *, as_json: boo
     return _tell(lambda opened: opened.outline(query), text, root, settings, as_json=as_json)
 
 
-def read(query: ReadQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+def read(query: ReadQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and print a symbol, lines or a file."""
     from cqm.server.answers.reading import reading_text
 
@@ -49,7 +49,7 @@ def read(query: ReadQuery, root: Path, settings: Settings, *, as_json: bool) -> 
     return _tell(lambda opened: opened.read(asked), text, root, settings, as_json=as_json)
 
 
-def changes(query: ChangesQuery, root: Path, settings: Settings, *, as_json: bool) -> int:
+def changes(query: ChangesQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and print commits and the lines that the first one changed."""
     from cqm.server.answers.changes import changes_text
 
@@ -58,7 +58,12 @@ def changes(query: ChangesQuery, root: Path, settings: Settings, *, as_json: boo
 
 
 def _tell(
-    ask: Callable[[OpenedIndex], Found], text: Callable[[Found], str], root: Path, settings: Settings, *, as_json: bool
+    ask: Callable[[OpenedIndex], Found],
+    text: Callable[[Found], str],
+    root: Path,
+    settings: AskedSettings,
+    *,
+    as_json: bool,
 ) -> int:
     """Bring the index up to date, ask it, and print the results."""
     with open_index(root, settings) as opened:

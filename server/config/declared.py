@@ -1,6 +1,6 @@
 """Pydantic models of sections, made from dataclasses whose fields are declared by `option`."""
 
-from dataclasses import field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, reduce
 from operator import or_
 from types import GenericAlias, UnionType
@@ -27,12 +27,6 @@ def range_of(known: Option) -> str:
     if low is not None:
         return f"{low} or more" if high is None else f"{low} to {high}"
     return "" if above is None or high is None else f"above {above}, at most {high}"
-
-
-def repeated(declaring: type[Any], name: str) -> Any:  # noqa: ANN401 - as `option`, of the field's type
-    """Declare an option again as another dataclass does."""
-    [declared] = [it for it in fields(declaring) if it.name == name]
-    return field(default=declared.default, metadata=declared.metadata)
 
 
 def with_sections(model: type[Model]) -> type[Model]:

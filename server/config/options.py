@@ -14,6 +14,7 @@ from cqm.index.model.options import (
     RouteOptions,
     ScanOptions,
     StoreOptions,
+    TokenEncoderOptions,
 )
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.remote.presets import key_variable
@@ -22,7 +23,6 @@ from cqm.server.config.field_types import Folder, Section, matching
 from cqm.server.config.sections import (
     EmbeddingSection,
     IndexSection,
-    LateSection,
     SearchSection,
     ServerSection,
     UiSection,
@@ -57,7 +57,7 @@ class Options(Section):
     cache: CacheOptions = CacheOptions()
     store: StoreOptions = StoreOptions()
     rerank: RerankOptions = RerankOptions()
-    late: LateSection = LateSection()
+    late: TokenEncoderOptions = TokenEncoderOptions()
     search: SearchSection = SearchSection()
     server: ServerSection = ServerSection()
     watch: WatchSection = WatchSection()
@@ -115,6 +115,16 @@ class Options(Section):
     def store_options(self) -> StoreOptions:
         """The server for the chunks."""
         return instance_of(StoreOptions, self.store, url=self.store.url.rstrip("/"))
+
+    def late_options(self) -> TokenEncoderOptions:
+        """The token encoder of files with a rule for late chunking; none where there is no such rule."""
+        if not self.chunk.rules:
+            return TokenEncoderOptions()
+        from cqm.chunkers.strategies.options import late_pooling  # only where there are rules
+
+        return (
+            instance_of(TokenEncoderOptions, self.late) if late_pooling(self.chunk_options()) else TokenEncoderOptions()
+        )
 
     def watch_options(self) -> WatchOptions:
         """Times of the watcher."""

@@ -1,10 +1,11 @@
-"""The folder of a command that names none."""
+"""The folder of a command that names none, and the places of cqm.yml."""
 
 import os
 import stat
 from pathlib import Path
 
-_MARKS = (".git", "cqm.yml")
+FILE_NAME = "cqm.yml"
+_MARKS = (".git", FILE_NAME)
 """A folder with one of these is a project of its own."""
 
 
@@ -39,3 +40,10 @@ def _everybody_writes(folder: Path) -> bool:
     found = folder.stat()
     is_shared = bool(found.st_mode & stat.S_ISVTX) or found.st_uid != os.geteuid()
     return bool(found.st_mode & stat.S_IWOTH) and is_shared
+
+
+def user_file() -> Path:
+    """The user's cqm.yml, which may be missing."""
+    from platformdirs import user_config_path  # start-up time
+
+    return user_config_path("cqm", appauthor=False) / FILE_NAME

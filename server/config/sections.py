@@ -1,12 +1,18 @@
 """Sections of cqm.yml that only the server reads, or that join options of several parts of an index."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from cqm.chunkers.model import option
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, RouteOptions
 from cqm.index.model.query import SearchMode
-from cqm.server.config.declared import repeated
+
+
+def repeated(declaring: type[Any], name: str) -> Any:  # noqa: ANN401 - as `option`, of the field's type
+    """Declare an option again as another dataclass does."""
+    [declared] = [it for it in fields(declaring) if it.name == name]
+    return field(default=declared.default, metadata=declared.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +41,6 @@ class EmbeddingSection(EmbeddingOptions):
     budget_usd: float = repeated(RouteOptions, "budget_usd")
     retry_seconds: float = repeated(RouteOptions, "retry_seconds")
     query_seconds: float = repeated(RouteOptions, "query_seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class LateSection:
-    """The model that embeds each token, for previews of late chunking."""
-
-    encoder: str = option(
-        "",
-        "A folder with model.onnx and tokenizer.json, or the address of a llama.cpp server that does not pool.",
-        kind="folder or url",
-    )
-    api_key_env: str = option(
-        "",
-        "Name of the environment variable that holds the server's key; the key itself never goes in this file.",
-        kind="variable",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_config_path
 from pydantic import PrivateAttr
 
 from cqm.index.model.options import IndexOptions
 from cqm.server.config.declared import as_section, instance_of
 from cqm.server.config.merge import given, merged, option_names, validated
 from cqm.server.config.options import Options
+from cqm.server.config.project_root import FILE_NAME, user_file
 from cqm.server.config.sources import (
     Layer,
     Name,
@@ -26,7 +26,6 @@ from cqm.server.config.sources import (
 from cqm.server.config.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
 from cqm.server.errors import SettingsError
 
-FILE_NAME = "cqm.yml"
 OTHER_VARIABLES = (TRUST_VARIABLE, "CQM_HTTP_TOKEN", "CQM_HTTP_TOKEN_FILE")
 """Variables with our prefix beside the options: a switch for one run, and a secret."""
 _NOTHING = Options.model_construct()
@@ -78,6 +77,7 @@ class Settings(Options):
             context=settings.context_options(),
             rerank=settings.rerank_options(),
             store=settings.store_options(),
+            late=settings.late_options(),
         )
 
 
@@ -120,11 +120,6 @@ class _Sources:
 
     def _ordered(self, project: _Source) -> tuple[_Source, ...]:
         return (self.user, project, *self.stronger)
-
-
-def user_file() -> Path:
-    """The user's cqm.yml, which may be missing."""
-    return user_config_path("cqm", appauthor=False) / FILE_NAME
 
 
 def load_settings(
@@ -220,6 +215,11 @@ def _check_sizes(settings: Settings) -> None:
     if least > most:
         raise SettingsError(
             f'"chunk.min_tokens" ({least}) is over "chunk.max_tokens" ({most}).',
+            remedy="Lower the first or raise the second.",
+        )
+    if settings.chunk.overlap_tokens > most // 2:
+        raise SettingsError(
+            f'"chunk.overlap_tokens" ({settings.chunk.overlap_tokens}) is over half of "chunk.max_tokens" ({most}).',
             remedy="Lower the first or raise the second.",
         )
 

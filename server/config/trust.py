@@ -5,11 +5,12 @@ are cut and how they are searched. It may not reach for the network, keys, money
 it may not make this machine work harder. Every option missing in `ALLOWED` is refused, also a new one.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cqm.chunkers.model import LATE
 from cqm.index.model.query import SearchMode
 from cqm.server.config.merge import given
 from cqm.server.config.options import Options
@@ -51,6 +52,13 @@ _NOT_FROM_LEXICAL = Change(
     "your questions are not sent to a model, and a project cannot change it",
 )
 
+
+def _late_rules(rules: Sequence[str]) -> frozenset[str]:
+    from cqm.chunkers.strategies.options import rule_of  # only where there are rules
+
+    return frozenset(rule for rule in rules if rule_of(rule).strategy == LATE)
+
+
 ALLOWED: Mapping[Name, Change] = {
     # Which of its own files are indexed. No project lets in more than the user does, by size or by ignore rules:
     # .gitignore, .git/info/exclude and the global ignore file keep the user's own notes and secrets out.
@@ -64,8 +72,12 @@ ALLOWED: Mapping[Name, Change] = {
     ("chunk", "max_tokens"): _FREELY,
     ("chunk", "min_tokens"): _FREELY,
     ("chunk", "overlap_percent"): _FREELY,
+    ("chunk", "overlap_tokens"): _FREELY,
     ("chunk", "apart"): _FREELY,
-    ("chunk", "rules"): _FREELY,
+    ("chunk", "rules"): Change(
+        lambda old, new: _late_rules(new) <= _late_rules(old),
+        "the strategy late has your token encoder read the project's files",
+    ),
     ("chunk", "max_parse_bytes"): _LOWER,
     ("context", "place"): _FREELY,
     # How they are searched.

@@ -9,14 +9,14 @@ import sqlite3
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
-from cqm.index.disk.locations import LOG_FILE, index_folder
+from cqm.index.disk.locations import LOG_FILE, index_folder, owner_folder
 from cqm.index.disk.private import read_private
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.remote.addresses import MAY_HOLD_A_SECRET
@@ -114,11 +114,17 @@ def _of_index(root: Path, settings: Settings, *, names: bool) -> dict[str, str]:
             name: getattr(status, name) for name in ("root", "location", "damage", "unavailable", "failed", "models")
         }
     parts["status.json"] = _json(counted)
-    with suppress(OSError):
-        lines = read_private(folder, LOG_FILE, _MOST_LOG).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
-        parts[LOG_FILE] = "".join(
-            f"{line}\n" for line in (lines if names else filter(None, map(_without_names, lines)))
-        )
+    return parts | _logs({LOG_FILE: folder, f"owner/{LOG_FILE}": owner_folder(options)}, names=names)
+
+
+def _logs(folders: Mapping[str, Path], *, names: bool) -> dict[str, str]:
+    """The ends of the logs in some folders, where there are any."""
+    parts = {}
+    for part, folder in folders.items():
+        with suppress(OSError):
+            lines = read_private(folder, LOG_FILE, _MOST_LOG).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
+            kept = lines if names else filter(None, map(_without_names, lines))
+            parts[part] = "".join(f"{line}\n" for line in kept)
     return parts
 
 

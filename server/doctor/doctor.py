@@ -10,7 +10,8 @@ from pathlib import Path
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.remote.deadline import DeadlineError, awaited, begun
-from cqm.server.config.settings import FILE_NAME, Settings, user_file
+from cqm.server.config.project_root import FILE_NAME, user_file
+from cqm.server.config.settings import Settings
 from cqm.server.console import emit, show
 from cqm.server.doctor.machine_checks import ALWAYS, CONFIGURED, Case, Checked, Found, Row, Verdict, bad, good
 from cqm.server.doctor.service_checks import SERVICES

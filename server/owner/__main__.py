@@ -1,4 +1,7 @@
-"""`python -m cqm.server.owner FOLDER ROOT`: own the index of ROOT, in FOLDER. Only clients start this."""
+"""`python -m cqm.server.owner FOLDER ROOT [HOST]`: own the index of ROOT, in FOLDER. Only clients start this.
+
+With HOST, the folder where others ask for it, it owns further indexes that clients bring.
+"""
 
 import os
 import sys
@@ -14,11 +17,11 @@ def _detach() -> None:
 if __name__ == "__main__":
     _detach()
     os.umask(0o077)
-    folder, root = sys.argv[1:]
+    folder, root, *host = map(Path, sys.argv[1:])
     # Error messages about a used index name this process so.
-    sys.argv = ["cqm owner", folder]
+    sys.argv = ["cqm owner"]
     from cqm.server.console import collect_seldom
     from cqm.server.owner.process import own
 
     collect_seldom()
-    own(Path(folder), Path(root))
+    own(folder, root, *host)

@@ -8,6 +8,7 @@ systems without unix sockets.
 import hashlib
 import json
 import os
+import re
 import secrets
 import socket
 import stat
@@ -31,6 +32,7 @@ _SOCKETS = "cqm"
 """Name of the folder for sockets in the user's own runtime folder."""
 _ADDRESS_BYTES = 4096
 """Longest address file."""
+_SOCKET_NAME = re.compile(r"[0-9a-f]{16}-[0-9]+\.[0-9a-f]{4}")
 _CREDENTIALS = struct.Struct("3i")
 """`struct ucred` of Linux: process, user, group."""
 
@@ -114,7 +116,8 @@ def read_address(folder: Path) -> Address | None:
     if not (address.path and has_unix_sockets()):
         return address if address.port else None
     path = Path(address.path)
-    is_ours = not address.port and path.name == _socket_name(folder, address.pid) and _is_for_sockets(path.parent)
+    is_named = _SOCKET_NAME.fullmatch(path.name) and path.stem == _socket_name(folder, address.pid)
+    is_ours = not address.port and is_named and _is_for_sockets(path.parent)
     return address if is_ours else None
 
 
@@ -181,7 +184,8 @@ def _others_can_enter(status: os.stat_result) -> bool:
 def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
     place = _socket_folder()
     _sweep(place)
-    path = place / _socket_name(folder, os.getpid())
+    # A process may own an index again, while its clients of before are served to the end.
+    path = place / f"{_socket_name(folder, os.getpid())}.{secrets.token_hex(2)}"
     unnamed = place / f".{path.name}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -216,7 +220,7 @@ def _answers(path: Path) -> bool:
 
 
 def _socket_name(folder: Path, pid: int | str) -> str:
-    """Name an owner's socket: short, since sockets have room for about 100 bytes of path."""
+    """Begin the name of an owner's socket: short, since sockets have room for about 100 bytes of path."""
     return f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}-{pid}"
 
 
@@ -224,7 +228,7 @@ def _socket_folder() -> Path:
     """Return the first usable folder for sockets only this user can enter."""
     problems = []
     for place in _candidates():
-        longest = os.fsencode(place / f".{'0' * 16}-{2**22}")
+        longest = os.fsencode(place / f".{'0' * 16}-{2**22}.0000")
         problem = "its path is too long" if len(longest) > _LONGEST_PATH else _made_private(place)
         if not problem:
             return place

@@ -5,29 +5,23 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
-from typing import Any, Self
+from types import NoneType, TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import LOG_FILE, make_index_folder, relative_to_root, resolve_root
-from cqm.index.model.asked import AskedQuestion
-from cqm.index.model.changes import Changes, ChangesQuery
+from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import process_variables
-from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
-from cqm.server.owner.connect import connect
+from cqm.server.owner.connect import connect, see_logs
 from cqm.server.owner.environment import service_variables
 from cqm.server.owner.messages import (
     CANCEL,
     FAILURE,
-    METHODS,
     NOTICE,
     PROGRESS,
     REPORT,
@@ -37,20 +31,28 @@ from cqm.server.owner.messages import (
     Failure,
     Greeting,
     error_of,
-    read,
-    read_progress,
     request,
+    taken,
     this_build,
 )
 from cqm.server.owner.options_diff import absolute
 from cqm.server.owner.wire import Message, Wire
-from cqm.server.watching.reports import Backlog, WatchReport
+
+if TYPE_CHECKING:
+    # A client loads the types of what it calls, in the methods below.
+    from cqm.index.model.asked import AskedQuestion
+    from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.status import IndexStatus
+    from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.server.config.watch_options import WatchOptions
+    from cqm.server.watching.reports import Backlog, WatchReport
 
 _GLANCE_SECONDS = 0.1
 """Time between a waiting call's looks at its cancellation."""
 _MOST_DEATHS = 4
 """Owners one call may outlive. After more deaths, the call itself is to blame."""
 
+Given = TypeVar("Given")
 Report = Callable[[Progress], None]
 Cancelled = Callable[[], bool]
 Noted = Callable[[str], None]
@@ -163,15 +165,13 @@ class RemoteIndex:
         """
         # Refuse a path outside the index here: a run is shared with unrelated calls.
         below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
-        summary: UpdateSummary = self._call("update", report, cancelled, paths=below, anew=anew)
-        return summary
+        return self._call(UpdateSummary, "update", report, cancelled, paths=below, anew=anew)
 
     def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
         """Embed and describe chunks an update left for later; see `Index.improve`."""
-        improved: Improved = self._call("improve", report, cancelled)
-        return improved
+        return self._call(Improved, "improve", report, cancelled)
 
-    def follow(self, options: WatchOptions, report: Callable[[WatchReport], None] = lambda _: None) -> None:
+    def follow(self, options: "WatchOptions", report: "Callable[[WatchReport], None]" = lambda _: None) -> None:
         """Have the owner follow the files until this index is closed; see `FollowedIndex.follow`.
 
         When the owner dies, the next one compares the whole tree and follows on.
@@ -189,120 +189,124 @@ class RemoteIndex:
             )
             self._listener.start()
 
-    def backlog(self) -> Backlog:
+    def backlog(self) -> "Backlog":
         """Count known changes missing from the index; see `FollowedIndex.backlog`."""
-        backlog: Backlog = self._call("backlog")
-        return backlog
+        from cqm.server.watching.reports import Backlog
+
+        return self._call(Backlog, "backlog")
 
     def wait(self, seconds: float) -> bool:
         """Wait until all changes known now are in the index; see `FollowedIndex.wait`."""
-        is_done: bool = self._call("wait", seconds=seconds)
-        return is_done
+        return self._call(bool, "wait", seconds=seconds)
 
     def retry_models(self) -> None:
         """Let the next update try failed models again; see `Index.retry_models`."""
-        self._call("retry_models")
+        self._call(NoneType, "retry_models")
 
     def warm(self) -> None:
         """Prepare for changes; see `Index.warm`."""
-        self._call("warm")
+        self._call(NoneType, "warm")
 
     def compact(self) -> None:
         """Rewrite the contents of the index; see `Index.compact`."""
-        self._call("compact")
+        self._call(NoneType, "compact")
 
     def export(self, file: str | Path) -> Exported:
         """Write the index to a snapshot; see `Index.export`."""
-        exported: Exported = self._call("export", file=str(Path(file).absolute()))
-        return exported
+        return self._call(Exported, "export", file=str(Path(file).absolute()))
 
     def restore(
         self, file: str | Path, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False
     ) -> UpdateSummary:
         """Take the index from a snapshot; see `Index.restore`."""
-        summary: UpdateSummary = self._call("restore", report, cancelled, file=str(Path(file).absolute()))
-        return summary
+        return self._call(UpdateSummary, "restore", report, cancelled, file=str(Path(file).absolute()))
 
     def search(self, query: Query) -> Answer:
         """Answer a query from the present contents of the index; see `Index.search`."""
-        answer: Answer = self._call("search", query=query)
-        return answer
+        return self._call(Answer, "search", query=query)
 
     def usages(
         self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
     ) -> SymbolUses:
         """List definitions and references of a symbol; see `Index.usages`."""
-        uses: SymbolUses = self._call("usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
-        return uses
+        return self._call(SymbolUses, "usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
 
-    def outline(self, query: OutlineQuery) -> Outline:
+    def outline(self, query: "OutlineQuery") -> "Outline":
         """List the symbols of a file or folder; see `Index.outline`."""
-        found: Outline = self._call("outline", query=query)
-        return found
+        from cqm.index.model.symbols import Outline
+
+        return self._call(Outline, "outline", query=query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
         """List indexed files whose path has a text; see `Index.paths`."""
-        paths: tuple[str, ...] = self._call("paths", part=part, limit=limit)
-        return paths
+        return self._call(tuple[str, ...], "paths", part=part, limit=limit)
 
-    def read(self, query: ReadQuery) -> Reading:
+    def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file; see `Index.read`."""
-        reading: Reading = self._call("read", query=query)
-        return reading
+        from cqm.index.model.symbols import Reading
 
-    def changes(self, query: ChangesQuery) -> Changes:
+        return self._call(Reading, "read", query=query)
+
+    def changes(self, query: "ChangesQuery") -> "Changes":
         """Find commits and their lines as they are now; see `Index.changes`."""
-        found: Changes = self._call("changes", query=query)
-        return found
+        from cqm.index.model.changes import Changes
 
-    def status(self, *, look: bool = False) -> IndexStatus:
+        return self._call(Changes, "changes", query=query)
+
+    def status(self, *, look: bool = False) -> "IndexStatus":
         """Describe the index; see `Index.status`."""
-        status: IndexStatus = self._call("status", look=look)
-        return status
+        from cqm.index.model.status import IndexStatus
+
+        return self._call(IndexStatus, "status", look=look)
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """List the left-out files and folders, with their reasons."""
-        problems: tuple[FileProblem, ...] = self._call("skipped")
-        return problems
+        return self._call(tuple[FileProblem, ...], "skipped")
 
     def secrets(self) -> tuple[RedactedFile, ...]:
         """List the files with redacted secrets; see `Index.secrets`."""
-        files: tuple[RedactedFile, ...] = self._call("secrets")
-        return files
+        return self._call(tuple[RedactedFile, ...], "secrets")
 
-    def asked(self) -> tuple[AskedQuestion, ...]:
+    def asked(self) -> "tuple[AskedQuestion, ...]":
         """List the last questions of all clients to the owner, the last one first."""
-        asked: tuple[AskedQuestion, ...] = self._call("asked")
-        return asked
+        from cqm.index.model.asked import AskedQuestion
+
+        return self._call(tuple[AskedQuestion, ...], "asked")
 
     def estimate(self) -> Estimate:
         """Estimate the requests to models by an update of the whole tree; see `Index.estimate`."""
-        estimate: Estimate = self._call("estimate")
-        return estimate
+        return self._call(Estimate, "estimate")
 
     def _call(
-        self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
-    ) -> Any:  # noqa: ANN401 - what the method gives
+        self,
+        gives: type[Given],
+        method: str,
+        report: Report | None = None,
+        cancelled: Cancelled | None = None,
+        **arguments: object,
+    ) -> Given:
         wire, reply = self._asked(method, report, cancelled, **arguments)
         self._give_back(wire)
-        return self._result(method, reply)
+        return self._result(gives, reply)
 
-    def _followed(self, options: WatchOptions) -> Wire:
+    def _followed(self, options: "WatchOptions") -> Wire:
         """Ask the owner to follow the files; return the connection bringing the reports."""
         wire, reply = self._asked("follow", options=options)
         try:
-            self._result("follow", reply)
+            self._result(NoneType, reply)
         except CqmError:
             self._give_back(wire)
             raise
         return wire
 
-    def _listen(self, wire: Wire, options: WatchOptions, report: Callable[[WatchReport], None]) -> None:
+    def _listen(self, wire: Wire, options: "WatchOptions", report: "Callable[[WatchReport], None]") -> None:
         for each in self._reports(wire, options):
             report(each)
 
-    def _reports(self, wire: Wire | None, options: WatchOptions) -> Iterator[WatchReport]:
+    def _reports(self, wire: Wire | None, options: "WatchOptions") -> "Iterator[WatchReport]":
         """Yield the reports of the watch until this index is closed; follow through the next owner when one dies."""
+        from cqm.server.watching.reports import WatchReport
+
         told, deaths = "", 0
         while not self._closed.is_set():
             began = time.monotonic()
@@ -310,7 +314,7 @@ class RemoteIndex:
                 wire = wire or self._followed(options)
                 told = ""
                 while True:
-                    yield read(WatchReport, wire.receive()[REPORT])
+                    yield taken(WatchReport, wire.receive()[REPORT])
             except (ConnectionError, CqmError) as error:
                 if wire:
                     self._drop(wire)
@@ -342,14 +346,14 @@ class RemoteIndex:
             return wire, reply
         raise SharingError(
             f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
-            remedy=f"Look for the reason in {self.folder / LOG_FILE}.",
+            remedy=see_logs(self.folder, self.options),
         )
 
-    def _result(self, method: str, reply: Message) -> Any:  # noqa: ANN401 - what the method gives
+    def _result(self, gives: type[Given], reply: Message) -> Given:
         if FAILURE in reply:
-            raise error_of(read(Failure, reply[FAILURE]))
+            raise error_of(taken(Failure, reply[FAILURE]))
         self._note(reply.get(NOTICE, ""))
-        return read(METHODS[method].gives, reply[RESULT])
+        return taken(gives, reply[RESULT])
 
     def _taken(self) -> Wire:
         """Take an idle connection, or make one."""
@@ -413,4 +417,4 @@ def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Me
             if PROGRESS not in message:
                 return message
             if report:
-                report(read_progress(message[PROGRESS]))
+                report(taken(Progress, message[PROGRESS]))

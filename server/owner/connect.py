@@ -2,29 +2,32 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK, STARTING_LOCK
+from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK, STARTING_LOCK, make_private_folder, owner_folder
 from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
+from cqm.index.model.options import IndexOptions
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import dial, read_address
 from cqm.server.owner.messages import (
     ASKS,
     DISMISSES,
     FAILURE,
+    FOLDER,
     LEAVING,
     NOTICE,
+    OWNS,
+    ROOT,
     USERS,
     WELCOME,
     Failure,
     Greeting,
     error_of,
-    read,
+    taken,
     this_build,
     written,
 )
@@ -38,6 +41,8 @@ _LEAVING_SECONDS = 60.0
 """Longest wait of a client of another build for an owner to make way."""
 _GLANCE_SECONDS = 0.05
 _MOST_DEATHS = 5
+_NOBODY = object()
+"""In place of a failure: no process can be asked."""
 
 
 def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
@@ -54,7 +59,7 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
     """
     deadline, deaths = time.monotonic() + _LEAVING_SECONDS, 0
     while deaths < _MOST_DEATHS:
-        wire = _reach(folder) or _start(folder, greeting.root)
+        wire = _reach(folder) or _start(folder, greeting)
         if wire is None:
             deaths += 1
             continue
@@ -71,11 +76,11 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
             return wire, reply.get(NOTICE, "")
         wire.close()
         if FAILURE in reply:
-            raise error_of(read(Failure, reply[FAILURE]))
+            raise error_of(taken(Failure, reply[FAILURE]))
         _wait_for_leaving(reply, folder, deadline)
     raise SharingError(
         f"The process owning the index in {folder} ends as soon as it is started.",
-        remedy=_see_log(folder),
+        remedy=_see_log(folder, greeting.options),
     )
 
 
@@ -93,7 +98,7 @@ def dismiss(folder: Path) -> None:
 
     reply = _asked(folder, DISMISSES)
     if FAILURE in reply:
-        raise error_of(read(Failure, reply[FAILURE]))
+        raise error_of(taken(Failure, reply[FAILURE]))
     try:
         with lock_in(folder, OWNER_LOCK, _LEAVING_SECONDS):
             return
@@ -102,8 +107,14 @@ def dismiss(folder: Path) -> None:
         raise SharingError(message, remedy="End it, and try again.", retryable=True) from error
 
 
-def _see_log(folder: Path) -> str:
-    return f"Look for the reason in {folder / LOG_FILE}, or set index.shared to false to do without it."
+def _see_log(folder: Path, options: IndexOptions | None = None) -> str:
+    return f"{see_logs(folder, options)} Or set index.shared to false to do without it."
+
+
+def see_logs(folder: Path, options: IndexOptions | None = None) -> str:
+    """Tell where the owner of an index logs: a process of several indexes does so in its own folder."""
+    places = [folder, *([owner_folder(options)] if options else [])]
+    return f"Look for the reason in {' or '.join(str(place / LOG_FILE) for place in places)}."
 
 
 def users(folder: Path) -> str | None:
@@ -169,13 +180,13 @@ def _wait_for_leaving(reply: Message, folder: Path, deadline: float) -> None:
     time.sleep(_GLANCE_SECONDS)
 
 
-def _start(folder: Path, root: str) -> Wire | None:
-    """Connect to an owner started here, or by another client meanwhile; None when it died at once."""
+def _start(folder: Path, greeting: Greeting) -> Wire | None:
+    """Connect to an owner begun here, or by another client meanwhile; None when it died at once."""
     from cqm.index.disk.lock import Timeout, lock_in
 
     try:
         with lock_in(folder, STARTING_LOCK, _START_SECONDS):
-            return _reach(folder) or _started(folder, root)
+            return _reach(folder) or _begun(folder, greeting)
     except Timeout as error:
         message = f"The start of an owner of {folder} takes too long."
         raise SharingError(message, remedy=_see_log(folder), retryable=True) from error
@@ -184,18 +195,56 @@ def _start(folder: Path, root: str) -> Wire | None:
         raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
 
 
-def _started(folder: Path, root: str) -> Wire | None:
-    said = _spawned(folder, root)
-    failure = json.loads(said) if said.endswith(b"\n") else None
+def _begun(folder: Path, greeting: Greeting) -> Wire | None:
+    """Have the process that owns this user's other indexes own this one, too; start one if there is none."""
+    from cqm.index.disk.lock import lock_in
+
+    host = owner_folder(greeting.options)
+    try:
+        make_private_folder(host)
+        failure = _hosted(host, folder, greeting.root)
+        if failure is _NOBODY:
+            with lock_in(host, STARTING_LOCK, _START_SECONDS):
+                # Another client may have started it meanwhile.
+                failure = _hosted(host, folder, greeting.root)
+                if failure is _NOBODY:
+                    failure = _started(folder, greeting.root, host)
+    except StoreError:
+        # Without a place for all indexes, such as in a home that is read-only, each has a process of its own.
+        failure = _started(folder, greeting.root, None)
     if failure is not None:
-        raise error_of(read(Failure, failure))
+        raise error_of(taken(Failure, failure))
     return _reach(folder)
 
 
-def _spawned(folder: Path, root: str) -> bytes:
+def _hosted(host: Path, folder: Path, root: str) -> object:
+    """Ask the user's owner for an index; return the failure or None, or `_NOBODY` without one of this build."""
+    wire = _reach(host)
+    if wire is None:
+        return _NOBODY
+    asked = {"build": written(this_build()), ASKS: OWNS, FOLDER: os.fspath(folder.absolute()), ROOT: root}
+    try:
+        reply = _told(wire, host, asked)
+    except ConnectionError:
+        return _NOBODY
+    finally:
+        wire.close()
+    return _NOBODY if LEAVING in reply else reply.get(FAILURE)
+
+
+def _started(folder: Path, root: str, host: Path | None) -> object:
+    """Start an owner; return the failure that it tells, or None when it listens or died at once."""
+    said = _spawned(folder, root, host)
+    return json.loads(said) if said.endswith(b"\n") else None
+
+
+def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
     """Start an owner; return the line it writes when it listens."""
+    import subprocess  # start-up time of those who find one
+
     # -P and the working folder: nothing is imported from where the client happens to run.
     command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
+    command += [os.fspath(host.absolute())] if host else []
     detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}

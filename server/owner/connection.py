@@ -21,7 +21,6 @@ from cqm.server.owner.messages import (
     DISMISSES,
     FAILURE,
     LEAVING,
-    METHODS,
     NOTICE,
     PROGRESS,
     REPORT,
@@ -32,6 +31,7 @@ from cqm.server.owner.messages import (
     Greeting,
     encoded,
     failure_of,
+    methods,
     read,
     read_build,
     read_request,
@@ -141,7 +141,7 @@ def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) 
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send_encoded(encoded(RESULT, METHODS[method].gives, result, _noted(tenancy, greeting, options)))
+        wire.send_encoded(encoded(RESULT, methods()[method].gives, result, _noted(tenancy, greeting, options)))
 
 
 def _follow(wire: Wire, tenancy: Tenancy, options: WatchOptions) -> None:
@@ -166,7 +166,7 @@ def _send_reports(wire: Wire, reports: Reports) -> None:
 
 def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
     """Answer a call; return its result, and the options in force."""
-    if not METHODS[method].is_run:
+    if not methods()[method].is_run:
         with tenancy.call(method) as opened:
             # Questions outlive the index that was asked: another client's options open another one.
             asked = tenancy.questions.all if method == "asked" else getattr(opened.index, method)

@@ -9,10 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from cqm.index.model.options import ContextOptions, EmbeddingOptions, IndexOptions, RerankOptions
-from cqm.index.remote.addresses import OLLAMA_VARIABLE
-from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.index.remote.variables import CERTIFICATE_VARIABLES, OPENAI_VARIABLES, PROXY_VARIABLES
-from cqm.index.rerank.shapes import SHAPES, shape_by_url
 
 _IN_PROCESS = frozenset({"embedded", "none", "onnx", "rules"})
 """Providers without a service."""
@@ -33,7 +30,8 @@ def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> 
 def _names(options: IndexOptions) -> Iterator[str]:
     """Variables named by options, those of each service by convention, and those of the way."""
     yield from filter(None, _values(options, "_env"))
-    if _IN_PROCESS.issuperset(_values(options, "provider")) and not options.store.url:
+    is_alone = _IN_PROCESS.issuperset(_values(options, "provider"))
+    if is_alone and not options.store.url and not options.late.is_served:
         return
     routes = options.routes
     prose = () if routes.prose is None else (routes.prose,)
@@ -45,6 +43,9 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
     """A provider's own variables; that of the key only where the options name no other."""
+    from cqm.index.remote.addresses import OLLAMA_VARIABLE  # start-up time, here and below: most have no service
+    from cqm.index.remote.presets import PRESETS, key_variable
+
     preset = PRESETS.get(options.provider)
     if not options.api_key_env:
         yield key_variable(options.provider)
@@ -58,6 +59,8 @@ def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
 
 
 def _of_reranker(options: RerankOptions) -> Iterator[str]:
+    from cqm.index.rerank.shapes import SHAPES, shape_by_url
+
     if options.provider == "http" and not options.api_key_env:
         shape = SHAPES.get(options.shape or shape_by_url(options.url))
         yield shape.key_variable if shape else ""

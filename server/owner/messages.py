@@ -6,32 +6,25 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index import tracing
 from cqm.index.model import errors as indexing_errors
-from cqm.index.model.asked import AskedQuestion
-from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
-from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server import errors as sharing_errors
-from cqm.server.config.watch_options import WatchOptions
 from cqm.server.console import plain
 from cqm.server.errors import SharingError
 from cqm.server.owner.wire import Message
-from cqm.server.watching.reports import Backlog
+from cqm.server.typed import typed
+from cqm.server.version import VERSION
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Value = TypeVar("Value")
 
 PROTOCOL = 8
 """Increases with every change of the messages."""
@@ -42,6 +35,8 @@ NOTICE = "notice"
 """Key beside a welcome and a result: the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
 """Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
+OWNS, FOLDER, ROOT = "owns", "folder", "root"
+"""Request to the user's owner, with these two beside it: to own another index, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ class Build:
 @functools.cache
 def this_build() -> Build:
     """Return the build of this process."""
-    return Build(PROTOCOL, version(DISTRIBUTION))
+    return Build(PROTOCOL, VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,41 +145,56 @@ class Method:
     is_brief: bool = False
 
 
-METHODS: Mapping[str, Method] = {
-    "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None, "anew": bool}, is_run=True),
-    "improve": Method(Improved, is_run=True),
-    "search": Method(Answer, {"query": Query}, is_brief=True),
-    "usages": Method(
-        SymbolUses,
-        {"name": str, "limit": int, "cursor": str, "groups": tuple[ReferenceGroup, ...], "depth": int},
-        is_brief=True,
-    ),
-    "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
-    "paths": Method(tuple[str, ...], {"part": str, "limit": int}, is_brief=True),
-    "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
-    "changes": Method(Changes, {"query": ChangesQuery}, is_brief=True),
-    "status": Method(IndexStatus, {"look": bool}),
-    "skipped": Method(tuple[FileProblem, ...], is_brief=True),
-    "secrets": Method(tuple[RedactedFile, ...], is_brief=True),
-    "estimate": Method(Estimate),
-    "compact": Method(None),
-    "export": Method(Exported, {"file": str}),
-    "restore": Method(UpdateSummary, {"file": str}, is_run=True),
-    "follow": Method(None, {"options": WatchOptions}),
-    "backlog": Method(Backlog, is_brief=True),
-    "wait": Method(bool, {"seconds": float}),
-    "retry_models": Method(None, is_brief=True),
-    "warm": Method(None, is_brief=True),
-    "asked": Method(tuple[AskedQuestion, ...], is_brief=True),
-}
-"""Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`."""
+@functools.cache
+def methods() -> Mapping[str, Method]:
+    """Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`.
+
+    Only an owner asks for the table: a client loads the types of what it calls.
+    """
+    from cqm.index.model.asked import AskedQuestion
+    from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.progress import Estimate, Exported, Improved, UpdateSummary
+    from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
+    from cqm.index.model.secrets import RedactedFile
+    from cqm.index.model.status import IndexStatus
+    from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.server.config.watch_options import WatchOptions
+    from cqm.server.watching.reports import Backlog
+
+    return {
+        "update": Method(UpdateSummary, {"paths": tuple[str, ...] | None, "anew": bool}, is_run=True),
+        "improve": Method(Improved, is_run=True),
+        "search": Method(Answer, {"query": Query}, is_brief=True),
+        "usages": Method(
+            SymbolUses,
+            {"name": str, "limit": int, "cursor": str, "groups": tuple[ReferenceGroup, ...], "depth": int},
+            is_brief=True,
+        ),
+        "outline": Method(Outline, {"query": OutlineQuery}, is_brief=True),
+        "paths": Method(tuple[str, ...], {"part": str, "limit": int}, is_brief=True),
+        "read": Method(Reading, {"query": ReadQuery}, is_brief=True),
+        "changes": Method(Changes, {"query": ChangesQuery}, is_brief=True),
+        "status": Method(IndexStatus, {"look": bool}),
+        "skipped": Method(tuple[FileProblem, ...], is_brief=True),
+        "secrets": Method(tuple[RedactedFile, ...], is_brief=True),
+        "estimate": Method(Estimate),
+        "compact": Method(None),
+        "export": Method(Exported, {"file": str}),
+        "restore": Method(UpdateSummary, {"file": str}, is_run=True),
+        "follow": Method(None, {"options": WatchOptions}),
+        "backlog": Method(Backlog, is_brief=True),
+        "wait": Method(bool, {"seconds": float}),
+        "retry_models": Method(None, is_brief=True),
+        "warm": Method(None, is_brief=True),
+        "asked": Method(tuple[AskedQuestion, ...], is_brief=True),
+    }
 
 
 def request(method: str, arguments: Mapping[str, object]) -> Message:
     """Encode a call.
 
     Parameters:
-        method: a row of METHODS.
+        method: a row of `methods`.
         arguments: by name, all the method takes.
     """
     message = {"method": method, "arguments": {name: written(value) for name, value in arguments.items()}}
@@ -198,9 +208,10 @@ def read_request(message: Message) -> tuple[str, dict[str, Any], Mapping[str, st
         SharingError: no index has the method, or it takes other arguments.
     """
     called: Request = read(Request, message)
-    if called.method not in METHODS:
-        raise SharingError(f"Unknown method {called.method!r}: expected one of {sorted(METHODS)}.")
-    takes = METHODS[called.method].takes
+    known = methods()
+    if called.method not in known:
+        raise SharingError(f"Unknown method {called.method!r}: expected one of {sorted(known)}.")
+    takes = known[called.method].takes
     if takes.keys() != called.arguments.keys():
         raise SharingError(
             f"Method {called.method}: expected arguments {sorted(takes)}, got {sorted(called.arguments)}."
@@ -223,6 +234,8 @@ def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -
         value: to send.
         further: JSON values by their keys.
     """
+    from pydantic_core import PydanticSerializationError  # start-up time of clients, here and below
+
     try:
         text = _adapter(kind).dump_json(value)
     except PydanticSerializationError:
@@ -233,17 +246,31 @@ def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -
 
 
 def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
-    """Convert JSON types to a value of a type.
+    """Convert a client's JSON types to a value of a type.
 
     Raises:
         SharingError: the value doesn't fit the type.
     """
+    from pydantic import ValidationError
+
     try:
         return _adapter(kind).validate_python(value)
     except ValidationError as error:
         # Without the input: it may hold a secret.
         places = ", ".join(".".join(map(str, problem["loc"])) or problem["type"] for problem in error.errors())
         raise SharingError(f"A message was not understood: {places}.") from error
+
+
+def taken(kind: type[Value], value: object) -> Value:
+    """Convert JSON types of an owner, which is of the same build, to a value of a type.
+
+    Raises:
+        SharingError: the value has another form.
+    """
+    try:
+        return typed(kind, value)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise SharingError(f"A message was not understood: {error}.") from error
 
 
 def read_build(greeting: Message) -> Build:
@@ -263,7 +290,7 @@ def failure_of(error: Exception) -> Failure:
     return Failure(
         SharingError.__name__,
         f"Unexpected {type(error).__name__}: {error}.",
-        "This is a fault of CQM; owner.log in the index folder has the details.",
+        "This is a fault of CQM; the owner's log, which `cqm status` names, has the details.",
     )
 
 
@@ -273,14 +300,10 @@ def error_of(failure: Failure) -> CqmError:
     return kind(failure.message, remedy=failure.remedy, retryable=failure.retryable)
 
 
-def read_progress(value: object) -> Progress:
-    """Decode the progress of a run."""
-    progress: Progress = read(Progress, value)
-    return progress
-
-
 @functools.cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type
+def _adapter(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
+    from pydantic import TypeAdapter
+
     return TypeAdapter(kind)
 
 

@@ -4,21 +4,24 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from cqm.index.disk.locations import index_folder
-from cqm.index.model.asked import AskedQuestion
-from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
-from cqm.server.config.settings import Settings
-from cqm.server.config.watch_options import WatchOptions
+from cqm.server.config.usual import AskedSettings
 from cqm.server.console import say
-from cqm.server.watching.reports import Backlog, WatchReport
+
+if TYPE_CHECKING:
+    # A client loads the types of what it calls.
+    from cqm.index.model.asked import AskedQuestion
+    from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.status import IndexStatus
+    from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.server.config.watch_options import WatchOptions
+    from cqm.server.watching.reports import Backlog, WatchReport
 
 
 class OpenedIndex(Protocol):
@@ -50,10 +53,10 @@ class OpenedIndex(Protocol):
     def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
         """Embed and describe chunks an update left for later."""
 
-    def follow(self, options: WatchOptions, report: Callable[[WatchReport], None] = ...) -> None:
+    def follow(self, options: "WatchOptions", report: "Callable[[WatchReport], None]" = ...) -> None:
         """Take up changes of files as they happen, until it is closed."""
 
-    def backlog(self) -> Backlog:
+    def backlog(self) -> "Backlog":
         """Count known changes missing from it."""
 
     def wait(self, seconds: float) -> bool:
@@ -84,19 +87,19 @@ class OpenedIndex(Protocol):
     ) -> SymbolUses:
         """List definitions and references of a symbol."""
 
-    def outline(self, query: OutlineQuery) -> Outline:
+    def outline(self, query: "OutlineQuery") -> "Outline":
         """List the symbols of a file, or the most used symbols of a folder."""
 
     def paths(self, part: str, limit: int = ...) -> tuple[str, ...]:
         """List indexed files whose path has a text."""
 
-    def read(self, query: ReadQuery) -> Reading:
+    def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file as it is now."""
 
-    def changes(self, query: ChangesQuery) -> Changes:
+    def changes(self, query: "ChangesQuery") -> "Changes":
         """Find commits and their lines as they are now."""
 
-    def status(self, *, look: bool = ...) -> IndexStatus:
+    def status(self, *, look: bool = ...) -> "IndexStatus":
         """Describe its contents and state."""
 
     def skipped(self) -> tuple[FileProblem, ...]:
@@ -105,7 +108,7 @@ class OpenedIndex(Protocol):
     def secrets(self) -> tuple[RedactedFile, ...]:
         """List the files with redacted secrets."""
 
-    def asked(self) -> tuple[AskedQuestion, ...]:
+    def asked(self) -> "tuple[AskedQuestion, ...]":
         """List the last questions of all who use it, the last one first."""
 
     def estimate(self) -> Estimate:
@@ -119,7 +122,7 @@ def _say(notice: str) -> None:
 
 def open_index(
     root: Path,
-    settings: Settings,
+    settings: AskedSettings,
     *,
     adopts: bool = False,
     noted: Callable[[str], None] = _say,

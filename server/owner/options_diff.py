@@ -15,8 +15,8 @@ from cqm.server.owner.messages import Client
 
 Options = TypeVar("Options", bound="DataclassInstance")
 
-_PATHS = frozenset({"api_key_file", "folder"})
-"""Text options naming a file or folder; empty for none."""
+_PATHS = frozenset({"api_key_file", "folder", "encoder"})
+"""Text options naming a file or folder, or perhaps a server; empty for none."""
 
 
 def absolute(options: Options) -> Options:
@@ -41,7 +41,7 @@ def _absolute(name: str, value: object) -> object:
 
 def _from_here(path: str) -> str:
     # Path.resolve() would follow links.
-    return path if path[:1] in {"", "~"} else os.path.abspath(path)  # noqa: PTH100
+    return path if path[:1] in {"", "~"} or path.startswith(("http://", "https://")) else os.path.abspath(path)  # noqa: PTH100
 
 
 def differing(there: IndexOptions, here: IndexOptions) -> Iterator[str]:

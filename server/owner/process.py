@@ -1,6 +1,11 @@
-"""The process owning an index: it has the index open and works for its clients."""
+"""The process that owns indexes: it has them open, one for each project, and works for their clients.
+
+The first process of a user listens in a folder of its own. Clients bring it further indexes, so that models, libraries
+and the interpreter are loaded once for all. A process that finds another there, of another build, owns one index alone.
+"""
 
 import faulthandler
+import gc
 import json
 import logging
 import os
@@ -8,172 +13,220 @@ import selectors
 import signal
 import socket
 import sys
-import time
 from contextlib import suppress
+from hmac import compare_digest
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK
 from cqm.index.disk.lock import PrivateLock, Timeout, lock_in
 from cqm.index.disk.private import append_private
-from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.server.console import visible
+from cqm.server.errors import SharingError
 from cqm.server.operations import traces
-from cqm.server.owner.address import Address, is_found, is_of_this_user, listen, unlisten
-from cqm.server.owner.messages import Build, failure_of, this_build, written
-from cqm.server.owner.wire import Wire
+from cqm.server.owner.address import Address, listen, unlisten
+from cqm.server.owner.messages import (
+    ASKS,
+    FAILURE,
+    FOLDER,
+    LEAVING,
+    OWNS,
+    RESULT,
+    ROOT,
+    Build,
+    failure_of,
+    read_build,
+    this_build,
+    written,
+)
+from cqm.server.owner.owned_index import OwnedIndex, accepted
+from cqm.server.owner.wire import Message, Wire
 
 _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 500_000
-_PREDECESSOR_SECONDS = 30.0
-"""Longest wait for a predecessor, which no longer listens, to close its index."""
-_HASTE_SECONDS = 0.05
-_LOOK_SECONDS = 5.0
-"""Time between an owner's looks whether clients can still find it."""
+_REQUEST_SECONDS = 10.0
+"""Longest wait for the request of a client that came."""
 
 
-def own(folder: Path, root: Path | None = None, *, build: Build | None = None, over_tcp: bool = False) -> None:
-    """Own the index in a folder until nobody needs it, or SIGTERM.
+def own(
+    folder: Path,
+    root: Path | None = None,
+    host: Path | None = None,
+    *,
+    build: Build | None = None,
+    over_tcp: bool = False,
+) -> None:
+    """Own the index in a folder until nobody needs it, or SIGTERM, and others that clients bring meanwhile.
 
     One line of JSON on standard output tells clients to come: `null`, or the failure.
 
     Parameters:
         folder: of the index; exists.
         root: the indexed folder or file, as the starting client says; None if unknown.
+        host: folder where clients bring further indexes, unless another process does so there; None for no others.
         build: build the owner reports; by default the real one.
         over_tcp: listen on the loopback address though there are unix sockets.
     """
-    _keep_log(folder / LOG_FILE)
-    lock = lock_in(folder, OWNER_LOCK, _PREDECESSOR_SECONDS)
+    lock = _lock_of(host) if host else None
+    _keep_log((host if host and lock else folder) / LOG_FILE)
+    owner = _Owner(build or this_build(), over_tcp=over_tcp)
+    door = None
     try:
-        _acquire(lock, folder)
-        listener, address = listen(folder, over_tcp=over_tcp)
+        owner.take(folder, root)
+        door = _Door(host, *listen(host, over_tcp=over_tcp)) if host and lock else None
     except CqmError as error:
         _announce(written(failure_of(error)))
-        return
-    _announce(None)
-    traces.begin()
+        owner.end()
+    else:
+        _announce(None)
+        traces.begin()
     try:
-        _Owner(folder, root, listener, address, build or this_build()).run()
-    except Exception:
-        _log.exception("The owner of %s failed.", folder)
-        raise
+        owner.run(door)
     finally:
-        unlisten(folder, address)
-        lock.release()
+        if door:
+            unlisten(door.host, door.address)
+        if lock:
+            lock.release()
+
+
+class _Door(NamedTuple):
+    """Where clients bring further indexes."""
+
+    host: Path
+    listener: socket.socket
+    address: Address
+
+
+def _lock_of(host: Path) -> PrivateLock | None:
+    """Take the place of the process that clients bring their indexes; None if another has it."""
+    lock = lock_in(host, OWNER_LOCK, 0)
+    try:
+        lock.acquire()
+    except (Timeout, OSError):
+        return None
+    return lock
 
 
 class _Owner:
-    def __init__(
-        self, folder: Path, root: Path | None, listener: socket.socket, address: Address, build: Build
-    ) -> None:
-        from cqm.index.workers.forking import source_for_first_index
+    """All indexes of this process, each in a thread.
 
-        source = source_for_first_index(folder, root) if root else None
-        # Indexing modules load after clients were told to come: these are busy meanwhile.
-        from cqm.server.owner.session import Tenancy
+    Parameters:
+        build: of this process.
+        over_tcp: where its indexes listen.
+    """
 
-        self._folder = folder
-        self._listener = listener
-        self._address = address
+    def __init__(self, build: Build, *, over_tcp: bool) -> None:
         self._build = build
-        self._wires: set[Wire] = set()
+        self._over_tcp = over_tcp
         self._lock = Lock()
+        self._owned: set[OwnedIndex] = set()
+        # Requests being answered: each may bring an index.
+        self._asking = 0
+        self._is_told_to_end = False
         self._woken, self._wake = socket.socketpair()
         self._wake.settimeout(0)
-        self._tenancy = Tenancy(build, folder, self._look, source)
-        self._is_told_to_end = False
-        self._idle_since = time.monotonic()
 
-    def run(self) -> None:
-        """Take connections until it is time to end, then end in order."""
-        signal.signal(signal.SIGTERM, self._end)
+    def take(self, folder: Path, root: Path | None) -> None:
+        """Own one more index, and serve its clients in a thread.
+
+        Raises:
+            CqmError: as `OwnedIndex.take`.
+        """
+        owned = OwnedIndex.take(folder, root, self._build, over_tcp=self._over_tcp)
+        with self._lock:
+            self._owned.add(owned)
+        Thread(target=self._serve, args=(owned,), name=f"owner of {folder.name}").start()
+
+    def run(self, door: _Door | None) -> None:
+        """Take the indexes that clients bring, until none is left; then close the door."""
+        signal.signal(signal.SIGTERM, lambda *_: self.end())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
-            while (left := self._seconds_left()) != 0:
-                for key, _ in selector.select(left):
-                    if key.fileobj is self._listener:
-                        self._accept()
+            if door:
+                selector.register(door.listener, selectors.EVENT_READ)
+            while not self._is_over():
+                for key, _ in selector.select():
+                    if door and key.fileobj is door.listener:
+                        self._accept(door)
                     else:
                         self._woken.recv(4096)
-                if not is_found(self._folder, self._address):
-                    # Present clients are served to the end; new ones go to the next owner.
-                    self._tenancy.leave()
-        self._close()
+        if door:
+            door.listener.close()
 
-    def _seconds_left(self) -> float | None:
-        """Seconds to wait for something to happen; 0 when it is time to end."""
-        if self._is_told_to_end or self._tenancy.is_over:
-            return 0.0
+    def end(self) -> None:
+        """Close all indexes soon, whoever needs them."""
+        self._is_told_to_end = True
+        self._look()
+
+    def _is_over(self) -> bool:
         with self._lock:
-            idle = self._idle_since + self._tenancy.idle_seconds - time.monotonic()
-            return _LOOK_SECONDS if self._wires else min(_LOOK_SECONDS, max(0.0, idle))
+            owned = list(self._owned)
+            is_over = not owned and not self._asking
+        if self._is_told_to_end:
+            for it in owned:
+                it.end()
+        return is_over
 
-    def _accept(self) -> None:
+    def _serve(self, owned: OwnedIndex) -> None:
         try:
-            connection = self._listener.accept()[0]
-        except OSError:
-            # The client is gone, or the process has too many open files; then haste would only burn processor time.
-            time.sleep(_HASTE_SECONDS)
-            return
-        if not is_of_this_user(connection):
-            _log.warning("A process of another user came.")
-            connection.close()
-            return
-        wire = Wire(connection)
-        with self._lock:
-            self._wires.add(wire)
-        Thread(target=self._serve, args=(wire,), name="client", daemon=True).start()
-
-    def _serve(self, wire: Wire) -> None:
-        from cqm.server.owner.connection import serve
-
-        try:
-            serve(wire, self._tenancy, self._build, self._address)
-        except Exception:  # noqa: BLE001 - this thread's boundary
-            _log.exception("A connection failed.")
+            owned.run()
         finally:
             with self._lock:
-                self._wires.discard(wire)
-                self._idle_since = time.monotonic()
+                self._owned.discard(owned)
+                is_last = not self._owned
+            if not is_last:
+                _give_memory_back()
             self._look()
+
+    def _accept(self, door: _Door) -> None:
+        if wire := accepted(door.listener):
+            with self._lock:
+                self._asking += 1
+            Thread(target=self._answer, args=(wire, door.address), name="request", daemon=True).start()
+
+    def _answer(self, wire: Wire, address: Address) -> None:
+        """Answer a client that brings an index."""
+        try:
+            wire.send(self._answered(wire.receive(_REQUEST_SECONDS), address))
+        except (ConnectionError, SharingError) as error:
+            _log.warning("A client asked for no index: %s", error)
+        finally:
+            wire.close()
+            with self._lock:
+                self._asking -= 1
+            self._look()
+
+    def _answered(self, asked: Message, address: Address) -> Message:
+        token = asked.get("token")
+        if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
+            raise SharingError("A client did not know the token.")
+        if asked.get(ASKS) != OWNS or read_build(asked) != self._build or self._is_told_to_end:
+            return {LEAVING: True}
+        try:
+            self.take(Path(str(asked.get(FOLDER))), Path(str(asked.get(ROOT))))
+        except CqmError as error:
+            return {FAILURE: written(failure_of(error))}
+        return {RESULT: None}
 
     def _look(self) -> None:
         """Wake the main thread to check whether it is time to end."""
         with suppress(BlockingIOError, OSError):
             self._wake.send(b"!")
 
-    def _end(self, *_: object) -> None:
-        self._is_told_to_end = True
-        self._look()
 
-    def _close(self) -> None:
-        self._listener.close()
-        self._tenancy.end()
-        with self._lock:
-            for wire in self._wires:
-                wire.hang_up()
+def _give_memory_back() -> None:
+    """Give the memory of a closed index back to the system; glibc keeps it else, while others are open."""
+    import ctypes  # only a process with several indexes needs it
 
-
-def _acquire(lock: PrivateLock, folder: Path) -> None:
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise IndexInUseError(
-            f"The owner of the index in {folder} cannot be reached from here.",
-            remedy="It may run on another machine, or hang: end it, and try again.",
-            retryable=True,
-        ) from error
-    except OSError as error:
-        remedy = "Free space or mend its permissions."
-        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
+    gc.collect()
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
 
 
 def _announce(failure: object) -> None:

@@ -11,7 +11,7 @@ from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
 from cqm.server.owner.followers import Followers
-from cqm.server.owner.messages import METHODS, Build, Client, Greeting
+from cqm.server.owner.messages import Build, Client, Greeting, methods
 from cqm.server.owner.options_diff import names, notice
 from cqm.server.owner.shared_runs import Opened
 from cqm.server.watching.followed_index import FollowedIndex
@@ -25,8 +25,8 @@ _BRIEF_SECONDS = 30.0
 """Longest wait of a change of options for searches then, and of the next searches for it."""
 _OPENING_SECONDS = 20.0
 """Longest wait at the end for an index being opened; shorter than the next owner's wait for this one."""
-_RUNS = frozenset(name for name, method in METHODS.items() if method.is_run)
-_LONG = frozenset(name for name, method in METHODS.items() if not method.is_brief)
+_RUNS = frozenset(name for name, method in methods().items() if method.is_run)
+_LONG = frozenset(name for name, method in methods().items() if not method.is_brief)
 
 
 class LeavingError(Exception):
@@ -177,7 +177,7 @@ class Tenancy:
                 self._opened.is_ending = True
             self._changed.notify_all()
         with self._opened_by_nobody(), self._changed:
-            self._changed.wait_for(lambda: not self._goes_on(METHODS), _GRACE_SECONDS)
+            self._changed.wait_for(lambda: not self._goes_on(methods()), _GRACE_SECONDS)
             opened, self._opened = self._opened, None
         if opened:
             opened.close()
@@ -245,7 +245,7 @@ class Tenancy:
         new = {**brought, **known} if only_new else brought
         if new == known:
             return
-        if self._goes_on(METHODS):
+        if self._goes_on(methods()):
             # Work is not stopped for a new key: the next connection uses it.
             known.update(new)
         else:
@@ -261,7 +261,7 @@ class Tenancy:
         try:
             is_unwatched = opened is None or opened.stop(_STOP_SECONDS)
             is_idle = is_unwatched and self._drained(_LONG, _STOP_SECONDS)
-            if not (is_idle and self._drained(METHODS.keys(), _BRIEF_SECONDS)):
+            if not (is_idle and self._drained(methods().keys(), _BRIEF_SECONDS)):
                 # Stopped runs begin again in this new `Opened`, which isn't ending.
                 if opened:
                     self._publish(opened.index)
@@ -333,7 +333,7 @@ class Tenancy:
         """Whether nobody else is connected and nothing runs, now or within some seconds."""
         with self._changed:
             return self._changed.wait_for(
-                lambda: self._connections.keys() <= {client} and not self._goes_on(METHODS), seconds
+                lambda: self._connections.keys() <= {client} and not self._goes_on(methods()), seconds
             )
 
     def _others(self, client: Client) -> list[Client]:

@@ -4,8 +4,9 @@
 
 No model is asked: a scripted one on loopback speaks the client's protocol (of Anthropic, OpenAI or Gemini). It asks for
 CQM's `search` once, if the client offers it or finds it for the model, and ends when it is given the reply. The table
-tells how many of CQM's tools the model was told, whether the call was made, and whether the reply with the right place
-came back, and in how many runs: some start their servers while they ask, so that there are up to three.
+tells how many of CQM's tools the model was told, how many of `search` and `usages` were in the first request with any
+tools, whether the call was made, and whether the reply with the right place came back, and in how many runs: some start
+their servers while they ask, so that there are up to three.
 FOLDER keeps what npm installs, one folder a client, so that a second run needs no registry.
 """
 
@@ -41,9 +42,10 @@ _NO_KEY = "none-is-needed"
 
 @dataclass
 class Seen:
-    """What the scripted model saw: CQM's tools by name, the call that it asked for, and the reply to it."""
+    """What the scripted model saw: CQM's tools, those of the first request with any, its call, and the reply to it."""
 
     tools: set[str] = field(default_factory=set)
+    first: set[str] | None = None
     called: str = ""
     has_reply: bool = False
     looked: bool = False
@@ -281,6 +283,7 @@ class Model(BaseHTTPRequestHandler):
         if self.show:
             print("   ", *offered, file=sys.stderr)
         self.seen.tools |= ours
+        self.seen.first = ours if self.seen.first is None and offered else self.seen.first
         self.seen.has_reply |= bool(self.seen.called) and WANTED in text
         name = next((it for it in sorted(ours) if _SEARCH.search(it)), "")
         events = wire.word()
@@ -379,7 +382,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=sorted(CLIENTS), default=sorted(CLIENTS))
     parser.add_argument("--show", action="store_true", help="print the requests, and what the client said")
     given = parser.parse_args()
-    print(f"{'client':10} {'version':10} {'tools':>5}  {'called as':24} {'reply':5} runs")
+    print(f"{'client':10} {'version':10} {'tools':>5} {'first':>5}  {'called as':24} {'reply':5} runs")
     for name in given.only:
         client, folder = CLIENTS[name], given.tools / name
         if not (version := installed(client, folder)):
@@ -390,7 +393,8 @@ def main() -> None:
             seen, runs = run(client, folder, show=given.show), runs + 1
         called = seen.called or ("not called" if seen.requests else "asked nothing")
         reply = "yes" if seen.has_reply else "no"
-        print(f"{name:10} {version:10} {len(seen.tools):5}  {called:24} {reply:5} {runs:4}", flush=True)
+        first = sum(it.endswith(("search", "usages")) for it in seen.first or ())
+        print(f"{name:10} {version:10} {len(seen.tools):5} {first:5}  {called:24} {reply:5} {runs:4}", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,14 @@ def test_a_language_or_a_type_chooses_too() -> None:
     assert strategies("a.yaml", "a: 1\n", "type:documentation sentence") == {"data"}
 
 
+def test_late_chunks_of_an_index_are_sentences_and_get_their_vectors_later() -> None:
+    report = chunk(Document("a.md", TEXT), ChunkOptions(rules=("*.md late:target_tokens=64",)))
+    assert {part.strategy for part in report.chunks} == {"late"}
+    assert report.statistics.max_tokens <= 64
+    assert all(part.text.rstrip().endswith((".", "# One", "## Two")) for part in report.chunks)
+    assert report.vectors is None
+
+
 def test_the_first_rule_that_fits_counts() -> None:
     rules = ("docs/api/** auto", "docs/** fixed")
     assert strategies("docs/api/a.md", TEXT, *rules) == {"markdown"}
@@ -60,8 +68,9 @@ def test_semantic_needs_vectors_and_without_them_the_next_rule_counts() -> None:
     ("rule", "told"),
     [
         ("docs/**", "expected FILES STRATEGY"),
-        ("docs/** late", "names the strategy 'late': expected auto, fixed, sentence, semantic, hierarchical"),
-        ("docs/** javadoc", "Others are for previews"),
+        ("docs/** javadoc", "'javadoc': expected auto, fixed, sentence, semantic, hierarchical, late"),
+        ("docs/** late:boundaries=token", "has boundaries: expected target_tokens or pooling"),
+        ("docs/** late:pooling=max", "one of mean, cls, attention"),
         ("docs/** fixed:size=12", "has no option 'size'"),
         ("docs/** fixed:size_tokens=1", "size_tokens is 1"),
         ("docs/** fixed:size_tokens=many", "a whole number"),
@@ -78,7 +87,16 @@ def test_a_wrong_rule_is_refused_with_what_is_allowed(rule: str, told: str) -> N
 
 @given(
     text=st.text(st.sampled_from("# \nab.。`-|\t"), max_size=400),
-    way=st.sampled_from(["auto", "fixed:size_tokens=128", "sentence", "semantic", "hierarchical:child_tokens=64"]),
+    way=st.sampled_from(
+        [
+            "auto",
+            "fixed:size_tokens=128",
+            "sentence",
+            "semantic",
+            "hierarchical:child_tokens=64",
+            "late:target_tokens=16",
+        ]
+    ),
 )
 def test_whatever_the_rule_every_character_is_in_a_chunk_without_others_inside(text: str, way: str) -> None:
     report = chunk(

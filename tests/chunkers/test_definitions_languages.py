@@ -448,7 +448,7 @@ M.sub = { a = function() end }
         {"x": 2, "y": 2, "M.h": 3, "M.sub.a": 4},
         {"util"},
     ),
-    "elixir: fields of structs, conditional functions; settings are no constants": (
+    "elixir: fields of structs, conditional and quoted functions; settings are no constants": (
         "a.ex",
         """\
 defmodule A do
@@ -459,9 +459,14 @@ defmodule A do
     def go, do: 1
   end
   def unquote(name)(), do: 1
+  defmacro __using__(_) do
+    quote do
+      def given(), do: 1
+    end
+  end
 end
 """,
-        {"A.limit": 3, "A.name": 4, "A.age": 4, "A.go": 6},
+        {"A.limit": 3, "A.name": 4, "A.age": 4, "A.go": 6, "A.__using__.given": 11},
         {"A.derive", "A.unquote(name)"},
     ),
     "haskell: constructors, fields, several names; a function is defined once": (

@@ -122,3 +122,28 @@ def test_a_tokenizer_that_loses_text_is_warned_of_and_windows_are_estimated() ->
     estimated = chunk(Document("a.txt", "Some Words. " * 400), FixedOptions())
     assert [(it.start, it.end) for it in report.chunks] == [(it.start, it.end) for it in estimated.chunks]
     assert any("does not give every text back" in warning for warning in report.warnings)
+
+
+FENCE = "```py\n" + "".join(f"value_{number} = {number}\n" for number in range(40)) + "```\n"
+
+
+@pytest.mark.row("B12")
+@pytest.mark.parametrize("words", [0, 10, 60, 150, 300, 420])
+@pytest.mark.parametrize("size", [128, 512])
+def test_a_fence_is_neither_cut_nor_repeated_in_part(words: int, size: int) -> None:
+    text = f"# Title\n\n{WORDS[: words * 5]}\n\n{FENCE}\n{WORDS[:900]}\n\n## Next\n\n{FENCE}\n{WORDS[:300]}\n"
+    report = chunk(Document("a.md", text), FixedOptions(size_tokens=size))
+    assert all(window.text.count("```") % 2 == 0 for window in report.chunks)
+    assert not any(window.text.rstrip().endswith("## Next") for window in report.chunks)
+    # A small text before a fence is no window of its own.
+    assert all(window.tokens >= 64 for window in report.chunks)
+
+
+@pytest.mark.row("B12")
+def test_a_fence_of_more_than_four_windows_is_cut_and_so_is_any_if_blocks_are_not_kept() -> None:
+    long = "```py\n" + "".join(f"value_{number} = {number}\n" for number in range(400)) + "```\n"
+    sizes = [window.tokens for window in chunk(Document("a.md", long), FixedOptions(size_tokens=128)).chunks]
+    assert len(sizes) > 4
+    assert max(sizes) <= 128 + 64
+    chunks = chunk(Document("a.md", WORDS[:600] + "\n\n" + FENCE), FixedOptions(128, keep_blocks=False)).chunks
+    assert any(window.text.count("```") == 1 for window in chunks)

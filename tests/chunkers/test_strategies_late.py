@@ -15,7 +15,7 @@ from cqm.chunkers.chunking import chunk, chunks_of
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkReport, Document
 from cqm.chunkers.strategies.late import LateOptions
-from cqm.chunkers.strategies.pooling import Tokens, embed_tokens, pooled, text_vector, windows
+from cqm.chunkers.strategies.pooling import Tokens, embed_tokens, pooled, pooled_in_order, text_vector, windows
 
 pytestmark = pytest.mark.row("B6")
 
@@ -217,6 +217,8 @@ def test_a_span_without_tokens_has_the_vector_of_the_token_before_it_or_of_the_f
     vectors = pooled(embed_tokens(encoder, text, 0), [span], "mean")
     assert vectors is not None
     assert vectors[0] == pytest.approx(unit(encoder.encode(encoder.tokenize(text).ids)[token]), abs=1e-6)
+    in_order = pooled_in_order(encoder, text, [span], "mean", 0)
+    assert in_order == pytest.approx(vectors, abs=1e-6)
 
 
 @given(

@@ -30,6 +30,17 @@ def test_no_text_has_no_sentences(text: str, at: int) -> None:
         ['He said "Stop." ', "They did."],
         ["これは文です。", "本当ですか？", "はい！"],  # noqa: RUF001 - full-width
         ["彼は「行く。」と言った。", "終わり。"],
+        ["「そうです。」と言った。", "「はい。」", "彼は立った。"],
+        [
+            "「行く。」って言う。",
+            "『はい。』だった。",
+            "【注意。】とある。",
+            "〝ええ。〟と答えた。",
+            "｢はい。｣と言った。",
+        ],
+        ["すごい！と言った。", "とても良い！", "とても。", "本当ですか？と聞いた。"],  # noqa: RUF001 - full-width
+        ["「そうです。」\nと言った。", "これで終わり。"],
+        ["「はい。」", "それから帰った。", "「いいえ。」が答えだ。"],
         ["日本語です。", "English too. ", "終わり"],
         ["One.\r\n", "Two.\r\n\r\n", "Three."],
         ["A line\nwithout an end\n\n", "Another one"],
@@ -45,6 +56,13 @@ def test_no_text_has_no_sentences(text: str, at: int) -> None:
 )
 def test_sentences_of_english_and_japanese_end_where_readers_end_them(expected: list[str]) -> None:
     assert sentences("".join(expected)) == expected
+
+
+def test_own_delimiters_cut_no_quotation_from_what_follows_it() -> None:
+    parts = ["「そうです。」と言った。", "『はい。』", "終わり。", "Yes. ", "v1.2 is out"]
+    text = "".join(parts)
+    ends = [unit.end for unit in sentences_of(text, (0, len(text)), delimiters=(".", "。"))]
+    assert [text[start:end] for start, end in zip([0, *ends], ends, strict=False)] == parts
 
 
 def test_a_sentence_longer_than_what_is_read_at_once_is_one() -> None:

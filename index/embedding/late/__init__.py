@@ -8,7 +8,7 @@ from cqm.index.remote.variables import Variables
 if TYPE_CHECKING:
     from cqm.chunkers.strategies.pooling import TokenEncoder
 
-__all__ = ["open_token_encoder"]
+__all__ = ["embedder", "open_token_encoder"]
 
 
 def open_token_encoder(

@@ -21,6 +21,8 @@ _GAP = 2
 """Blank lines between overloads that are read together."""
 _FEW_IMPORTS, _MOST_IMPORTS = 12, 30
 """Lines of imports told in any case, and at most."""
+_COMMENT_SHARE = 0.25
+"""Largest share of a page for the comment above a symbol that takes more than the page."""
 _MOST_HEADS = 8
 _LONGEST_HEAD = 300
 _CURSOR = re.compile(r"(?P<line>[0-9]{1,8})(?:\+(?P<column>[0-9]{1,8}))?@(?P<hash>[0-9a-f]{8})")
@@ -92,6 +94,27 @@ def _begins(fresh: FreshFile, definitions: Iterable[Definition]) -> Iterator[int
         while 1 < begins <= len(lines) and COMMENT.match(lines[begins - 2]):
             begins -= 1
         yield begins
+
+
+def below_comment(fresh: FreshFile, asked: Asked, tokens: int) -> tuple[Asked, str]:
+    """Return a symbol from its declaration on, where its long comment and itself have no room on one page.
+
+    Parameters:
+        fresh: the file.
+        asked: the lines of a symbol, from its comment on.
+        tokens: estimated tokens of a page.
+
+    Returns:
+        The lines, and a sentence about those left out; empty for none.
+    """
+    lines = fresh.text.split("\n")
+    own = asked.symbol.line if asked.symbol else asked.first
+    last = max((it for it in range(asked.first, own) if COMMENT.match(lines[it - 1])), default=0)
+    comment = estimate("\n".join(lines[asked.first - 1 : last]))
+    is_long = comment > tokens * _COMMENT_SHARE and estimate("\n".join(lines[asked.first - 1 : asked.last])) > tokens
+    if not is_long:
+        return asked, ""
+    return asked._replace(first=last + 1), f"Its comment is left out: read lines {asked.first}-{last}."
 
 
 def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:

@@ -13,7 +13,16 @@ from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, read_question
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
 from cqm.index.search.symbols.lookup import definitions_named, near_names, nearest, preferred
-from cqm.index.search.symbols.page import Asked, count_lines, heads_of, imports_of, page_of, range_of, ranges_of
+from cqm.index.search.symbols.page import (
+    Asked,
+    below_comment,
+    count_lines,
+    heads_of,
+    imports_of,
+    page_of,
+    range_of,
+    ranges_of,
+)
 from cqm.index.search.tree_paths import PARTLY, TreePaths
 from cqm.index.search.usages.resolve import read_name
 from cqm.index.text.places import path_in, places_in
@@ -155,15 +164,16 @@ class Reader(NamedTuple):
             )
         if len(ranges) > 1:
             return Reading(query.what, definitions=tuple(best[:_MOST_DEFINITIONS]))
-        reading = self._reading(query, path, fresh, ranges[0])
+        asked, note = below_comment(fresh, ranges[0], query.tokens)
+        reading = self._reading(query, path, fresh, asked, note)
         others = [it.definition for it in found if it.definition not in best]
         return replace(reading, definitions=tuple(others[:_MOST_DEFINITIONS]))
 
-    def _reading(self, query: ReadQuery, path: str, fresh: FreshFile, asked: Asked) -> Reading:
+    def _reading(self, query: ReadQuery, path: str, fresh: FreshFile, asked: Asked, note: str = "") -> Reading:
         page = page_of(fresh, asked, query)
         row = self.generation.manifest.files([path]).get(path)
         is_as_indexed = row is not None and row.hash == fresh.hash
-        notes = (page.note, "" if is_as_indexed else "The file changed after it was indexed; these are its lines now.")
+        changed = "" if is_as_indexed else "The file changed after it was indexed; these are its lines now."
         symbol = asked.symbol
         return Reading(
             query.what,
@@ -182,7 +192,7 @@ class Reader(NamedTuple):
             heads_of(fresh, asked),
             () if query.cursor else imports_of(fresh, asked),
             sum(it.count for it in fresh.secrets if page.start <= it.line <= page.end),
-            tuple(filter(None, notes)),
+            tuple(filter(None, (note, page.note, changed))),
             page.next_cursor,
             hash=fresh.hash,
         )

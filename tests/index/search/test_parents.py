@@ -92,3 +92,21 @@ def test_sections_under_one_heading_are_parts_of_it(tmp_path: Path, options: Ind
     with guide(tmp_path, options) as index:
         found = index.search(Query("flux coil core", limit=2))
     assert [parent.symbol for parent in found.parents] == ["Guide > Flux"]
+
+
+@pytest.mark.row("B5")
+def test_a_hierarchical_section_is_given_whole_around_its_children_and_named_above_one_alone(
+    tmp_path: Path, options: IndexOptions
+) -> None:
+    told = [" ".join(f"A {part} part {number} of the turbine is told here." for number in range(16)) for part in "ab"]
+    root = tmp_path / "lab"
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "ferry.md").write_text(f"# Ferry\n\nIntro.\n\n## Engines\n\n{told[0]}\n\n{told[1]}\n")
+    rules = ("docs/** hierarchical:child_tokens=256,parent_tokens=1024",)
+    with Index.open(root, replace(options, chunk=ChunkOptions(rules=rules))) as index:
+        index.update()
+        both = index.search(Query("the parts of the turbine", limit=2))
+        assert [(parent.symbol, parent.path) for parent in both.parents] == [("Ferry > Engines", "docs/ferry.md")]
+        assert "".join(hit.text for hit in both.hits).count("turbine") == 32
+        (alone,) = index.search(Query("b part 3 of the turbine", limit=1)).hits
+        assert alone.symbol == "Ferry > Engines"

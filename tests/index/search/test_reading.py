@@ -78,6 +78,7 @@ impl Stack {
 }
 """
 LONG = "def long():\n" + "".join(f"    value_{number} = {number}\n" for number in range(400))
+TOLD = "package told\n\n" + "// Told at length.\n" * 400 + "func Told() {\n\treturn\n}\n"
 KEY = 'TOKEN = "ghp_' + "abcDEF1234567890abcDEF1234567890abcd" + '"\nAFTER = 1\n'
 FILES = {
     "src/client.py": CLIENT,
@@ -85,6 +86,7 @@ FILES = {
     "src/get.ts": OVERLOADS,
     "src/stack.rs": RUST,
     "src/long.py": LONG,
+    "src/told.go": TOLD,
     "src/keys.py": KEY,
     "src/a.py": "def twice(one):\n    return one\n",
     "src/b.py": "class Other:\n    pass\n\n\ndef twice(two):\n    return two\n",
@@ -164,6 +166,16 @@ def test_a_symbol_is_read_whole_in_any_notation_with_its_comments_and_decorators
     assert (found.start_line, found.end_line, found.first_line, found.last_line) == (first, last, first, last)
     assert found.text == lines(path, first, last)
     assert not found.next_cursor
+
+
+def test_a_symbol_without_room_for_its_long_comment_begins_at_its_declaration_and_tells_where_the_comment_is(
+    index: Index,
+) -> None:
+    found = index.read(ReadQuery("Told", tokens=500))
+    assert (found.start_line, found.text) == (403, "func Told() {\n\treturn\n}")
+    assert found.notes == ("Its comment is left out: read lines 3-402.",)
+    assert index.read(ReadQuery("src/told.go:3-402", tokens=500)).text.startswith("// Told at length.\n")
+    assert index.read(ReadQuery("Told", tokens=6000)).start_line == 3
 
 
 def test_declarations_around_a_symbol_and_its_imports_are_told(read: Read) -> None:

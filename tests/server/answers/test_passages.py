@@ -181,6 +181,27 @@ def test_the_definition_a_hit_was_found_for_is_shown_before_what_surrounds_it(pl
     assert packed.text.rstrip() not in text
 
 
+@pytest.mark.parametrize(
+    ("language", "above", "line", "below"),
+    [
+        ("python", 'def part():\n    """How the flux is measured.\n', "    measured flux", '    """\n'),
+        ("go", "// Part measures the flux.\n", "// measured flux", "func part() {\n"),
+        ("c", "void part() {\n/* how\n", "the flux is measured", "*/\n"),
+    ],
+)
+def test_the_code_of_a_definition_without_room_is_shown_before_the_rest_of_its_long_comment(
+    language: str, above: str, line: str, below: str
+) -> None:
+    comment = "".join(f"{line} {number} times\n" for number in range(200))
+    text = f"{above}{comment}{below}{BODY}\n"
+    long = replace(chunk(0, 1, text, language=language), extent=(1, text.count("\n")), symbol="part")
+    found = shown(answer(long, FOURTH, ELSEWHERE), 300)
+    assert BODY in found
+    assert f"{line} 0 times" in found
+    assert f"{line} 150 times" not in found
+    assert "left out]" in found
+
+
 def test_a_word_that_stands_in_a_comment_below_a_definition_alone_was_not_shown() -> None:
     filler = "\n".join(f"VALUE_{number} = {number}" for number in range(60))
     text = f"import a\n\n\ndef part():\n{BODY}\n\n\n{filler}\n# zqxkcd\n"

@@ -6,13 +6,20 @@ import re
 import subprocess
 import sys
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from conftest import Cqm
+
+
+HEAVY = {
+    *("anyio", "httpx2", "mcp", "numpy", "ollama", "openai", "pydantic", "pydantic_core", "pygments", "qdrant_edge"),
+    *("rich", "stamina", "starlette", "tokenizers", "tree_sitter", "yaml"),
+}
+"""What takes longer to load than all that a search through an owner needs."""
 
 
 def modules_loaded(cqm: "Cqm", *arguments: str) -> set[str]:
@@ -182,8 +189,17 @@ def test_a_drawn_preview_without_colour_still_has_its_boundaries(terminal: Termi
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("search", "--help"), ("serve", "--help")])
 def test_help_and_version_load_nothing_heavy(cqm: "Cqm", arguments: tuple[str, ...]) -> None:
-    heavy = {"numpy", "mcp", "qdrant_edge", "tree_sitter", "openai", "ollama", "pydantic", "rich", "tokenizers", "yaml"}
-    assert not modules_loaded(cqm, *arguments) & heavy
+    assert not modules_loaded(cqm, *arguments) & HEAVY
+
+
+def test_a_search_that_an_owner_answers_loads_nothing_heavy_where_nobody_set_anything(cqm: "Cqm") -> None:
+    usual = {name: value for name, value in cqm.environment.items() if not name.startswith("CQM_")}
+    cqm = replace(cqm, environment=usual)
+    try:
+        assert not modules_loaded(cqm, "search", "greet", "-n", "3") & HEAVY
+    finally:
+        # The owner would stay for a minute.
+        cqm.run("remove", "--yes")
 
 
 def test_a_preview_loads_neither_store_nor_embedder(cqm: "Cqm") -> None:

@@ -328,6 +328,11 @@ def test_the_least_size_of_chunks_is_within_the_largest_wherever_each_is_set(hom
     with pytest.raises(SettingsError, match=r'"chunk.min_tokens" \(600\) is over "chunk.max_tokens" \(512\)'):
         load(home)
     assert load(home, environment={"CQM_CHUNK_MAX_TOKENS": "700"}).chunk.min_tokens == 600
+    (home / "cqm.yml").write_text("chunk: {overlap_tokens: 257}\n")
+    with pytest.raises(
+        SettingsError, match=r'"chunk.overlap_tokens" \(257\) is over half of "chunk.max_tokens" \(512\)'
+    ):
+        load(home)
 
 
 @pytest.mark.parametrize(
@@ -346,7 +351,7 @@ def test_rules_of_chunking_are_a_mapping_or_a_list(home: Path, project: Path, te
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("chunk:\n  rules: {docs/**: late}", "names the strategy 'late'"),
+        ("chunk:\n  rules: {docs/**: javadoc}", "names the strategy 'javadoc'"),
         ("chunk:\n  rules: {docs/**: {strategy: fixed, size: 3}}", "has no option 'size'"),
         ("chunk:\n  rules: [docs/**]", "expected FILES STRATEGY"),
         ("chunk:\n  rules: {docs/**: [fixed]}", "expected FILES STRATEGY"),

@@ -73,6 +73,7 @@ REFUSED = [
     ("late: {encoder: 'https://example.com'}", "late.encoder"),
     ("late: {encoder: 'http://localhost.example.com'}", "late.encoder"),
     ("late: {encoder: models/minilm}", "late.encoder"),
+    ("chunk: {rules: {docs/**: late}}", "chunk.rules"),
     ("rerank: {folder: models/reranker}", "rerank.folder"),
     ("late: {api_key_env: AWS_SECRET_ACCESS_KEY}", "late.api_key_env"),
     ("store: {url: 'https://example.com:6333'}", "store.url"),
@@ -117,6 +118,7 @@ def test_trust_in_one_project_is_none_in_another(home: Path, project: Path) -> N
     [
         "scan: {exclude: [docs], include_vendored: true, max_file_bytes: 1000}\nchunk: {max_tokens: 256}",
         "chunk: {min_tokens: 64, overlap_percent: 10, apart: true, max_parse_bytes: 0}\ncontext: {place: both}",
+        "chunk: {overlap_tokens: 64, rules: {docs/**: sentence}}",
         "search: {limit: 20, mode: semantic}",
         "watch: {enabled: false, debounce_ms: 500, reconcile_seconds: 900, poll_seconds: 60}",
         "embedding: {provider: none}\ncontext: {provider: rules}\nrerank: {provider: none}",

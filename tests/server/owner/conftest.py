@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from filelock import FileLock, Timeout
 
-from cqm.index.disk.locations import index_folder
+from cqm.index.disk.locations import index_folder, owner_folder
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.owner.client import RemoteIndex
 
@@ -50,6 +50,11 @@ class Place:
     def owner(self) -> int:
         """The number of the owner's process."""
         return int(self.address["pid"])
+
+    @property
+    def log(self) -> Path:
+        """Of the process that owns all indexes beside this one."""
+        return owner_folder(self.options) / "owner.log"
 
     def open(self, options: IndexOptions | None = None, **settings: Any) -> RemoteIndex:
         """A client of the index's owner."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -14,9 +15,11 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
+from cqm.index.disk.locations import owner_folder
 from cqm.index.engine import Index
-from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.query import Query
 from cqm.server.errors import SharingError
 from cqm.server.owner.messages import this_build
@@ -84,6 +87,60 @@ def test_an_owner_stays_as_long_as_somebody_is_there(place: "Place") -> None:
         assert place.owner == owner
 
 
+@pytest.fixture
+def beside(place: "Place", tmp_path: Path) -> "Place":
+    """Another tree of the same user."""
+    shutil.copytree(place.root, tmp_path / "beside")
+    return replace(place, root=(tmp_path / "beside").resolve())
+
+
+def test_one_process_owns_all_indexes_of_a_user(place: "Place", beside: "Place") -> None:
+    with place.open() as index, beside.open(idle_seconds=0) as other:
+        assert place.owner == beside.owner
+        assert (index.update().added, other.update().added) == (3, 3)
+        other.close()
+        beside.wait_for_end()
+        assert index.search(Query("compute_1")).hits
+        with beside.open() as again:
+            assert place.owner == beside.owner
+            assert again.search(Query("compute_1")).hits
+
+
+def test_all_indexes_of_a_killed_process_are_owned_by_one_again(place: "Place", beside: "Place") -> None:
+    with place.open() as index, beside.open() as other:
+        index.update()
+        other.update()
+        place.kill()
+        assert index.search(Query("compute_1")).hits
+        assert other.search(Query("compute_1")).hits
+        assert place.owner == beside.owner
+
+
+def test_the_process_of_all_indexes_ends_with_the_last_of_them(place: "Place", beside: "Place") -> None:
+    with place.open(idle_seconds=0), beside.open(idle_seconds=0):
+        pass
+    place.wait_for_end()
+    beside.wait_for_end()
+    with FileLock(owner_folder(place.options) / "owner.lock", timeout=60):
+        assert not (owner_folder(place.options) / "owner.address").exists()
+
+
+def test_without_a_folder_for_all_each_index_has_a_process(place: "Place", beside: "Place") -> None:
+    place.options.home.mkdir()
+    owner_folder(place.options).write_text("in the place of the folder")
+    with place.open() as index, beside.open() as other:
+        assert (index.update().added, other.update().added) == (3, 3)
+        assert place.owner != beside.owner
+
+
+def test_an_index_that_cannot_be_owned_is_refused_and_the_others_go_on(place: "Place", beside: "Place") -> None:
+    with place.open() as index:
+        (beside.folder / "owner.lock").mkdir(parents=True)
+        with pytest.raises(StoreError, match=r"The lock in .* cannot be taken"):
+            beside.open()
+        assert index.update().added == 3
+
+
 def test_a_socket_that_a_killed_owner_left_is_nobodys(place: "Place") -> None:
     with place.open() as index:
         index.update()
@@ -123,10 +180,10 @@ def test_sockets_of_indexes_that_are_gone_do_not_pile_up(place: "Place", tmp_pat
 def test_an_owner_that_cannot_be_found_any_more_gives_the_index_to_the_next(place: "Place") -> None:
     with place.open() as index:
         index.update()
-        owner = place.owner
-        Path(place.address["path"]).unlink()
+        lost = Path(place.address["path"])
+        lost.unlink()
         with place.open() as other:
-            assert place.owner != owner
+            assert Path(place.address["path"]) != lost
             assert other.search(Query("compute_1")).hits
         assert index.search(Query("compute_1")).hits
 
@@ -212,7 +269,7 @@ def test_the_log_of_an_owner_is_bounded(place: "Place") -> None:
             with connection(place) as raw:
                 raw.sendall(b"\0\0\0\4nope")
                 raw.recv(1)
-    logged = (place.folder / "owner.log").read_text()
+    logged = place.log.read_text()
     assert logged.count("not JSON") == 3
     assert "Traceback" not in logged
 

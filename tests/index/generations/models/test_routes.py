@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scripted_server import REFUSED, Reply, ScriptedServer, model_at
 
-from cqm.index.embedding.routes import Route
+from cqm.index.embedding.routes import TEXT_ROUTES
 from cqm.index.engine import Index
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
@@ -314,7 +314,7 @@ def test_status_tells_which_models_are_left_alone_and_why(
         index.update()
         assert len(server.requests) == asked
         broken, well = index.status().models
-        assert (broken.name, broken.embeds) == (f"openai/tiny at 127.0.0.1:{server.port}", tuple(Route))
+        assert (broken.name, broken.embeds) == (f"openai/tiny at 127.0.0.1:{server.port}", TEXT_ROUTES)
         assert "answered 401" in broken.problem
         assert (well.name, well.problem) == ("embedded", "")
 

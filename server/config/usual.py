@@ -1,0 +1,91 @@
+"""The settings of a command that asks, without what validates them where nobody set any."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import SearchMode
+from cqm.server.config.project_root import FILE_NAME, user_file
+from cqm.server.config.sections import IndexSection, SearchSection, ServerSection
+
+_PREFIX = "CQM_"
+
+
+class AskedSettings(Protocol):
+    """The part of `Settings` that a command needs which asks an index something."""
+
+    @property
+    def index(self) -> IndexSection:
+        """How indexes are made."""
+
+    @property
+    def search(self) -> SearchSection:
+        """Defaults of a search."""
+
+    @property
+    def server(self) -> ServerSection:
+        """The budget of a reply."""
+
+    def index_options(self, root: Path) -> IndexOptions:
+        """The options of the index of `root`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsualSettings:
+    """That part where nobody set anything but a page."""
+
+    root: Path
+    search: SearchSection = field(default_factory=SearchSection)
+    index: IndexSection = field(default_factory=IndexSection)
+    server: ServerSection = field(default_factory=ServerSection)
+
+    def index_options(self, root: Path) -> IndexOptions:
+        """The defaults; another folder may have a cqm.yml of its own."""
+        return IndexOptions() if root == self.root else asked_settings(root, {}).index_options(root)
+
+
+def asked_settings(root: Path, overrides: Mapping[str, object]) -> AskedSettings:
+    """The settings in force for a command that asks; see `load_settings`.
+
+    Parameters:
+        root: the indexed folder or file.
+        overrides: of the command line, by dotted name.
+
+    Raises:
+        SettingsError: a source is refused.
+    """
+    search = _page(overrides)
+    folder = root if root.is_dir() else root.parent
+    if search is None or _says_something() or not (_is_absent(user_file()) and _is_absent(folder / FILE_NAME)):
+        from cqm.server.config.settings import load_settings  # start-up time
+
+        return load_settings(root, overrides=overrides)
+    return UsualSettings(root, search)
+
+
+def _page(overrides: Mapping[str, object]) -> SearchSection | None:
+    """The page that a command's own options ask for, which click has checked; None where there are other overrides."""
+    usual = SearchSection()
+    limit, mode = overrides.get("search.limit", usual.limit), overrides.get("search.mode", usual.mode)
+    if overrides.keys() - {"search.limit", "search.mode"} or not isinstance(limit, int) or mode not in list(SearchMode):
+        return None
+    return SearchSection(limit, SearchMode(str(mode)))
+
+
+def _says_something() -> bool:
+    """Whether a variable of ours is set; an empty one is not."""
+    return any(value and name.startswith(_PREFIX) for name, value in os.environ.items())
+
+
+def _is_absent(file: Path) -> bool:
+    """Whether there is no file; one that can't be looked at is not absent."""
+    try:
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
