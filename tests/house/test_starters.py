@@ -7,7 +7,7 @@ SOURCES = Path(__file__).parents[2]
 STARTERS = {
     "chunkers/extras.py",  # quotes a command for Windows
     "index/files/git.py",
-    "server/bulk/bulk.py",  # `cqm export`, a process for each repository
+    "server/bulk/work.py",  # `cqm export`, a process for each repository
     "server/bulk/listed.py",  # `git clone` of the repositories that the user lists
     "server/issues/gh.py",
     "server/owner/__main__.py",
