@@ -32,6 +32,11 @@ def _gemini(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
     return {**_plain(command, variables), "timeout": 120_000}
 
 
+def _qwen(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
+    # Its model would know no tool of ours before it looks for one; it reads no `_meta` that says which to load.
+    return {**_plain(command, variables), "alwaysLoadTools": True}
+
+
 def _local(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
     entry: Entry = {"type": "local", "command": list(command)}
     return entry | ({"environment": dict(variables)} if variables else {})
@@ -209,8 +214,8 @@ CLIENTS: tuple[Client, ...] = (
         "Qwen Code",
         ("qwen",),
         ("{home}/.qwen",),
-        Place(("{home}/.qwen/settings.json",)),
-        Place((".qwen/settings.json",)),
+        Place(("{home}/.qwen/settings.json",), shape=_qwen),
+        Place((".qwen/settings.json",), shape=_qwen),
         instructions="{home}/.qwen/QWEN.md",
         project_instructions="QWEN.md",
         check=_MCP_LIST,

@@ -103,7 +103,7 @@ def test_each_client_finds_the_entry_where_its_documents_say(home: "Home") -> No
     assert home.entry(".cursor/mcp.json", ["mcpServers", "cqm"]) == {"type": "stdio", **plain}
     assert home.entry(".codeium/windsurf/mcp_config.json", ["mcpServers", "cqm"]) == plain
     assert home.entry(".gemini/settings.json", ["mcpServers", "cqm"]) == {**plain, "timeout": 120_000}
-    assert home.entry(".qwen/settings.json", ["mcpServers", "cqm"]) == plain
+    assert home.entry(".qwen/settings.json", ["mcpServers", "cqm"]) == plain | {"alwaysLoadTools": True}
     local = {"type": "local", "command": [CQM, *serve]}
     assert home.entry(".config/opencode/opencode.json", ["mcp", "cqm"]) == local
     cline = home.entry(".cline/data/settings/cline_mcp_settings.json", ["mcpServers", "cqm"])
