@@ -10,12 +10,14 @@ from itertools import pairwise
 from operator import ge
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.model.query import Answer, Hit, Parent
 from cqm.server.answers.excerpts import Asked, best_lines, core_of, cost, read_texts
 from cqm.server.answers.worth import LEAST_GAIN, Worth, worths_of
 from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
+
+_CODE = "code"
+"""`chunkers.metadata.CODE`: that module knows all languages, and takes longer to load than a search takes."""
 
 # Chosen on 200 training questions by span, of four languages, for the share of their lines shown within 500 to 6,000
 # tokens; so is `_CORE_CHANCE` in worth.py.
@@ -132,7 +134,7 @@ def read_answer(question: str, answer: Answer) -> Read:
     texts = []
     for hit in hits:
         lines = chunk_lines(hit)
-        language = hit.language if source_type_of(hit.language) == CODE else ""
+        language = hit.language if hit.metadata.get("source_type") == _CODE else ""
         texts.append((lines, _extent(hit), _asked_place(hit, len(lines)), language))
     asked = read_texts(question, texts)
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]

@@ -1,6 +1,7 @@
 """Replies of the tools, as text for agents; the answer of a search is in render.py."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mcp_types import CallToolResult, TextContent
 
@@ -13,9 +14,11 @@ from cqm.server.answers.render import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, plain
-from cqm.server.preview.preview import Preview
 from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
 from cqm.server.workspace.jobs import Job
+
+if TYPE_CHECKING:
+    from cqm.server.preview.preview import Preview
 
 _MOST_LISTED = 500
 _PREFIX = "cqm/"
@@ -91,7 +94,7 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     return "\n".join(map(one_line, lines))
 
 
-def preview_reply(made: Preview, *, with_text: bool, budget: int, first: int = 0, mark: str = "") -> str:
+def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int = 0, mark: str = "") -> str:
     """List the chunks of a document, a line each or with their text, as many as fit.
 
     Parameters:
@@ -124,7 +127,7 @@ def preview_reply(made: Preview, *, with_text: bool, budget: int, first: int = 0
     return "\n".join(lines)
 
 
-def _chunk_block(made: Preview, chunk: Chunk, *, with_text: bool) -> str:
+def _chunk_block(made: "Preview", chunk: Chunk, *, with_text: bool) -> str:
     head = one_line(f"{'  ' * chunk.level}{chunk_line(made, chunk)}{_known(chunk)}")
     has_text = with_text and not holds_text(chunk, made.report.chunks)
     return f"{head}\n{chunk_text(chunk)}" if has_text else head

@@ -12,9 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, InputRequiredResult
 
-from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
@@ -53,6 +51,9 @@ def add_resources(server: MCPServer[Served]) -> None:
 def mime_type(uri: str) -> str:
     """Tell what a resource holds by the name of its file: code of a language, Markdown, JSON or plain text."""
     name = split_place(uri)[0].rpartition("/")[2]
+    from cqm.chunkers.detect import language_of  # start-up time: it knows all languages
+    from cqm.chunkers.metadata import CODE, source_type_of
+
     language = language_of(name, "") if "." in name else ""
     if language in _TYPES:
         return _TYPES[language]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
@@ -51,10 +51,12 @@ from cqm.server.mcp.replies import (
     with_facts,
 )
 from cqm.server.mcp.scope import Place, Served, split_place
-from cqm.server.preview.choice import Choice
-from cqm.server.preview.preview import Preview, listed_document, preview, warned
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
+
+if TYPE_CHECKING:
+    from cqm.server.preview.choice import Choice
+    from cqm.server.preview.preview import Preview
 
 _log = logging.getLogger(__name__)
 
@@ -278,6 +280,10 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     cursor: str = "",
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
+    # What cuts is loaded where it is asked for: most servers never do.
+    from cqm.server.preview.choice import Choice
+    from cqm.server.preview.preview import preview
+
     if (path is None) == (text is None):
         raise ToolError("path and text: expected exactly one of them.")
     if cursor and not cursor.isdecimal():
@@ -381,7 +387,9 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     return ""
 
 
-def _preview_file(root: Path, path: Path, choice: Choice, settings: Settings, workers: Workers) -> Preview:
+def _preview_file(root: Path, path: Path, choice: "Choice", settings: Settings, workers: Workers) -> "Preview":
+    from cqm.server.preview.preview import listed_document, preview, warned
+
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
         raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")

@@ -1,17 +1,20 @@
 """A preview as plain lines: the chunks, their numbers, and a table of strategies."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.model import Chunk
 from cqm.server.answers.render import symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
-from cqm.server.preview.preview import Preview
+
+if TYPE_CHECKING:
+    from cqm.server.preview.preview import Preview
 
 _MILLI = 1000
 
 
-def preview_lines(made: Preview, mark: str = "") -> Iterator[str]:
+def preview_lines(made: "Preview", mark: str = "") -> Iterator[str]:
     """Write the chunks of a file, each below a line with its place, name, kind and size.
 
     Parameters:
@@ -27,7 +30,7 @@ def preview_lines(made: Preview, mark: str = "") -> Iterator[str]:
             yield chunk_text(chunk)
 
 
-def chunk_line(made: Preview, chunk: Chunk) -> str:
+def chunk_line(made: "Preview", chunk: Chunk) -> str:
     """Describe a chunk: its lines, name, kind and size."""
     symbol = f"  {symbol_name(chunk.symbol)}" if chunk.symbol else ""
     return f"{chunk.start_line}-{chunk.end_line}{symbol}  ({one_line(chunk.kind)})  {size_of(made, chunk)}"
@@ -38,7 +41,7 @@ def chunk_text(chunk: Chunk) -> str:
     return visible(chunk.text.rstrip("\n"))
 
 
-def size_of(made: Preview, chunk: Chunk) -> str:
+def size_of(made: "Preview", chunk: Chunk) -> str:
     """Describe a chunk's tokens, estimated and counted, and its repeated characters."""
     exact = f", {made.exact_tokens[chunk.index]} exactly" if made.exact_tokens else ""
     repeats = f", repeats {chunk.overlap_before} characters" if chunk.overlap_before else ""
@@ -50,7 +53,7 @@ def holds_text(chunk: Chunk, chunks: Sequence[Chunk]) -> bool:
     return bool(chunk.children) and chunks[chunk.index + 1].start < chunk.end
 
 
-def statistics_line(made: Preview) -> str:
+def statistics_line(made: "Preview") -> str:
     """Summarize a preview in a line."""
     found = made.report.statistics
     sizes = f"{found.min_tokens} to {found.max_tokens} tokens, {found.mean_tokens:.0f} on average"
@@ -61,7 +64,7 @@ def statistics_line(made: Preview) -> str:
     return f"{counted}{exact}{repeated}{seconds}"
 
 
-def options_line(made: Preview) -> str:
+def options_line(made: "Preview") -> str:
     """Name the strategy with all options in force."""
     return " ".join([made.choice.strategy, *(f"{name}={shown(value)}" for name, value in made.options.items())])
 
@@ -73,7 +76,7 @@ def shown(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def comparison_lines(previews: Sequence[Preview]) -> Iterator[str]:
+def comparison_lines(previews: "Sequence[Preview]") -> Iterator[str]:
     """Write a table comparing previews of one document by different choices."""
     wide = max(len(made.choice.label) for made in previews)
     yield f"{'':{wide}}  chunks   mean  smallest  largest  repeated"

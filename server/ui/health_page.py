@@ -9,9 +9,7 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from cqm.chunkers.detect import language_of
 from cqm.chunkers.errors import CqmError
-from cqm.index.files.scan import scan
 from cqm.index.model.freshness import judged
 from cqm.index.model.query import SkipReason
 from cqm.index.model.status import IndexState, IndexStatus
@@ -78,6 +76,9 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
 def tree(library: Library, given: Mapping[str, str]) -> str:
     """Draw the files of a root that are in scope; nothing is read but their names and sizes."""
+    from cqm.chunkers.detect import language_of  # start-up time of servers
+    from cqm.index.files.scan import scan
+
     name = given.get("root", "")
     opened = library.opened(name if name in library.roots else next(iter(library.roots)))
     found = list(islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES))

@@ -9,10 +9,8 @@ from threading import Lock
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
-from cqm.index.generations.generation import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
-from cqm.index.status.status import read_status
 from cqm.server.config.project_root import is_project
 from cqm.server.config.settings import Settings
 from cqm.server.owner.open import OpenedIndex, open_index
@@ -52,6 +50,8 @@ class OpenIndex:
     @property
     def is_complete(self) -> bool:
         """Whether the index ever held every file."""
+        from cqm.index.generations.generation import current_name  # start-up time: it knows all that makes an index
+
         return bool(current_name(self.index.folder))
 
     def watch_state(self) -> str:
@@ -193,6 +193,8 @@ class Workspace:
         Raises:
             CqmError: its manifest can't be read, or its settings are not valid.
         """
+        from cqm.index.status.status import read_status  # start-up time
+
         return read_status(root, self._settings.index_options(root))
 
     def statuses(self) -> list[IndexStatus]:

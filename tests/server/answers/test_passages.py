@@ -194,7 +194,12 @@ def test_the_code_of_a_definition_without_room_is_shown_before_the_rest_of_its_l
 ) -> None:
     comment = "".join(f"{line} {number} times\n" for number in range(200))
     text = f"{above}{comment}{below}{BODY}\n"
-    long = replace(chunk(0, 1, text, language=language), extent=(1, text.count("\n")), symbol="part")
+    long = replace(
+        chunk(0, 1, text, language=language),
+        extent=(1, text.count("\n")),
+        symbol="part",
+        metadata={"source_type": "code"},
+    )
     found = shown(answer(long, FOURTH, ELSEWHERE), 300)
     assert BODY in found
     assert f"{line} 0 times" in found

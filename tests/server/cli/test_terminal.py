@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 HEAVY = {
     *("anyio", "httpx2", "mcp", "numpy", "ollama", "openai", "pydantic", "pydantic_core", "pygments", "qdrant_edge"),
-    *("rich", "stamina", "starlette", "tokenizers", "tree_sitter", "yaml"),
+    *("rich", "stamina", "starlette", "tokenizers", "tree_sitter", "yaml", "cqm.chunkers.languages"),
 }
 """What takes longer to load than all that a search through an owner needs."""
 
 
 def modules_loaded(cqm: "Cqm", *arguments: str) -> set[str]:
-    """The top-level modules that a command has loaded when it ends."""
+    """The modules that a command has loaded when it ends."""
     code = (
         "import sys\n"
         f"sys.argv = ['cqm', *{arguments!r}]\n"
         "from cqm.server.cli.main import main\n"
         "try:\n    main()\n"
-        "finally:\n    sys.stderr.write('\\n' + ' '.join({name.partition('.')[0] for name in sys.modules}))\n"
+        "finally:\n    sys.stderr.write('\\n' + ' '.join(sys.modules))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -340,6 +340,11 @@ def test_a_client_whose_program_is_there_is_asked_what_it_sees(home: "Home", tmp
     done = home.run("--yes")
     assert done.exit_code == 1
     assert "Codex: `codex mcp list` says: cqm: Disconnected" in done.stdout
+    # As Gemini CLI tells of every server in a folder that it was not started in before.
+    program.write_text("#!/bin/sh\necho 'cqm: Disabled'; echo 'Servers are disabled: this folder is untrusted.' >&2\n")
+    done = home.run("--yes")
+    assert done.exit_code == 0
+    assert "says: cqm: Disabled Servers are disabled: this folder is untrusted." in done.stdout
 
 
 def test_every_client_has_a_file_on_every_platform() -> None:
