@@ -17,8 +17,8 @@ from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, Sy
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.remote.variables import process_variables
 from cqm.server.errors import SharingError
+from cqm.server.owner.client_options import absolute, service_variables
 from cqm.server.owner.connect import connect, see_logs
-from cqm.server.owner.environment import service_variables
 from cqm.server.owner.messages import (
     CANCEL,
     FAILURE,
@@ -35,7 +35,6 @@ from cqm.server.owner.messages import (
     taken,
     this_build,
 )
-from cqm.server.owner.options_diff import absolute
 from cqm.server.owner.wire import Message, Wire
 
 if TYPE_CHECKING:
