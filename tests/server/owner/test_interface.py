@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 HOOKS = {"report", "cancelled"}
 """Parameters that are functions of the client."""
-OWN = {"__init__", "unfollow"}
+OWN = {"__init__", "rest", "unfollow"}
 """Methods for the process alone that has the index open."""
 OWN_PARAMETERS = {"update"}
 """Parameters for that process alone."""
