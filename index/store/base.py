@@ -151,8 +151,8 @@ class Store(Protocol):
     def flush_later(self) -> None:
         """Make all writes safe from a power cut soon, without delaying the caller."""
 
-    def rest(self, seconds: float) -> None:
-        """Let go of memory if nobody used the store for so long; nothing else changes."""
+    def rest(self, seconds: float) -> bool:
+        """Let go of memory if nobody used the store for so long, and return whether it did; nothing else changes."""
 
     def close(self) -> None:
         """Make everything safe and close; harmless if it is not open."""

@@ -293,16 +293,17 @@ class EdgeStore:
                 self._shard.close()
             self._shard = None
 
-    def rest(self, seconds: float) -> None:
-        """Let go of the shard's memory if nobody used it for so long; the next use opens it again."""
+    def rest(self, seconds: float) -> bool:
+        """Let go of the shard's memory if nobody used it for so long; the next use opens it again. See `Store.rest`."""
         # No thread is inside a call of Edge now: it holds the interpreter's lock for the whole of it.
         with self._flush_lock, self._rest_lock:
             is_unused = time.monotonic() - self._used_at >= seconds
             if self._shard is None or self._flush_timer or not is_unused:
-                return
+                return False
             with self._translated("closed"):
                 self._shard.close()
             self._shard, self._is_resting = None, True
+            return True
 
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
         with self._translated("written"):

@@ -175,8 +175,9 @@ class QdrantStore:
         """See `flush`, which costs nothing."""
         self.flush()
 
-    def rest(self, seconds: float) -> None:
+    def rest(self, seconds: float) -> bool:  # noqa: ARG002 - of every store
         """Do nothing: the memory is the server's."""
+        return False
 
     def close(self) -> None:
         """Close the connection; harmless if it is not open."""

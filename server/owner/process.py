@@ -5,7 +5,6 @@ and the interpreter are loaded once for all. A process that finds another there,
 """
 
 import faulthandler
-import gc
 import json
 import logging
 import os
@@ -43,7 +42,7 @@ from cqm.server.owner.messages import (
     this_build,
     written,
 )
-from cqm.server.owner.owned_index import OwnedIndex, accepted
+from cqm.server.owner.owned_index import OwnedIndex, accepted, give_memory_back
 from cqm.server.owner.wire import Message, Wire
 
 _log = logging.getLogger(__name__)
@@ -181,7 +180,7 @@ class _Owner:
                 self._owned.discard(owned)
                 is_last = not self._owned
             if not is_last:
-                _give_memory_back()
+                give_memory_back()
             self._look()
 
     def _accept(self, door: _Door) -> None:
@@ -218,15 +217,6 @@ class _Owner:
         """Wake the main thread to check whether it is time to end."""
         with suppress(BlockingIOError, OSError):
             self._wake.send(b"!")
-
-
-def _give_memory_back() -> None:
-    """Give the memory of a closed index back to the system; glibc keeps it else, while others are open."""
-    import ctypes  # only a process with several indexes needs it
-
-    gc.collect()
-    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
-        trim(0)
 
 
 def _announce(failure: object) -> None:

@@ -160,8 +160,8 @@ class Tenancy:
         with self._changed:
             return names(self._connections)
 
-    def rest(self, seconds: float) -> None:
-        """Let go of the memory of an index that nobody asked for so long, though clients are connected.
+    def rest(self, seconds: float) -> bool:
+        """Let an index rest that nobody asked for so long, though clients are connected; return whether it does now.
 
         Raises:
             StoreError: its store cannot be closed.
@@ -169,10 +169,10 @@ class Tenancy:
         with ExitStack() as counted:
             with self._changed:
                 if self._opened is None or self._held or self._is_ended:
-                    return
+                    return False
                 opened = self._opened
                 counted.enter_context(self._counted("status"))
-            opened.index.rest(seconds)
+            return opened.index.rest(seconds)
 
     def leave(self) -> None:
         """Leave when running work is done."""

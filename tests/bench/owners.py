@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--apart", action="store_true", help="an owner for each project")
     arguments = parser.parse_args()
     owners: dict[int, None] = {}
-    with tempfile.TemporaryDirectory() as home, ExitStack() as opened:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, ExitStack() as opened:
         for number, folder in enumerate(arguments.folders, 1):
             options = IndexOptions(home=Path(home, str(number) if arguments.apart else "all"))
             index = opened.enter_context(RemoteIndex.open(folder, options, idle_seconds=5))
