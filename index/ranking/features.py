@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, repeat
 from math import fsum, log, log1p, sqrt
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -80,27 +80,25 @@ class OfFile(NamedTuple):
 
 def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures], dict[str, OfFile]]:
     """Compute the features of each candidate, in order, and those of their files by path."""
-    terms, dense = relative(evidence.terms), fused(evidence.dense)
-    placed, named = _places(evidence.terms), _named(question, evidence.candidates)
-    chunks = [
-        ChunkFeatures(
-            terms.get(name := chunk.id, 0.0),
-            placed.get(name, 0.0),
-            dense.get(name, 0.0),
-            *named.get(name, _NO_NAME),
-            1.0 if chunk.kind in _CALLABLE else 0.0,
-            log1p(chunk.end_line - chunk.start_line),
-        )
-        for chunk in evidence.candidates
-    ]
+    candidates = evidence.candidates
+    ids = [chunk.id for chunk in candidates]
+    # By column: there are hundreds of chunks per search.
+    terms, dense, placed = (
+        list(map(scores.get, ids, repeat(0.0)))
+        for scores in (relative(evidence.terms), fused(evidence.dense), _places(evidence.terms))
+    )
+    names, covered = _named(question, candidates)
+    callables = [1.0 if chunk.kind in _CALLABLE else 0.0 for chunk in candidates]
+    lines = [log1p(chunk.end_line - chunk.start_line) for chunk in candidates]
+    chunks = list(map(ChunkFeatures, terms, placed, dense, names, covered, callables, lines))
     return chunks, _of_files(question, evidence, terms, dense)
 
 
 def _of_files(
-    question: Question, evidence: Evidence, terms: Mapping[str, float], dense: Mapping[str, float]
+    question: Question, evidence: Evidence, terms: Sequence[float], dense: Sequence[float]
 ) -> dict[str, OfFile]:
     texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
-    matches, nearest = _sums(evidence.candidates, terms, dense)
+    matches, nearest = _sums([chunk.path for chunk in evidence.candidates], terms, dense)
     made = frozenset(chunk.path for chunk in evidence.candidates if chunk.kind == REFERENCE)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
@@ -121,36 +119,33 @@ def _of_files(
 
 
 def _sums(
-    candidates: Sequence[Candidate], terms: Mapping[str, float], dense: Mapping[str, float]
+    paths: Sequence[str], terms: Sequence[float], dense: Sequence[float]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Sum up each file's matches, and take the best cosine of its chunks; both by path."""
     matching: defaultdict[str, list[float]] = defaultdict(list)
-    nearest = dict.fromkeys([chunk.path for chunk in candidates], 0.0)
-    for chunk in candidates:
-        if (score := terms.get(chunk.id, 0.0)) >= _LEAST_MATCH:
-            matching[chunk.path].append(score)
-        if (cosine := dense.get(chunk.id, 0.0)) > nearest[chunk.path]:
-            nearest[chunk.path] = cosine
+    nearest = dict.fromkeys(paths, 0.0)
+    for path, score, cosine in zip(paths, terms, dense, strict=True):
+        if score >= _LEAST_MATCH:
+            matching[path].append(score)
+        nearest[path] = max(nearest[path], cosine)
     # Exact sums; others depend on the order.
     roots = {path: sqrt(fsum(scores)) for path, scores in matching.items()}
     return dict.fromkeys(nearest, 0.0) | relative(roots), nearest
 
 
-_NO_NAME = (0.0, 0.0)
-
-
-def _named(question: Question, candidates: Sequence[Candidate]) -> dict[str, tuple[float, float]]:
-    """Compute `ChunkFeatures.name` and `covered` for the name that agrees best, by id of the chunks that have one."""
-    found, asked = {}, question.words
+def _named(question: Question, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
+    """Compute `ChunkFeatures.name` and `covered` of each chunk, for the name that agrees best."""
+    asked = question.words
+    names, covers = [0.0] * len(candidates), [0.0] * len(candidates)
     for number in _with_a_root(roots_of(question), [chunk.named for chunk in candidates]):
-        best = _NO_NAME
+        best = (0.0, 0.0)
         for words in map(_name_words, candidates[number].defines):
             if not asked.isdisjoint(words):
                 common = len(asked & words)
                 covered = common / len(words)
                 best = max(best, (covered * common / len(asked), covered))
-        found[candidates[number].id] = best
-    return found
+        names[number], covers[number] = best
+    return names, covers
 
 
 def _with_a_root(roots: Sequence[str], texts: Sequence[str]) -> set[int]:
