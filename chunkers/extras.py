@@ -1,6 +1,6 @@
 """CQM's name on the package index, and the commands for adding an extra to this installation."""
 
-import importlib.util
+import importlib.machinery
 import json
 import os
 import re
@@ -108,7 +108,7 @@ def _installer(prefix: Path) -> _Installer:
         return _Installer.PIPX_RUN if prefix.parent.name == ".cache" else _Installer.PIPX
     if _made_by_uv(prefix) and prefix.parent.name.startswith(("archive-v", "environments-v")):
         return _Installer.UVX
-    if importlib.util.find_spec("pip") is None and _made_by_uv(prefix):
+    if importlib.machinery.PathFinder.find_spec("pip") is None and _made_by_uv(prefix):
         return _Installer.UV_PIP
     return _Installer.PIP
 

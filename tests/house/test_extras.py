@@ -118,6 +118,8 @@ def machine(wheels: Path, tmp_path: Path) -> Machine:
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_INDEX": "1",
+        # Of options that say "no", pip takes 0 for yes.
+        "PIP_NO_COMPILE": "0",
         "PIP_FIND_LINKS": str(wheels),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "UV_NO_CONFIG": "1",

@@ -101,6 +101,7 @@ def test_the_allowed_options_are_these() -> None:
         "chunk.max_tokens",
         "chunk.min_tokens",
         "chunk.overlap_percent",
+        "chunk.overlap_tokens",
         "chunk.rules",
         "context.place",
         "context.provider",
