@@ -277,7 +277,10 @@ class EdgeStore:
                 self._flush_timer.cancel()
                 self._flush_timer = None
         with self._flush_lock, self._flushing(), self._translated("flushed"):
-            self._opened().flush()
+            # What rests is on disk; and a flush is no use of the shard.
+            if self._is_resting:
+                return
+            (self._shard or self._opened()).flush()
             # Edge never syncs some of its files, such as the marks of deleted vectors, and opens no shard without them.
             self._tree.sync()
 
@@ -335,7 +338,7 @@ class EdgeStore:
                 return
         try:
             with self._flush_lock:
-                if self._shard is not None:
+                if self._shard is not None or self._is_resting:
                     self.flush()
         except CqmError as error:
             _log.warning("%s", error)

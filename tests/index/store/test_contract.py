@@ -349,6 +349,7 @@ def test_a_store_of_files_that_rests_has_none_of_them_in_memory(tmp_path: Path) 
         store.rest(60.0)
         assert mapped()
         store.rest(0.0)
+        store.flush()
         assert not mapped()
         store.close()
         with pytest.raises(StoreError, match="is not open"):
