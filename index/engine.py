@@ -261,15 +261,6 @@ class Index:
             return summary
         return replace(summary, notes=(snapshot.note(), *summary.notes), stages={**imported, **summary.stages})
 
-    def rest(self, seconds: float) -> bool:
-        """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
-
-        Raises:
-            StoreError: it cannot be closed.
-        """
-        with self._lineage.reading() as serving:
-            return serving.store.rest(seconds)
-
     def compact(self) -> None:
         """Rewrite the index without the space of deleted chunks; searches go on meanwhile.
 

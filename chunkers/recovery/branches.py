@@ -13,7 +13,7 @@ _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)
 _DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?i:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
 _COMMENT = re.compile(rb"/[*/].*", re.DOTALL)
 _DECLARED = re.compile(rb"\n[A-Za-z_]")
-"""What most declarations outside of functions begin with."""
+"""Beginnings of most declarations outside of functions."""
 _NONE: Mapping[int, int] = {}
 _ENDS = (b"endif", b"ifend")
 _KNOWN = {b"0": False, b"false": False, b"1": True, b"true": True}

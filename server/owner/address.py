@@ -16,12 +16,14 @@ import struct
 import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from hmac import compare_digest
 from pathlib import Path
 
 from cqm.index.disk.durable import replace_passing_file
 from cqm.index.disk.locations import ADDRESS_FILE
 from cqm.index.disk.private import is_mine, narrow_folder, problem_of_folder, read_private
 from cqm.index.model.errors import StoreError
+from cqm.server.errors import SharingError
 
 _LONGEST_PATH = 103
 """Bytes of a unix socket's path: macOS has room for 103 and an end, Linux for 107."""
@@ -145,6 +147,16 @@ def dial(address: Address) -> socket.socket | None:
         connection.close()
         return None
     return connection
+
+
+def check_token(told: object, address: Address) -> None:
+    """Check that a client knows the token of an address.
+
+    Raises:
+        SharingError: it does not.
+    """
+    if not compare_digest(told.encode() if isinstance(told, str) else b"", address.token.encode()):
+        raise SharingError("A client did not know the token.")
 
 
 def is_of_this_user(connection: socket.socket) -> bool:

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from hmac import compare_digest
 from threading import Thread
 from typing import Any
 
@@ -13,7 +12,7 @@ from cqm.index.model.progress import Improved, Progress, UpdateSummary
 from cqm.index.model.status import IndexStatus
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
-from cqm.server.owner.address import Address
+from cqm.server.owner.address import Address, check_token
 from cqm.server.owner.followers import Reports
 from cqm.server.owner.messages import (
     ASKS,
@@ -84,9 +83,7 @@ def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
 def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
     """Read the greeting of a client of this build; None after answering any other request."""
     message = wire.receive(_GREETING_SECONDS)
-    token = message.get("token")
-    if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
-        raise SharingError("A client did not know the token.")
+    check_token(message.get("token"), address)
     theirs, asked = read_build(message), message.get(ASKS)
     if asked == USERS:
         wire.send({USERS: tenancy.users()})

@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from hmac import compare_digest
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -27,7 +26,7 @@ from cqm.index.disk.private import append_private
 from cqm.server.console import visible
 from cqm.server.errors import SharingError
 from cqm.server.operations import traces
-from cqm.server.owner.address import Address, listen, unlisten
+from cqm.server.owner.address import Address, check_token, listen, unlisten
 from cqm.server.owner.messages import (
     ASKS,
     FAILURE,
@@ -202,9 +201,7 @@ class _Owner:
             self._look()
 
     def _answered(self, asked: Message, address: Address) -> Message:
-        token = asked.get("token")
-        if not compare_digest(token.encode() if isinstance(token, str) else b"", address.token.encode()):
-            raise SharingError("A client did not know the token.")
+        check_token(asked.get("token"), address)
         if asked.get(ASKS) != OWNS or read_build(asked) != self._build or self._is_told_to_end:
             return {LEAVING: True}
         try:

@@ -129,6 +129,15 @@ class FollowedIndex(Index):
         improver = self._improver
         return improver.after(summary) if improver else summary
 
+    def rest(self, seconds: float) -> bool:
+        """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
+
+        Raises:
+            StoreError: it cannot be closed.
+        """
+        with self._lineage.reading() as serving:
+            return serving.store.rest(seconds)
+
     def asked(self) -> tuple[AskedQuestion, ...]:
         """List the last questions of others: none, since no other process can ask an index held alone."""
         return ()

@@ -23,6 +23,7 @@ from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.query import Query
 from cqm.server.errors import SharingError
 from cqm.server.owner.messages import this_build
+from cqm.server.watching.followed_index import FollowedIndex
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -117,7 +118,7 @@ def test_all_indexes_of_a_killed_process_are_owned_by_one_again(place: "Place", 
 
 
 def test_an_index_that_rested_answers_and_is_updated(place: "Place") -> None:
-    with Index.open(place.root, place.options) as index:
+    with FollowedIndex.open(place.root, place.options) as index:
         index.update()
         index.rest(0.0)
         assert index.search(Query("compute_1")).hits
