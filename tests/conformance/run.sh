@@ -11,7 +11,7 @@ INSPECTOR=@modelcontextprotocol/inspector@2.12.0
 command -v npm > /dev/null || { echo "conformance: npm is not installed: nothing was run" >&2; exit 2; }
 work=$(mktemp -d)
 server=
-trap 'test -z "$server" || kill "$server"; rm -rf "$work"' EXIT INT TERM
+trap 'test -z "$server" || { kill "$server"; wait "$server" || true; }; rm -rf "$work"' EXIT INT TERM
 
 tools=${NODE_TOOLS:-$work/node}
 wanted=$SUITE
@@ -35,7 +35,8 @@ printf 'def limit_retries(attempts):\n    return attempts < 5\n' > "$work/projec
 git -C "$work/project" init -q
 git -C "$work/project" add .
 git -C "$work/project" -c user.name=a -c user.email=a@example.invalid -c commit.gpgsign=false commit -q -m 'Limit retries'
-export CQM_INDEX_HOME="$work/indexes"
+# No owner: it would outlive the server, and write into the folder while that is removed.
+export CQM_INDEX_HOME="$work/indexes" CQM_INDEX_SHARED=false
 
 # inspect EXPECTED ARGUMENT...: the reply of the inspector's command line has to contain what is expected.
 inspect() {
