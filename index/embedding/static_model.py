@@ -108,6 +108,16 @@ def word_vectors(words: Sequence[str]) -> "NDArray[np.float32]":
     return vectors
 
 
+def tokens_of_words(words: Sequence[str]) -> Iterator[Sequence[int]]:
+    """Yield the numbers of each word's tokens by the default model; words are in lower case.
+
+    Raises:
+        EmbeddingError: the model's files are gone or others.
+    """
+    model = MODELS[DEFAULT_MODEL]
+    return map(_load(model, FOLDER, model.dimensions[-1]).tokens_of, words)
+
+
 @dataclass(frozen=True, slots=True)
 class StaticModel:
     """A model's files, beside this module, and the SHA-256 of their content.
@@ -269,8 +279,8 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
 
 @lru_cache(maxsize=2)
 def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
-    weights = _arrays(_checked(folder / model.weights, model.weights_sha256))
-    tokens_of = word_pieces(_checked(folder / model.tokenizer, model.tokenizer_sha256)[:])
+    weights = arrays_of(checked(folder / model.weights, model.weights_sha256))
+    tokens_of = word_pieces(checked(folder / model.tokenizer, model.tokenizer_sha256)[:])
     codes, scales = weights["codes"][:, :dimensions], weights["scales"][:, None]
     return _LoadedModel(codes, scales, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
 
@@ -324,22 +334,25 @@ def _characters(word: str, vocabulary: dict[str, int]) -> Iterator[str]:
             yield from (f"<0x{byte:02X}>" for byte in character.encode())
 
 
-def _arrays(content: mmap.mmap) -> "dict[str, NDArray[Any]]":
+def arrays_of(content: mmap.mmap) -> "dict[str, NDArray[Any]]":
     """Return the arrays of a safetensors file, which was checked: the length of a JSON header, the header, the data."""
     import numpy as np
 
     start = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:start])
     arrays = {}
-    for name in ("codes", "scales"):
-        begin, _ = header[name]["data_offsets"]
-        kind, shape = _KINDS[header[name]["dtype"]], header[name]["shape"]
+    for name, told in json.loads(content[8:start]).items():
+        begin, _ = told["data_offsets"]
+        kind, shape = _KINDS[told["dtype"]], told["shape"]
         arrays[name] = np.frombuffer(content, kind, math.prod(shape), start + begin).reshape(shape)
     return arrays
 
 
-def _checked(file: Path, sha256: str) -> mmap.mmap:
-    """Map a file and check its hash: other weights would silently give other vectors."""
+def checked(file: Path, sha256: str) -> mmap.mmap:
+    """Map a file of a model and check its hash: other weights would silently give other vectors.
+
+    Raises:
+        EmbeddingError: it is gone or another.
+    """
     try:
         with file.open("rb") as opened:
             content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)

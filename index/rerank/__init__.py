@@ -1,4 +1,4 @@
-"""Order the best results of a search anew: by their words, or with a model reading question and text together."""
+"""Order the best results of a search anew: by their words, and by models that read question and text together."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from cqm.index.remote.variables import Variables
 from cqm.index.rerank.base import Reranker
 from cqm.index.rerank.shapes import SHAPES
 
-__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "shapes", "words"]
+__all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "reader", "shapes", "words"]
 
 
 def open_reranker(options: RerankOptions, variables: Variables) -> Reranker | None:

@@ -19,6 +19,7 @@ from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
+from cqm.index.rerank.reader import READ, read_together
 from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
@@ -148,7 +149,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
     Words and a reranker decide about the first look alone: what deeper ones find stands behind it.
 
     Returns:
-        The results, the last look, and the reason if a configured reranker failed.
+        The results, the last look, and the reasons if a reranker was late or failed.
     """
     query, place, wanted, pinned = asked.query, asked.place, asked.wanted, asked.pinned
     generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
@@ -164,8 +165,9 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
         ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
         if times == 1 and not place:
             if wanted.mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in wanted.vectors):
-                ranked = _read_again(searching, question, ranked)
-            ranked, late = _reranked(searching, question.said, ranked)
+                ranked, late = _read_again(searching, question, ranked)
+            ranked, failed = _reranked(searching, question.said, ranked)
+            late = " ".join(filter(None, (late, failed)))
         if not is_semantic and not place:
             exact = exact_first(question, ranked, found.evidence.mentioning)
             exact = definitions_first(generation, question, exact) if question.symbol else exact
@@ -224,14 +226,25 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
 
 
 @traced("cqm.read_again")
-def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Order the first results of a sentence anew by their words; names and topics are answered without."""
-    if question.symbol or question.sentence < LEAST_SENTENCE or not searching.rerank.words or not ranked:
-        return ranked
-    generation = searching.generation
-    head = [entry.candidate for entry in ranked[:DEPTH]]
-    texts = generation.candidates.texts(head, partial(generation.store.payloads, fields=_READ))
-    return read_again(question, ranked, texts)
+def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
+    """Order the first results of a sentence anew, by their words, then by the reader.
+
+    Names and topics are answered without: see `LEAST_SENTENCE`. The second value is the reason if the reader was late.
+    """
+    options, generation, late = searching.rerank, searching.generation, ""
+    if question.symbol or question.sentence < LEAST_SENTENCE or not ranked:
+        return ranked, late
+
+    def texts(some: Sequence[Ranked]) -> Sequence[str]:
+        payloads = partial(generation.store.payloads, fields=_READ)
+        return generation.candidates.texts([entry.candidate for entry in some], payloads)
+
+    if options.words:
+        ranked = read_again(question, ranked, texts(ranked[:DEPTH]))
+    if options.reader_seconds:
+        is_awaited = searching.turns.is_awaited if searching.turns else bool
+        ranked, late = read_together(question, ranked, texts(ranked[:READ]), options.reader_seconds, is_awaited)
+    return ranked, late
 
 
 @traced("cqm.rerank")

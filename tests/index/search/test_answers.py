@@ -129,7 +129,7 @@ def test_a_reranker_decides_the_order_as_much_as_it_is_let(
             assert sum(answer.hits[0].parts.values()) == pytest.approx(answer.hits[0].score)
 
 
-def test_the_words_of_lines_count_unless_they_shall_not_or_words_alone_are_searched(
+def test_the_words_of_lines_and_the_reader_count_unless_they_shall_not_or_words_alone_are_searched(
     tree: Path, options: IndexOptions
 ) -> None:
     question = "Returns the sum of all the rows that the table which was given has."
@@ -141,9 +141,10 @@ def test_the_words_of_lines_count_unless_they_shall_not_or_words_alone_are_searc
             assert all(sum(hit.parts.values()) == pytest.approx(hit.score) for hit in hits)
             return set(hits[0].parts)
 
-    assert "words" in parts(options)
-    assert "words" not in parts(replace(options, rerank=RerankOptions(words=False)))
-    assert "words" not in parts(options, SearchMode.LEXICAL)
+    assert {"words", "reader"} <= parts(options)
+    assert parts(replace(options, rerank=RerankOptions(words=False))) & {"words", "reader"} == {"reader"}
+    assert parts(replace(options, rerank=RerankOptions(reader_seconds=0))) & {"words", "reader"} == {"words"}
+    assert parts(options, SearchMode.LEXICAL).isdisjoint({"words", "reader"})
 
 
 def test_only_as_many_results_are_looked_at_again_as_the_depth_says(
