@@ -215,7 +215,7 @@ class RerankOptions:
         "Order the first 30 results of a sentence by the words of their lines too, where the built-in model embeds.",
     )
     reader_seconds: float = option(
-        0.15,
+        0.5,
         "Seconds in which the built-in reader reads the first 8 results together with the question; 0 for none.",
         at_least=0,
         at_most=10,

@@ -7,7 +7,7 @@ and the window with most of the question's words.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, chain, islice, pairwise
@@ -132,7 +132,7 @@ def _model() -> _Model:
 
 
 def read_together(
-    question: Question, ranked: Sequence[Ranked], texts: Sequence[str], seconds: float, is_awaited: Callable[[], bool]
+    question: Question, ranked: Sequence[Ranked], texts: Sequence[str], seconds: float
 ) -> tuple[Sequence[Ranked], str]:
     """Order the first results anew, by what the reader says of them; that is the part `reader` of the score.
 
@@ -140,7 +140,7 @@ def read_together(
         question: asked. One without words, or a longer one than the model was trained with, is not read.
         ranked: best first.
         texts: of the first of them, in their order; the others stay after these.
-        seconds, is_awaited: as in `scores`; the results that were not read stay after the others.
+        seconds: as in `scores`; the results that were not read stay after the others.
 
     Returns:
         The results, and the reason if fewer texts were read than there are.
@@ -152,7 +152,7 @@ def read_together(
     if not 0 < len(asked) <= ASKED:
         return ranked, ""
     passages = [Passage(it.candidate.path, it.candidate.symbol, text) for it, text in zip(ranked, texts, strict=False)]
-    said = scores(asked, passages, seconds, is_awaited)
+    said = scores(asked, passages, seconds)
     late = (
         ""
         if len(said) == len(passages)
@@ -169,16 +169,13 @@ def _with(entry: Ranked, part: float) -> Ranked:
     return entry._replace(score=entry.score + part, further=(*entry.further, ("reader", part)))
 
 
-def scores(
-    asked: Sequence[int], passages: Sequence[Passage], seconds: float, is_awaited: Callable[[], bool]
-) -> list[float]:
+def scores(asked: Sequence[int], passages: Sequence[Passage], seconds: float) -> list[float]:
     """Score how likely passages answer a question: logits, comparable within a question.
 
     Parameters:
         asked: tokens of the question.
         passages: most promising first.
-        seconds: after so long no more are begun; four at a time are.
-        is_awaited: whether somebody waits for the processor; then no more are begun either.
+        seconds: after so long no more are begun; four at a time are, so that four are always read.
 
     Returns:
         A score for each passage that was read, which are the first.
@@ -187,12 +184,10 @@ def scores(
         EmbeddingError: the model's files are gone or others.
     """
     read: list[float] = []
-    if is_awaited():
-        return read
     model = _model()
     end = monotonic() + seconds
     for at in range(0, len(passages), _AT_ONCE):
-        if read and (monotonic() >= end or is_awaited()):
+        if read and monotonic() >= end:
             break
         read += _read([_laid_out(asked, it, model.rarity) for it in passages[at : at + _AT_ONCE]], model)
     return read

@@ -48,10 +48,6 @@ class Turns:
         with self._lock:
             self._leave(self._line[0])
 
-    def is_awaited(self) -> bool:
-        """Whether a search waits for the turn of another."""
-        return len(self._line) > 1
-
     @contextmanager
     def away(self) -> Iterator[None]:
         """Give the turn back meanwhile, for a search waiting for something else."""

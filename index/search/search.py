@@ -242,8 +242,7 @@ def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranke
     if options.words:
         ranked = read_again(question, ranked, texts(ranked[:DEPTH]))
     if options.reader_seconds:
-        is_awaited = searching.turns.is_awaited if searching.turns else bool
-        ranked, late = read_together(question, ranked, texts(ranked[:READ]), options.reader_seconds, is_awaited)
+        ranked, late = read_together(question, ranked, texts(ranked[:READ]), options.reader_seconds)
     return ranked, late
 
 

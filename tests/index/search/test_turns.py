@@ -100,24 +100,3 @@ def test_updates_back_to_back_leave_searches_their_turns(tree: Path, options: In
 
 def found_by(index: Index, text: str) -> bool:
     return bool(index.search(Query(text)).hits)
-
-
-def test_whoever_has_the_turn_is_told_that_another_waits() -> None:
-    turns, waits = Turns(), Event()
-
-    def search() -> None:
-        waits.set()
-        with turns:
-            pass
-
-    with ThreadPoolExecutor(1) as pool:
-        with turns:
-            assert not turns.is_awaited()
-            pool.submit(search)
-            assert waits.wait(SOON)
-            end = time.monotonic() + SOON
-            while not turns.is_awaited() and time.monotonic() < end:
-                time.sleep(0)
-            assert turns.is_awaited()
-        pool.submit(search).result(SOON)
-        assert not turns.is_awaited()
