@@ -20,7 +20,7 @@ from vectors import read
 from cqm.index.embedding.static_model import words_of
 
 MOST_WORDS = 200
-"""Of a text, a question and a path: more than a reader takes of them."""
+"""Of a text, a question and a path, for size: most texts have less."""
 _LEVEL = 9 | lzma.PRESET_EXTREME
 
 

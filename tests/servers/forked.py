@@ -226,7 +226,9 @@ class ForkedPopen(subprocess.Popen[Any]):
         if self._child_created:
             super().send_signal(sig)
         elif self.poll() is None:
-            os.kill(self.pid, sig)
+            # It may end in between, as for `Popen.send_signal` (bpo-40550).
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
 
 
 class ForkedProgram(ForkedPopen):

@@ -14,6 +14,7 @@ from scripted_server import Reply, ScriptedServer
 from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RerankOptions, RouteOptions
 from cqm.index.model.query import Query, SearchMode
+from cqm.index.rerank import reader
 
 pytestmark = pytest.mark.processes
 
@@ -143,8 +144,21 @@ def test_the_words_of_lines_and_the_reader_count_unless_they_shall_not_or_words_
 
     assert {"words", "reader"} <= parts(options)
     assert parts(replace(options, rerank=RerankOptions(words=False))) & {"words", "reader"} == {"reader"}
-    assert parts(replace(options, rerank=RerankOptions(reader_seconds=0))) & {"words", "reader"} == {"words"}
+    assert parts(replace(options, rerank=RerankOptions(reader=False))) & {"words", "reader"} == {"words"}
     assert parts(options, SearchMode.LEXICAL).isdisjoint({"words", "reader"})
+
+
+def test_without_the_readers_file_the_order_stays_which_is_told(
+    tree: Path, options: IndexOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_FILE", tree / "gone")
+    reader._model.cache_clear()
+    with Index.open(tree, options) as index:
+        index.update()
+        answer = index.search(Query("Returns the sum of all the rows that the table which was given has."))
+    assert answer.hits
+    assert "gone cannot be read" in answer.degraded
+    assert "reader" not in answer.hits[0].parts
 
 
 def test_only_as_many_results_are_looked_at_again_as_the_depth_says(

@@ -72,7 +72,7 @@ RERANK = {
     "api_key_file": "/keys/key",
     "folder": "/models/reranker",
     "words": False,
-    "reader_seconds": 0.05,
+    "reader": False,
     "depth": 20,
     "deadline_seconds": 0.5,
     "weight": 0.25,
