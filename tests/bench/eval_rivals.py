@@ -31,13 +31,13 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def by_terms(_topic: Topic, evidence: Evidence) -> list[Candidate]:
+def by_terms(_topic: Topic, evidence: Evidence, _folder: Path) -> list[Candidate]:
     """BM25 of chunks alone."""
     found = [chunk for chunk in evidence.candidates if chunk.id in evidence.terms]
     return sorted(found, key=lambda chunk: (-evidence.terms[chunk.id], chunk.path, chunk.start_line))
 
 
-def by_fusion(_topic: Topic, evidence: Evidence) -> list[Candidate]:
+def by_fusion(_topic: Topic, evidence: Evidence, _folder: Path) -> list[Candidate]:
     """BM25 and cosine, fused by reciprocal rank."""
     fused: dict[str, float] = {}
     for scores in (evidence.terms, *evidence.dense):

@@ -2,12 +2,14 @@
 
 Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out DIR [--home DIR]
        python tests/bench/evidence.py rank DIR TREES [--only FIELD=VALUE ...] [--without FEATURE ...]
+                                                     [--again words reader]
 
 `capture` indexes each tree of the questions (see `cqm eval` for their format) below a home of its own, which is kept
 and updated by the next call, and writes DIR/TREE.pickle: for each question its `Evidence`, as `rank.rank` gets it, and
 for each chunk of any what the manifest knows of it. `rank` ranks that with `rank.rank` as the working tree has it, and
 prints the tables of `cqm eval`. A budget of tokens is spent on results in order: a line that names the place, then the
-lines, the last result cut where the budget ends.
+lines, the last result cut where the budget ends. With `--again`, the first results of sentences are read again, as a
+search does: by their words, by the reader.
 
 In a script:  for tree in captured(DIR): for topic, evidence in tree.asked: ...; tree.chunks[candidate.id]
 """
@@ -36,6 +38,8 @@ from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.exact import exact_first
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
 from cqm.index.ranking.question import read_question
+from cqm.index.rerank.reader import READ, read_together
+from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Wanted, for_question
 from cqm.index.search.search import Searching, embedded
 from cqm.server.cli.eval import inner_roots, totals
@@ -44,7 +48,11 @@ COLUMNS = ("id", "language", "kind", "symbol", "tokens", "position")
 """Of a chunk, beside those of a candidate."""
 RESULTS = 50
 
-Ordered = Callable[[Topic, Evidence], Sequence[Candidate]]
+AGAIN = {"words": (DEPTH, read_again), "reader": (READ, read_together)}
+"""By name: how many results are read, and what orders them anew."""
+
+Ordered = Callable[[Topic, Evidence, Path], Sequence[Candidate]]
+"""Orders what was found for a question about a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +146,10 @@ def judged_of(tree: Captured, root: Path, order: Ordered) -> list[Judged]:
     lines = partial(_tokens, root / tree.tree)
     judged = []
     for topic, evidence in tree.asked:
-        found = [Span(each.path, each.start_line, each.end_line) for each in order(topic, evidence)[:RESULTS]]
+        found = [
+            Span(each.path, each.start_line, each.end_line)
+            for each in order(topic, evidence, root / tree.tree)[:RESULTS]
+        ]
         judged.append(judge(topic, found, {budget: within(found, lines, budget) for budget in BUDGETS}))
     return judged
 
@@ -180,14 +191,32 @@ def _lines(folder: Path, path: str) -> list[str]:
     return (folder / path).read_text(encoding="utf-8", errors="replace").split("\n")
 
 
-def by_rank(topic: Topic, evidence: Evidence, without: frozenset[str] = frozenset()) -> list[Candidate]:
-    """The order of the results of a search, with some features left out; "repeat" stands for spreading over files."""
+def by_rank(
+    topic: Topic,
+    evidence: Evidence,
+    folder: Path,
+    without: frozenset[str] = frozenset(),
+    again: frozenset[str] = frozenset(),
+) -> list[Candidate]:
+    """The order of the results of a search.
+
+    Parameters:
+        folder: that is asked about.
+        without: features left out; "repeat" stands for spreading over files.
+        again: names of `AGAIN`.
+    """
     question = read_question(topic.text)
     weights = rank.weights_for(question)
     own = [0.0 if name in without else it for name, it in zip(ChunkFeatures._fields, weights.own, strict=True)]
     of_file = [0.0 if name in without else it for name, it in zip(FileFeatures._fields, weights.of_file, strict=True)]
     left = rank.Weights(tuple(own), tuple(of_file), 0.0 if "repeat" in without else weights.repeat)
-    return [each.candidate for each in exact_first(question, rank.rank(question, evidence, left))]
+    ranked: Sequence[rank.Ranked] = rank.rank(question, evidence, left)
+    if question.sentence >= LEAST_SENTENCE and not question.symbol:
+        for depth, read in (each for name, each in AGAIN.items() if name in again):
+            chunks = [entry.candidate for entry in ranked[:depth]]
+            texts = ["\n".join(_lines(folder, it.path)[it.start_line - 1 : it.end_line]) for it in chunks]
+            ranked = read(question, ranked, texts)
+    return [each.candidate for each in exact_first(question, ranked)]
 
 
 def judge_file(path: Path, root: Path, order: Ordered, only: Mapping[str, str]) -> list[Judged]:
@@ -220,12 +249,13 @@ def main() -> None:
     ranking.add_argument("trees", type=Path)
     ranking.add_argument("--only", action="append", default=[], metavar="FIELD=VALUE")
     ranking.add_argument("--without", nargs="+", default=[], metavar="FEATURE")
+    ranking.add_argument("--again", nargs="+", default=[], choices=[*AGAIN])
     given = parser.parse_args()
     if given.command == "capture":
         given.out.mkdir(parents=True, exist_ok=True)
         capture(read(given.questions), given.trees, given.out, given.home or given.out / "home")
         return
-    order = partial(by_rank, without=frozenset(given.without))
+    order = partial(by_rank, without=frozenset(given.without), again=frozenset(given.again))
     only = dict(each.split("=", 1) for each in given.only)
     print(totals(list(summarise(judge_all(given.captured, given.trees, order, only)))))
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -224,7 +225,11 @@ def test_people_get_in_by_a_link_beside_the_clients(project: Path) -> None:
         assert browser.get("/", params={"token": "wrong"}).status_code == 403
         welcome = browser.get("/", params={"token": TOKEN})
         pages = welcome.headers["refresh"].partition("url=")[2]
-        assert "limit_retries" in browser.get(f"{pages}file", params={"path": "limits.py"}).text
+        # The first index may not be complete yet.
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (shown := browser.get(f"{pages}file", params={"path": "limits.py"})).status_code == 404:
+            assert time.monotonic() < end, shown.text
+        assert "limit_retries" in shown.text
         assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
 
 
