@@ -76,8 +76,9 @@ def test_results_without_a_text_stay_behind_in_their_order() -> None:
 
 
 def test_training_lays_out_what_is_read_with_the_same_numbers() -> None:
-    taken = (layout.ASKED, layout.HEADED, layout.NAMED, layout.TOLD, layout.HEAD, layout.STORED)
-    assert taken == (reader.ASKED, reader.HEADED, reader.NAMED, reader.TOLD, reader.HEAD, reader.LONGEST)
+    taken = (layout.ASKED, layout.HEADED, layout.NAMED, layout.STORED)
+    assert taken == (reader.ASKED, reader.HEADED, reader.NAMED, reader.LONGEST)
+    assert reader.HEAD < reader.TOLD <= layout.TOLD
     assert (layout.SPECIAL, layout.CLS) == (reader._SPECIAL, reader._FIRST)
 
 
