@@ -31,8 +31,8 @@ ASKED, HEADED, NAMED, LONGEST = 31, 24, 10, 256
 them."""
 TOLD, HEAD = 64, 24
 """Tokens read of a text: its first ones, the rest being a window into `LONGEST`. It was trained with 128 and 48, which
-take a fifth more time. Of 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with those, .577
-with these and .575 with 48 and 20; of 1,674 held out .538, .540 and .543."""
+take a fifth more time. Of 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with those,
+.577 with these and .575 with 48 and 20; of 1,674 held out .538, .540 and .543."""
 _FILE = Path(__file__).with_name("static") / "reader-1.safetensors"
 _SHA256 = "9bf093bcb77b21a87c36798c2429034e837737ea0d52e3f8ab735c046a1bf7bc"
 _SPECIAL, _FIRST = 2, 1
