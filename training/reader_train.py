@@ -35,22 +35,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from reader_model import (
-    ASKED,
-    HEADED,
-    PAD,
-    STORED,
-    WIDTHS,
-    Own,
-    Reader,
-    WordPieces,
-    filled,
-    header,
-    laid_out,
-    save,
-    started,
-    static_vectors,
-)
+from reader_layout import ASKED, HEADED, PAD, STORED
+from reader_model import WIDTHS, Own, Reader, WordPieces, filled, header, laid_out, save, started, static_vectors
 from torch import Tensor, nn
 from torch.nn import functional
 
