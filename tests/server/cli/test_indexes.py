@@ -218,15 +218,15 @@ def on_disk() -> Iterator[Path]:
 def test_compacting_gives_back_what_deleted_files_took_and_changes_no_answer(cqm: "Cqm", on_disk: Path) -> None:
     embedding = {"CQM_EMBEDDING_PROVIDER": "embedded", "CQM_INDEX_HOME": str(on_disk)}
     # An empty store takes 10 to 14 MB of blocks, as the system likes: more than that is deleted.
-    add_modules(cqm, 400)
+    add_modules(cqm, 1200)
     cqm.run("index", **embedding)
-    for number in range(300):
+    for number in range(1100):
         (cqm.project / f"module_{number}.py").unlink()
     cqm.run("index", **embedding)
-    before = cqm.json("search", "function_350 greet", "--limit=2", "--no-update", **embedding)
+    before = cqm.json("search", "function_1150 greet", "--limit=2", "--no-update", **embedding)
     told = cqm.json("compact", **embedding)
     assert told["after_bytes"] < told["before_bytes"]
-    after = cqm.json("search", "function_350 greet", "--limit=2", "--no-update", **embedding)
+    after = cqm.json("search", "function_1150 greet", "--limit=2", "--no-update", **embedding)
     assert found(after) == found(before)
     assert cqm.json("index", **embedding)["chunks_written"] == 0
     assert re.search(r"[KM]iB before, .* [KM]iB now", cqm.run("compact", **embedding).stdout)
