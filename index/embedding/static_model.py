@@ -49,6 +49,7 @@ MAX_CHARACTERS = 32_768
 FOLDER = Path(__file__).with_name("static")
 """Folder of the models' files."""
 _NO_WORD = "it has no word"
+_INSTEAD = "set embedding.provider to another"
 _RECIPE = "1"
 """Change it with everything changing a text's vector: it is the space's version."""
 _KINDS = {"I8": "<i1", "F32": "<f4"}
@@ -347,8 +348,11 @@ def arrays_of(content: mmap.mmap) -> "dict[str, NDArray[Any]]":
     return arrays
 
 
-def checked(file: Path, sha256: str) -> mmap.mmap:
+def checked(file: Path, sha256: str, instead: str = _INSTEAD) -> mmap.mmap:
     """Map a file of a model and check its hash: other weights would silently give other vectors.
+
+    Parameters:
+        instead: to be done without the file, as its error says.
 
     Raises:
         EmbeddingError: it is gone or another.
@@ -358,12 +362,12 @@ def checked(file: Path, sha256: str) -> mmap.mmap:
             content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         message = f"{file} cannot be read: {error}."
-        raise EmbeddingError(message, remedy=_remedy()) from error
+        raise EmbeddingError(message, remedy=_remedy(instead)) from error
     if hashlib.sha256(content).hexdigest() != sha256:
         message = f"{file} is not the file of this release."
-        raise EmbeddingError(message, remedy=_remedy())
+        raise EmbeddingError(message, remedy=_remedy(instead))
     return content
 
 
-def _remedy() -> str:
-    return f"Install CQM again: {how_to_repair()}. Or set embedding.provider to another."
+def _remedy(instead: str) -> str:
+    return f"Install CQM again: {how_to_repair()}. Or {instead}."

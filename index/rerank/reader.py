@@ -1,7 +1,7 @@
 """Read the first results of a search together with the question: a small cross-encoder, in NumPy.
 
 The words of question and text go through a transformer at once (Nogueira and Cho, arXiv:1901.04085), so that it sees
-which of them belong together; vectors made of each alone cannot. `training/reader_model.py` trains it, and explains
+which of them belong together; vectors made of each alone cannot. `training/reader_train.py` trains it, and explains
 what it is given: tokens of the static model, marked where the other side has them too, and of a long text the beginning
 and the window with most of the question's words.
 """
@@ -93,7 +93,7 @@ class _Model:
     bias: float
 
 
-def read_model(arrays: "Mapping[str, NDArray[Any]]") -> _Model:
+def _read_model(arrays: "Mapping[str, NDArray[Any]]") -> _Model:
     """Make a reader of the arrays that `training/reader_model.py` names: numbers of a matrix in 8 bits have scales."""
     import numpy as np
 
@@ -133,7 +133,7 @@ class _Row(NamedTuple):
 
 @cache
 def _model() -> _Model:
-    return read_model(arrays_of(checked(_FILE, _SHA256)))
+    return _read_model(arrays_of(checked(_FILE, _SHA256, "set rerank.reader to false")))
 
 
 def read_together(question: Question, ranked: Sequence[Ranked], texts: Sequence[str]) -> Sequence[Ranked]:

@@ -19,7 +19,7 @@ class AskedSettings(Protocol):
 
     @property
     def index(self) -> IndexSection:
-        """How indexes are made."""
+        """The options of indexes."""
 
     @property
     def search(self) -> SearchSection:

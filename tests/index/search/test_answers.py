@@ -158,6 +158,7 @@ def test_without_the_readers_file_the_order_stays_which_is_told(
         answer = index.search(Query("Returns the sum of all the rows that the table which was given has."))
     assert answer.hits
     assert "gone cannot be read" in answer.degraded
+    assert "set rerank.reader to false" in answer.degraded
     assert "reader" not in answer.hits[0].parts
 
 
