@@ -8,7 +8,7 @@ from cqm.chunkers.contents.links import may_refer
 from cqm.chunkers.metadata import metadata_of
 from cqm.chunkers.model import Chunk, Document, Piece
 
-_ID_DIGITS = 32
+_ID_DIGITS = 16
 _LONGEST_NAME = 400
 """Characters kept of a qualified name, its last ones. A file may enclose all of its chunks in one name of any length:
 names would then grow with the square of the file. Of 20,784 chunks of 19 repositories, the longest has 224."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 Fact = str | int | float | bool | tuple[str, ...]
 """A JSON-compatible value of `Metadata.facts`."""
 
-CHUNKER_VERSION = 5
-"""Increase with every change in any text's chunks: an index then chunks its files again."""
+CHUNKER_VERSION = 6
+"""Increase with every change in any text's chunks or their ids: an index then chunks its files again."""
 
 
 LATE = "late"
@@ -307,7 +307,7 @@ class Chunk:
     """A complete chunk of a document: `text == document.text[start:end]`.
 
     Attributes:
-        id: hash of (path, text, occurrence among equal texts of the document) as 32 hex digits; stable when lines move.
+        id: hash of (path, text, occurrence among equal texts of the document) as 16 hex digits; stable when lines move.
         path: the document's path.
         language: the document's language.
         strategy: the chunker's name: "code", "markdown", "prose", "fixed", "sentence" ...

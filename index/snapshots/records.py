@@ -26,7 +26,7 @@ from cqm.index.update.write import folders_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ID = re.compile("[0-9a-f]{32}")
+_ID = re.compile("[0-9a-f]{16}")
 _LONGEST_PATH = 4_096
 """In characters: PATH_MAX of Linux, in bytes."""
 _MOST_NUMBER = 1 << 53

@@ -15,7 +15,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import UUID
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import Tree
@@ -29,7 +28,9 @@ from cqm.index.store.base import (
     Nearest,
     Point,
     check,
+    point_id,
     search_each,
+    stored_id,
     stored_point,
 )
 from cqm.index.store.edge_queries import edge_query
@@ -175,9 +176,9 @@ class EdgeStore:
             # With its path: if the process is killed now, the next update finds the emptied point and deletes it.
             paths = self.payloads(batch, ["path"])
             none: dict[str, Any] = {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}
-            emptied = [edge.Point(name, none, dict(paths.get(name, {}))) for name in batch]
+            emptied = [edge.Point(stored_id(name), none, dict(paths.get(name, {}))) for name in batch]
             self._update(edge.UpdateOperation.upsert_points(emptied))
-            self._update(edge.UpdateOperation.delete_points([*batch]))
+            self._update(edge.UpdateOperation.delete_points([*map(stored_id, batch)]))
 
     def ids_of_path(self, path: str) -> set[str]:
         """Return the ids of all points of a path, even of points unknown to the manifest."""
@@ -195,21 +196,23 @@ class EdgeStore:
         batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
         with self._translated("searched"):
             answers = self._opened().query_batch(batch)
-        return [{_plain_id(point.id): point.score for point in points} for points in answers]
+        return [{point_id(point.id): point.score for point in points} for points in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return chosen payload fields of points by id; unknown ids are left out."""
         import qdrant_edge as edge
 
         with self._translated("read"):
-            records = self._opened().retrieve(list(ids), edge.PayloadSelector.Include(list(fields)), with_vector=False)
-        return {_plain_id(record.id): record.payload or {} for record in records}
+            records = self._opened().retrieve(
+                [*map(stored_id, ids)], edge.PayloadSelector.Include(list(fields)), with_vector=False
+            )
+        return {point_id(record.id): record.payload or {} for record in records}
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return points by id as stored; unknown ids are left out."""
         with self._translated("read"):
-            records = self._opened().retrieve(list(ids), with_payload=True, with_vector=True)
-        return [stored_point(_plain_id(record.id), record.payload, record.vector) for record in records]
+            records = self._opened().retrieve([*map(stored_id, ids)], with_payload=True, with_vector=True)
+        return [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all points, in the shard's order."""
@@ -229,9 +232,9 @@ class EdgeStore:
     def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
         """Return the names of points' dense vectors by id; unknown ids are left out."""
         with self._translated("read"):
-            records = self._opened().retrieve(list(ids), with_payload=False, with_vector=True)
+            records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=True)
         return {
-            _plain_id(record.id): frozenset(name for name, vector in _named(record.vector) if isinstance(vector, list))
+            point_id(record.id): frozenset(name for name, vector in _named(record.vector) if isinstance(vector, list))
             for record in records
         }
 
@@ -250,7 +253,7 @@ class EdgeStore:
 
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
         for records in self.pages(keep, _SCROLL_PAGE):
-            yield from (_plain_id(record.id) for record in records)
+            yield from (point_id(record.id) for record in records)
 
     def pages(
         self, keep: "qdrant_edge.Filter | None", size: int, *, whole: bool = False
@@ -416,18 +419,12 @@ def _edge_point(point: Point) -> "qdrant_edge.Point":
     }
     if point.dense is not None:
         vectors[point.space] = point.dense.tolist()
-    return edge.Point(point.id, vectors, dict(point.payload))
+    return edge.Point(stored_id(point.id), vectors, dict(point.payload))
 
 
 def _named(vectors: object) -> Iterable[tuple[str, Any]]:
     """Return a point's vectors by name: dense ones are lists."""
     return vectors.items() if isinstance(vectors, dict) else ()
-
-
-def _plain_id(point_id: object) -> str:
-    """Return an id in the index's form: 32 hex digits."""
-    # `UUID.hex` takes twice the time, and there are hundreds of ids per search.
-    return "%032x" % point_id.int if isinstance(point_id, UUID) else str(point_id).replace("-", "")  # noqa: UP031 - half the time of an f-string
 
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:

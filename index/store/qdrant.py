@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import KEYWORDS, NO_SPACES, Nearest, Point, PointFilter, search_each, stored_point
+from cqm.index.store.base import (
+    KEYWORDS,
+    NO_SPACES,
+    Nearest,
+    Point,
+    PointFilter,
+    point_id,
+    search_each,
+    stored_id,
+    stored_point,
+)
 from cqm.index.store.collection import CollectionNote, new_mark, write_note
 from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
 
@@ -111,7 +121,7 @@ class QdrantStore:
             self._look_at_mark()
         for batch in _batched(ids):
             emptied = models.PointsList(points=[shape.emptied(name) for name in batch])
-            deleted = models.PointIdsList(points=[*batch])
+            deleted = models.PointIdsList(points=[*map(stored_id, batch)])
             steps = (models.UpsertOperation(upsert=emptied), models.DeleteOperation(delete=deleted))
             self._write(partial(self._done, steps))
 
@@ -126,20 +136,19 @@ class QdrantStore:
     def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
         batch = [shape.query(search, self._options) for search in searches]
         answers = self._ask("searched", partial(self._searched, batch), brief=True)
-        return [{_plain_id(point.id): point.score for point in answer.points} for answer in answers]
+        return [{point_id(point.id): point.score for point in answer.points} for answer in answers]
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """See `Store.payloads`."""
-        records = self._ask(
-            "read", lambda client: client.retrieve(self._note.name, [*ids], with_payload=list(fields)), brief=True
-        )
-        return {_plain_id(record.id): record.payload or {} for record in records}
+        wanted, shown = [*map(stored_id, ids)], list(fields)
+        records = self._ask("read", lambda it: it.retrieve(self._note.name, wanted, with_payload=shown), brief=True)
+        return {point_id(record.id): record.payload or {} for record in records}
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """See `Store.points`."""
-        retrieved = partial(self._retrieved, [*ids])
+        retrieved = partial(self._retrieved, [*map(stored_id, ids)])
         return [
-            stored_point(_plain_id(record.id), record.payload, record.vector)
+            stored_point(point_id(record.id), record.payload, record.vector)
             for record in self._ask("read", retrieved, brief=True)
         ]
 
@@ -217,7 +226,7 @@ class QdrantStore:
         offset: _Offset = None
         while True:
             records, offset = self._ask("read", partial(self._page, keep, offset))
-            yield from (_plain_id(record.id) for record in records)
+            yield from (point_id(record.id) for record in records)
             if offset is None:
                 return
 
@@ -226,7 +235,7 @@ class QdrantStore:
 
         return [client.create_payload_index(self._note.name, key, models.PayloadSchemaType.KEYWORD, wait=True)]
 
-    def _retrieved(self, ids: list[str], client: "QdrantClient") -> list["models.Record"]:
+    def _retrieved(self, ids: list[int | str], client: "QdrantClient") -> list["models.Record"]:
         return client.retrieve(self._note.name, ids, with_payload=True, with_vectors=True)
 
     def _upserted(self, points: list["models.PointStruct"], client: "QdrantClient") -> list["models.UpdateResult"]:
@@ -290,7 +299,3 @@ def _made(client: "QdrantClient", name: str, options: StoreOptions) -> None:
 
 def _batched(items: Sequence[T]) -> Iterator[list[T]]:
     return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))
-
-
-def _plain_id(point_id: object) -> str:
-    return str(point_id).replace("-", "")

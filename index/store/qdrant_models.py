@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cqm.index.model.options import StoreOptions
-from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check
+from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check, stored_id
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -79,15 +79,16 @@ def point_struct(point: Point) -> "models.PointStruct":
     }
     if point.dense is not None:
         vectors[point.space] = point.dense.tolist()
-    return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
+    return models.PointStruct(id=stored_id(point.id), vector=vectors, payload=dict(point.payload))
 
 
-def emptied(point_id: str) -> "models.PointStruct":
+def emptied(name: str) -> "models.PointStruct":
     """Return a point without words, written in a point's place before its deletion."""
     from qdrant_client import models
 
     empty = models.SparseVector(indices=[], values=[])
-    return models.PointStruct(id=point_id, vector=dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), empty), payload={})
+    none: dict[str, Any] = dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), empty)
+    return models.PointStruct(id=stored_id(name), vector=none, payload={})
 
 
 def point_filter(keep: PointFilter) -> "models.Filter":

@@ -121,9 +121,9 @@ class QdrantDouble:
         return [asked for asked in self.requests if asked.method == method and re.fullmatch(pattern, asked.path)]
 
     def ids(self, name: str) -> set[str]:
-        """The ids of all points of a collection or alias, as 32 hex digits, but that of its mark."""
+        """The ids of all points of a collection or alias, but that of its mark, which alone is no number."""
         records, _ = self._shard(name).scroll(edge.ScrollRequest(None, 1_000_000, None))
-        return {str(record.id).replace("-", "") for record in records} - {f"{1:032x}"}
+        return {f"{record.id:016x}" for record in records if isinstance(record.id, int)}
 
     def answer(self, asked: Asked) -> object:
         """The result of a request."""
@@ -214,7 +214,7 @@ class QdrantDouble:
         selected = _selector(body.get("with_payload"))
         request = edge.ScrollRequest(body.get("offset"), body["limit"], _filter(body.get("filter")), selected)
         records, offset = self._shard(name).scroll(request)
-        return {"points": [_shown(it) for it in records], "next_page_offset": str(offset) if offset else None}
+        return {"points": list(map(_shown, records)), "next_page_offset": _plain(offset)}
 
     def count(self, asked: Asked, name: str) -> object:
         request = edge.CountRequest(exact=asked.body["exact"], filter=_filter(asked.body.get("filter")))
@@ -287,8 +287,12 @@ def _selector(wanted: Any) -> Any:
     return edge.PayloadSelector.Include(wanted) if isinstance(wanted, list) else bool(wanted)
 
 
+def _plain(point_id: object) -> int | str | None:
+    return point_id if point_id is None or isinstance(point_id, int) else str(point_id)
+
+
 def _shown(point: Any) -> Json:
-    return {"id": str(point.id), "payload": point.payload}
+    return {"id": _plain(point.id), "payload": point.payload}
 
 
 def _filter(wanted: Json | None) -> edge.Filter | None:

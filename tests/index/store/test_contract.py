@@ -7,6 +7,7 @@ vectors as float32 where the others have float16, so that scores are compared to
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def name_of(number: int) -> str:
-    return f"{number + 0xABC:032x}"
+    return f"{number + 0xABC:016x}"
 
 
 def sparse(**weights: float) -> SparseTerms:
@@ -208,6 +209,15 @@ def test_deleted_points_are_gone_and_unknown_ids_are_harmless(store: Store) -> N
     assert found(store, sparse(a=1.0)) == names(2)
     assert store.payloads(names(1, 2, 77), ["path"]) == {name_of(2): {"path": "src/a.py"}}
     assert store.ids_of_path("src/a.py") == {name_of(2)}
+
+
+def test_points_of_an_earlier_release_whose_ids_are_uuids_are_found_read_and_deleted(store: Store) -> None:
+    uuid = f"{0xABC << 64:032x}"
+    store.upsert([point(1), replace(point(2), id=uuid)])
+    assert set(found(store, sparse(a=1.0))) == {name_of(1), uuid} == store.ids_of_path("src/a.py")
+    assert store.payloads([uuid], ["path"]) == {uuid: {"path": "src/a.py"}}
+    store.delete([uuid])
+    assert found(store, sparse(a=1.0)) == names(1)
 
 
 def test_the_nearest_vectors_come_first_in_their_own_space_and_scores_are_cosines(store: Store) -> None:
