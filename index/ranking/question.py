@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cqm.index.ranking.file_roles import GENERATED, ROLES
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
-from cqm.index.text.exact_words import codes_in, names_in, phrases_in
+from cqm.index.text.exact_words import codes_in, copied_in, names_in, phrases_in
 from cqm.index.text.issues import is_issue
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.said import said
@@ -62,6 +62,7 @@ class Question:
         calls: functions that a trace names, innermost first.
         codes: the terms of the error codes in it: E0382, ERR_REQUIRE_ESM.
         phrases: quoted in it.
+        copied: what may be copied from a file, as a message without quotes; the longest first.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
@@ -79,6 +80,7 @@ class Question:
     calls: tuple[str, ...] = ()
     codes: tuple[SparseTerms, ...] = ()
     phrases: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
 
 
 @traced("cqm.read_question")
@@ -109,6 +111,7 @@ def read_question(text: str) -> Question:
         calls=calls,
         codes=tuple(map(name_term, codes_in(counting))),
         phrases=tuple(phrases_in(counting)),
+        copied=() if symbol else tuple(copied_in(counting)),
     )
 
 

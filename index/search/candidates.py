@@ -1,9 +1,10 @@
 """Candidates for an answer: run the store's searches for a question or a place in a file, and collect the evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Query, SearchMode
@@ -19,8 +20,6 @@ from cqm.index.text.terms import SparseTerms, query_terms
 from cqm.index.tracing import traced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -32,6 +31,8 @@ _SAME = 1 + 1e-5
 adds up, which differs between two indexes of the same files."""
 _PHRASE_DEPTH = 50
 """Chunks with the words of a quoted phrase in which it is looked for."""
+_COPIED_DEPTH = 20
+"""The same of a question that may be copied from a file: most are not."""
 _DEEPER = 10
 """Multiple of its limit to look for if all results of a search are equal."""
 
@@ -106,7 +107,8 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     # Of more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few = mentioning if len(mentioning) <= FEW else {}
-    few |= {} if is_semantic else _with_exact_words(generation, wanted.question, keep)
+    if not is_semantic:
+        few |= _with_exact_words(generation, wanted.question, keep) | _copied(generation, wanted.question, chunks)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
@@ -122,15 +124,30 @@ def _with_exact_words(generation: Generation, question: Question, keep: PointFil
     given = generation.store.search([*codes, *phrases])
     few = [found for found in given[: len(codes)] if len(found) <= FEW]
     for phrase, found in zip(question.phrases, given[len(codes) :], strict=True):
-        payloads = generation.store.payloads([*found], ["text"])
-        wanted = " ".join(phrase.lower().split())
-        having = {
-            name: found[name]
-            for name, payload in payloads.items()
-            if wanted in " ".join(str(payload.get("text", "")).lower().split())
-        }
-        few += [having] if len(having) <= FEW else []
+        having = _saying(phrase, generation.store.payloads([*found], ["text"]))
+        few += [{name: found[name] for name in having}] if len(having) <= FEW else []
     return {name: score for found in few for name, score in found.items()}
+
+
+def _copied(generation: Generation, question: Question, found: Mapping[str, float]) -> dict[str, float]:
+    """Find the few chunks of the best that have the whole question as it is written, such as a message or a snippet."""
+    if not question.copied:
+        return {}
+    payloads = generation.store.payloads(nlargest(_COPIED_DEPTH, found, key=found.__getitem__), ["text"])
+    having = next(filter(None, (_saying(form, payloads) for form in question.copied)), [])
+    return {name: found[name] for name in having} if len(having) <= FEW else {}
+
+
+def _saying(phrase: str, payloads: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of chunks with a phrase, whatever its case and blanks."""
+    words = phrase.lower().split()
+    wanted, having = " ".join(words), []
+    for name, payload in payloads.items():
+        text = str(payload.get("text", "")).lower()
+        # Most lack a word of it, which is sooner seen than blanks are made alike.
+        if all(word in text for word in words) and wanted in " ".join(text.split()):
+            having.append(name)
+    return having
 
 
 @traced("cqm.candidates")

@@ -1,4 +1,4 @@
-"""The words of a question that count only as they are written: codes of errors, quoted phrases, names in backticks."""
+"""The words of a question that count as they are written: codes of errors, quoted phrases, names, pasted messages."""
 
 import re
 
@@ -18,6 +18,10 @@ _QUOTE = re.compile("[\"'`“]")
 _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
 )
+_HEADS = 2
+_LEAST_COPIED, _MOST_COPIED = 3, 2000
+"""Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
+_WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 
@@ -34,6 +38,19 @@ def phrases_in(text: str) -> list[str]:
         return []
     found = (next(filter(None, match.groups())).strip() for match in _PHRASE.finditer(text))
     return [*dict.fromkeys(phrase for phrase in found if " " in phrase)][:_FEW]
+
+
+def copied_in(text: str) -> list[str]:
+    """Return what may be copied from a file: the whole text, then without heads such as "ERROR: " or "fatal: "."""
+    if len(text) > _MOST_COPIED:
+        return []
+    forms = [text.strip()]
+    for _ in range(_HEADS):
+        head, _, rest = forms[-1].partition(": ")
+        if not rest or "\n" in head:
+            break
+        forms.append(rest.strip())
+    return [form for form in forms if len(_WORD.findall(form)) >= _LEAST_COPIED]
 
 
 def names_in(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.index.model.query import Hit, Query
+from cqm.index.model.query import Confidence, Hit, Query
 from cqm.index.ranking.question import read_question
 
 pytestmark = pytest.mark.processes
@@ -200,6 +200,29 @@ def test_a_glob_of_several_files_is_answered_by_the_beginning_of_each(index: Ind
 @pytest.mark.parametrize("text", ["why does the owner of a parcel lead to E4711", 'owner of "the parcel has no owner"'])
 def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(index: Index, text: str) -> None:
     assert found(index, text)[0].path == "src/errors.ts"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the parcel has no owner",
+        "2026-11-26 error: The parcel has no owner",
+        '"E4711: the parcel has no owner " + name);\n}',
+        "Refuses what has no owner. */\nexport function",
+    ],
+)
+def test_a_message_or_snippet_pasted_as_it_is_comes_first_without_quotes(index: Index, text: str) -> None:
+    hits = index.search(Query(text))
+    assert (hits.hits[0].path, hits.confidence) == ("src/errors.ts", Confidence.HIGH)
+
+
+def test_words_that_many_places_have_as_they_are_asked_for_lift_none(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"part{number}.py").write_text(f'def part{number}():\n    return "not to be had now"\n')
+    (tmp_path / "stock.py").write_text('def not_to_be_had(now):\n    """Not to be had now: sold out, not to be had."""\n')
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=EmbeddingOptions(provider="none"))) as made:
+        made.update()
+        assert "exact" not in made.search(Query("not to be had now")).hits[0].parts
 
 
 ISSUE = """Basket is sent twice
