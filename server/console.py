@@ -99,8 +99,12 @@ def show(lines: Iterable[str]) -> None:
 
 
 def emit(value: object) -> None:
-    """Print a value as one line of JSON; dataclasses become objects, enumerations their values."""
-    sys.stdout.write(f"{json.dumps(plain(value), ensure_ascii=False)}\n")
+    """Print a value as one line of JSON; dataclasses become objects, enumerations their values.
+
+    Invisible characters are escaped as JSON has it: some terminals take them for commands.
+    """
+    text = json.dumps(plain(value), ensure_ascii=False)
+    sys.stdout.write(f"{text if text.isascii() and text.isprintable() else _unseen().sub(_escaped, text)}\n")
     sys.stdout.flush()
 
 
@@ -113,6 +117,11 @@ def plain(value: object) -> object:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, PurePath) else value
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def _picture(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -128,7 +128,7 @@ def open_regular(folder: int | Path, path: str) -> int:
         NotRegularError: it is something else.
         OSError: it cannot be opened; see `open_beneath`.
     """
-    return _regular(open_beneath(folder, path), path)
+    return _regular(lambda: open_beneath(folder, path), path)
 
 
 def read_small(path: Path, most: int) -> bytes:
@@ -142,7 +142,7 @@ def read_small(path: Path, most: int) -> bytes:
         NotRegularError: it is no regular file; devices and pipes are not read.
         OSError: it cannot be opened or read. A link gives ELOOP.
     """
-    with os.fdopen(_regular(os.open(path, FILE_FLAGS), path), "rb") as file:
+    with os.fdopen(_regular(lambda: os.open(path, FILE_FLAGS), path), "rb") as file:
         return file.read(most + 1)
 
 
@@ -156,7 +156,14 @@ def read_small_beneath(folder: int | Path, path: str, most: int) -> bytes:
         return file.read(most + 1)
 
 
-def _regular(descriptor: int, path: str | Path) -> int:
+def _regular(opened: Callable[[], int], path: str | Path) -> int:
+    try:
+        descriptor = opened()
+    except OSError as error:
+        # A socket cannot even be opened.
+        if error.errno == errno.ENXIO:
+            raise NotRegularError(path) from error
+        raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotRegularError(path)

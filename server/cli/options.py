@@ -1,13 +1,14 @@
 """Options and arguments shared by the commands of `cqm`, with the root and settings they name."""
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from cqm.server.config.project_root import is_project, is_too_wide, project_root
+from cqm.server.config.project_root import is_project, is_too_wide, left_by_link, project_root
 
 if TYPE_CHECKING:
     from cqm.server.config.settings import Settings
@@ -22,9 +23,23 @@ def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
+class InItsProject(click.Path):
+    """A path that exists. A stranger's project may have links that lead anywhere: none may lead out of it."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """See `click.Path.convert`."""
+        found = super().convert(value, param, ctx)
+        if isinstance(found, Path) and (root := left_by_link(found)):
+            self.fail(f"{found}: a link leads out of the project {root}. Give {found.resolve()} itself.", param, ctx)
+        return found
+
+
 PARTIAL = 1
 """Exit code where something failed."""
-EXISTING = click.Path(exists=True, path_type=Path)
+EXISTING = InItsProject(exists=True, path_type=Path)
+"""For options and arguments that name a file or folder."""
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 set_option = click.option(
     "--set",

@@ -22,6 +22,12 @@ def project_root(folder: Path) -> Path:
     return next((place for place in places if is_project(place)), folder)
 
 
+def left_by_link(path: Path) -> Path | None:
+    """The project around a path as it is written, if a link in it leads out of that project; else None."""
+    root = project_root(Path(os.path.abspath(path)).parent)  # noqa: PTH100 - `resolve` follows links
+    return root if is_project(root) and not path.resolve().is_relative_to(root.resolve()) else None
+
+
 def is_project(folder: Path) -> bool:
     """Whether a folder is a project of its own, and not one such as /tmp, where anybody may leave the mark of one."""
     return any((folder / mark).exists() for mark in _MARKS) and not _everybody_writes(folder)

@@ -210,3 +210,46 @@ def test_a_preview_of_what_is_no_file_is_refused(
     done = victim_of(stranger, "cp -r").run("preview", "app.py", seconds=SECONDS)
     assert done.returncode == 2
     assert "expected a regular file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("preview", "link.py"),
+        ("preview", "out/secret.py"),
+        ("outline", "out"),
+        ("read", "planted", "--path", "out"),
+        ("search", "planted", "--path", "out"),
+        ("index", "out"),
+        ("report", "out"),
+        ("eval", "questions.jsonl", "out"),
+    ],
+)
+def test_no_command_follows_a_link_of_the_project_out_of_it(
+    repository: Path, tmp_path: Path, victim_of: Deliver, arguments: tuple[str, ...]
+) -> None:
+    outside = tmp_path / "precious"
+    outside.mkdir()
+    (outside / "secret.py").write_text("def planted():\n    return 1\n")
+    (repository / "link.py").symlink_to(outside / "secret.py")
+    (repository / "out").symlink_to(outside)
+    (repository / "questions.jsonl").write_text('{"id": "1", "query": "planted", "targets": []}\n')
+    done = victim_of(repository, "cp -r").run(*arguments, seconds=SECONDS, **WORDS_ONLY)
+    assert done.returncode == 2
+    assert "a link leads out of the project" in done.stderr
+    assert "return 1" not in done.stdout
+
+
+def test_a_link_within_the_project_is_followed(repository: Path, victim_of: Deliver) -> None:
+    (repository / "link.py").symlink_to("innocent.py")
+    assert victim_of(repository, "cp -r").run("preview", "link.py", seconds=SECONDS, **WORDS_ONLY).returncode == 0
+
+
+@pytest.mark.parametrize("kind", [pipe, endless_device, listening_socket])
+def test_a_preview_of_what_is_no_regular_file_says_so(
+    stranger: Path, victim_of: Deliver, kind: Callable[[Path], None]
+) -> None:
+    victim = victim_of(stranger, "cp -r")
+    put(victim.project / "odd.py", kind)
+    done = victim.run("preview", "odd.py", seconds=SECONDS, **WORDS_ONLY)
+    assert (done.returncode, "expected a regular file" in done.stderr) == (2, True), done.stderr

@@ -204,6 +204,16 @@ def test_json_stays_as_the_files_have_it(victim: Victim) -> None:
     assert set(NAMES) <= set(victim.paths("named_marker", "--limit", "50", **ALONE))
 
 
+def test_json_obeys_nothing_either(victim: Victim) -> None:
+    """A terminal takes U+009B for the beginning of a command, and U+202E turns the rest of a line around."""
+    text = "def zebra():\n    return '\u009b31m\u202e\u2066\U000e0041\u200b\u2028\x7f'\n"
+    (victim.project / "zebra.py").write_text(text, encoding="utf-8")
+    for command in (("search", "zebra", "--json"), ("preview", "zebra.py", "--json")):
+        printed = victim.run(*command).stdout
+        assert not re.search("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\U000e0000-\U000e0fff]", printed)
+        assert "\\u009b31m\\u202e\\u2066\\udb40\\udc41\\u200b\\u2028\\u007f" in printed
+
+
 @pytest.mark.skipif(not shutil.which("script"), reason="needs script(1) for a terminal")
 def test_a_terminal_shows_content_behind_an_edge_and_obeys_nothing(victim: Victim) -> None:
     cells = [{"cell_type": "markdown", "metadata": {}, "source": f"# notebook_marker\n\n{FORGED}"}]

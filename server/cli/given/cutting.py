@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from cqm.server.cli.options import as_json_option, parse_set, path_argument, root_of, set_option, settings_of
+from cqm.server.cli.options import (
+    InItsProject,
+    as_json_option,
+    parse_set,
+    path_argument,
+    root_of,
+    set_option,
+    settings_of,
+)
 from cqm.server.config.project_root import is_project, project_root
 
 _MOST_PREVIEWED = 256 << 20
@@ -14,7 +22,7 @@ _MOST_PREVIEWED = 256 << 20
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=InItsProject(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--name", help="File name for text from standard input, such as a.py; it decides the language.")
 @click.option("--strategy", default="auto", metavar="NAME", help="Way to cut: auto (by content), fixed, sentence ...")
 @click.option(

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cqm.server.cli.options import (
+    InItsProject,
     as_json_option,
     indexed_root,
     path_argument,
@@ -112,7 +113,7 @@ def doctor(path: Path | None, *, bundle: Path | None, names: bool, as_json: bool
 
 
 @click.command()
-@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
+@click.argument("path", type=InItsProject(exists=True, file_okay=False, path_type=Path), required=False)
 @as_json_option
 @set_option
 def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cqm.server.cli.options import as_json_option, parse_set, root_of, set_option, settings_of
+from cqm.server.cli.options import InItsProject, as_json_option, parse_set, root_of, set_option, settings_of
 
 _FIELDS = ("language", "category", "tree", "split", "id")
 """Fields of a question usable with --only."""
@@ -30,7 +30,7 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path |
 
 @click.command("eval")
 @click.argument("questions", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("root", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
+@click.argument("root", type=InItsProject(exists=True, file_okay=False, path_type=Path), required=False)
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "semantic", "lexical"]),
