@@ -219,8 +219,9 @@ def test_a_message_or_snippet_pasted_as_it_is_comes_first_without_quotes(index: 
 def test_words_that_many_places_have_as_they_are_asked_for_lift_none(tmp_path: Path) -> None:
     for number in range(12):
         (tmp_path / f"part{number}.py").write_text(f'def part{number}():\n    return "not to be had now"\n')
-    (tmp_path / "stock.py").write_text('def not_to_be_had(now):\n    """Not to be had now: sold out, not to be had."""\n')
-    with Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=EmbeddingOptions(provider="none"))) as made:
+    (tmp_path / "stock.py").write_text('def not_to_be_had(now):\n    """Not to be had now: sold out."""\n')
+    options = IndexOptions(home=tmp_path / "home", workers=1, embedding=EmbeddingOptions(provider="none"))
+    with Index.open(tmp_path, options) as made:
         made.update()
         assert "exact" not in made.search(Query("not to be had now")).hits[0].parts
 
