@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import ManifestError, StoreError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
@@ -225,6 +225,46 @@ class Index:
         with self._updating, self._runs.run(EXPORT):
             return write_snapshot(self._lineage.serving, self.options, Path(file))
 
+    def take(
+        self,
+        name: str,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> UpdateSummary:
+        """Take a base of the team: its points stay on the server, and what differs here comes into a layer over them.
+
+        The index as it is serves until that is done, and stays if it fails or is cancelled.
+
+        Parameters:
+            name: of the base, on the configured server.
+            report, cancelled: as in `update`.
+
+        Raises:
+            SnapshotError: it is damaged, or was made with other options.
+            ScanError, StoreError, ManifestError: as in `update`; also, there is no such base or no server.
+        """
+        from cqm.index.snapshots.base import opened_base
+
+        with opened_base(name, self.options, self._variables) as base:
+            return self._update(None, base, report, cancelled, anew=True)
+
+    def publish(self, name: str, *, keep: int = 7) -> Published:
+        """Write the index to the configured server as a base, which `take` takes; updates wait.
+
+        Parameters:
+            name: of the base; another one of this name stays for machines that have taken it.
+            keep: so many of them stay, with the new one.
+
+        Raises:
+            SnapshotError: the index is not complete with these options.
+            StoreError, ManifestError: the index cannot be read or the server refuses, or none is configured.
+        """
+        from cqm.index.snapshots.base import publish_base
+
+        with self._updating, self._runs.run(EXPORT):
+            return publish_base(self._lineage.serving, self.options, self._variables, name, keep)
+
     def _update(
         self,
         below: list[str] | None,
@@ -243,7 +283,12 @@ class Index:
                 run.note(progress)
                 report(progress)
 
-            with self._lineage.anew() if anew else nullcontext(self._lineage.target(self._services.routes)) as target:
+            def begun() -> AbstractContextManager[Generation]:
+                if anew:
+                    return self._lineage.anew(snapshot.prepare if snapshot else None)
+                return nullcontext(self._lineage.target(self._services.routes))
+
+            with begun() as target:
                 run.becomes(self._updates.task(target, below))
                 started = time.monotonic()
                 if snapshot and not snapshot.fill(target, tell, cancelled):

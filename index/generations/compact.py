@@ -22,7 +22,10 @@ def copy_generation(source: Generation, place: Path, options: IndexOptions, vari
             obsolete generations.
     """
     if not isinstance(source.store, EdgeStore):
-        raise StoreError(f"The index is on {source.store}.", remedy="Leave it: a Qdrant server compacts by itself.")
+        raise StoreError(
+            f"The index is on {source.store}.",
+            remedy="Leave it: a Qdrant server compacts by itself, and `cqm take` begins a layer anew.",
+        )
     require_room(source.place, size_on_disk(source.place))
     try:
         place.mkdir(mode=0o700)

@@ -196,9 +196,16 @@ class Lineage:
             generation.manifest.set_facts({MODELS_FACT: self._models})
 
     @contextmanager
-    def anew(self) -> Iterator[Generation]:
-        """Yield an empty generation with the same options; it is deleted unless it serves at the end."""
+    def anew(self, prepare: Callable[[Path], None] | None = None) -> Iterator[Generation]:
+        """Yield an empty generation with the same options; it is deleted unless it serves at the end.
+
+        Parameters:
+            prepare: writes into its folder what has to be there before it is opened.
+        """
         former, name = self.building, generations.fresh_name(self._options)
+        if prepare:
+            generations.make_place(self._folder / name)
+            prepare(self._folder / name)
         self.building = begun = generations.open_generation(self._folder, name, self._options, self._variables)
         try:
             begun.manifest.set_facts({WHY_FACT: ASKED_FOR})

@@ -177,14 +177,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
         StoreError, ManifestError: it cannot be opened.
     """
     place = folder / name
-    try:
-        with suppress(FileExistsError):
-            place.mkdir(mode=0o700)
-        # SQLite and Edge open files by their paths.
-        require_plain_tree(place)
-    except OSError as error:
-        raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
-    sync_folder(folder)
+    make_place(place)
     if name == current_name(folder) and not manifest_path(folder, name).exists():
         raise DamagedIndexError(f"{manifest_path(folder, name)} is missing.")
     require_available(place, options.store)
@@ -201,6 +194,23 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
         opened = Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, Candidates(manifest))
         closing.pop_all()
     return opened
+
+
+def make_place(place: Path) -> None:
+    """Make the folder of a generation, if it is not there.
+
+    Raises:
+        StoreError: it cannot be made.
+        DamagedIndexError: there is a link in it.
+    """
+    try:
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+        # SQLite and Edge open files by their paths.
+        require_plain_tree(place)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be made: {error}.", remedy="Free space or mend its permissions.") from error
+    sync_folder(place.parent)
 
 
 def _close_anyway(store: Store) -> None:

@@ -77,7 +77,7 @@ def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     for route, models in zip((_CODE, _PROSE), recipe(options), strict=True):
         values[f"{route}models"] = [_differing("model", model) for model in models]
     values |= {"context.model": writer_name(options.context), "context.place": options.context.place}
-    if options.store.url:
+    if options.store.index_url:
         store = _differing("store", options.store)
         values |= {name: value for name, value in store.items() if name.removeprefix("store.") in SHAPING}
     return json.dumps(values | {"spaces": spaces}, sort_keys=True)
@@ -105,7 +105,7 @@ def shape_text(options: IndexOptions) -> str:
         preferred = asdict(models[0]) if models else {}
         shape |= {f"{route}{name}": value for name, value in preferred.items()}
     shape |= {"context.model": writer_name(options.context), "context.place": options.context.place}
-    if options.store.url:
+    if options.store.index_url:
         shape |= {f"store.{name}": getattr(options.store, name) for name in SHAPING}
     return json.dumps({name: _written(name, value) for name, value in shape.items()}, default=str)
 

@@ -56,6 +56,10 @@ class ElsewhereError(UnavailableError):
     """A generation is on a server missing in the settings."""
 
 
+class BaseGoneError(UnavailableError):
+    """The shared base under a generation is not on its server any more."""
+
+
 class NewerReleaseError(UnavailableError):
     """A generation was written by a newer release of CQM, in a form unknown to this one."""
 

@@ -256,6 +256,10 @@ class StoreOptions:
     url: str = option(
         "", "Its address, such as https://qdrant.example:6333; the index's own folder when empty.", kind="url"
     )
+    only_bases: bool = option(
+        False,
+        "Only publish and take a team's bases there; indexes, and what differs from a base, stay in their folders.",
+    )
     prefix: str = option("cqm", "Begins the names of collections and aliases.", kind="collection prefix")
     shard_number: int = option(
         1, "Shards of a collection; each counts the frequencies of words by itself.", at_least=1, at_most=1000
@@ -275,6 +279,11 @@ class StoreOptions:
     retry_seconds: float = option(
         30.0, "How long a request that fails is sent again.", at_least=0, at_most=_MOST_SECONDS
     )
+
+    @property
+    def index_url(self) -> str:
+        """The address of the server that holds indexes; empty where they are in their folders."""
+        return "" if self.only_bases else self.url
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,27 @@ class Improved:
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """A base of a team that was published.
+
+    Attributes:
+        name: of the base.
+        collection: with its points.
+        commit, files, chunks: as in `Exported`.
+        size_bytes: of what a machine reads to take it.
+        deleted: older collections of the base, which are gone now.
+    """
+
+    name: str
+    collection: str
+    commit: str
+    files: int
+    chunks: int
+    size_bytes: int
+    deleted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Exported:
     """A snapshot that was written.
 

@@ -110,11 +110,11 @@ class Archive:
     """An open archive. Use `opened_archive`.
 
     Attributes:
-        file: its path.
+        file: its path, or where it is from.
         manifest: the bytes of its manifest.
     """
 
-    def __init__(self, file: Path, opened: IO[bytes]) -> None:
+    def __init__(self, file: Path | str, opened: IO[bytes]) -> None:
         self.file = file
         self._opened = opened
         self.manifest = opened.read(self._size_of(_MANIFEST, _MOST_MANIFEST_BYTES))
@@ -172,8 +172,12 @@ class Archive:
 
 
 @contextmanager
-def opened_archive(file: Path) -> Iterator[Archive]:
+def opened_archive(file: Path, told: str = "") -> Iterator[Archive]:
     """Open an archive of `write_archive`, or what somebody made look like one, while a block runs.
+
+    Parameters:
+        file: its path.
+        told: stands for the path in messages.
 
     Raises:
         SnapshotError: it cannot be read, or is none.
@@ -185,10 +189,10 @@ def opened_archive(file: Path) -> Iterator[Archive]:
     with opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise SnapshotError(f"{file} is not a file.", remedy="Name a file of `cqm export`.")
-        yield Archive(file, opened)
+        yield Archive(told or file, opened)
 
 
-def damaged(file: Path, why: str) -> SnapshotError:
+def damaged(file: Path | str, why: str) -> SnapshotError:
     """Return the error for an archive that cannot be used."""
     return SnapshotError(f"{file} cannot be imported: {why}.", remedy="Download it again, or export it anew.")
 

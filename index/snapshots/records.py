@@ -6,7 +6,7 @@ machine, and nothing of another program's file format.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -92,9 +92,9 @@ class RecordError(ValueError):
     """A line is no record, or one that nothing could be done with."""
 
 
-def file_line(row: FileRow, chunks: int, point: Point) -> bytes:
-    """Return the line of a file with its point."""
-    terms = (_weights(point.sparse.get(name)) for name in (FILE_TERMS, PATH_TERMS))
+def file_line(row: FileRow, chunks: int, point: Point | None) -> bytes:
+    """Return the line of a file with its point; None for one that is elsewhere."""
+    terms = (_weights(point.sparse.get(name) if point else None) for name in (FILE_TERMS, PATH_TERMS))
     return _line(SnapshotFile(row.path, row.size, row.hash, row.language, row.secrets, chunks, *terms))
 
 
@@ -152,10 +152,8 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
         RecordError: the line is none, or of another file.
     """
     read: SnapshotChunk = parse(SnapshotChunk, line)
-    row = read.row
-    if row.path != path or not least <= row.position < _MOST_NUMBER or not _ID.fullmatch(row.id):
-        raise RecordError(f"a chunk of {path} is out of its place")
-    if not 0 <= row.end_line - row.start_line <= read.text.count("\n") or row.start_line < 1:
+    row = _placed(read.row, path, least)
+    if not 0 <= row.end_line - row.start_line <= read.text.count("\n"):
         raise RecordError(f"a chunk of {path} has not the lines of its text")
     _require_numbers(row.end_line, row.tokens, *(abs(it) for it in read.metadata.values() if isinstance(it, int)))
     for it in parse(list[StoredDefinition], read.definitions.encode()) if read.definitions else ():
@@ -170,7 +168,33 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
     return row, Point(row.id, payload, {TERMS: _terms(read.terms)}, vector, row.space)
 
 
-def _line(value: SnapshotFile | SnapshotChunk) -> bytes:
+def row_line(row: ChunkRow) -> bytes:
+    """Return the line of a chunk whose point is elsewhere."""
+    return _line(row)
+
+
+def read_row(line: bytes, path: str, least: int, spaces: Collection[str]) -> ChunkRow:
+    """Read a chunk whose point is elsewhere; for the rest see `read_chunk`.
+
+    Raises:
+        RecordError: the line is none, or of another file.
+    """
+    row = _placed(parse(ChunkRow, line), path, least)
+    if row.end_line < row.start_line or row.space not in {"", *spaces}:
+        raise RecordError(f"a chunk of {path} has not its lines or its space")
+    _require_numbers(row.end_line, row.tokens)
+    return row
+
+
+def _placed(row: ChunkRow, path: str, least: int) -> ChunkRow:
+    """Refuse a chunk of another file, or behind its place."""
+    is_there = row.path == path and least <= row.position < _MOST_NUMBER and _ID.fullmatch(row.id)
+    if not is_there or row.start_line < 1:
+        raise RecordError(f"a chunk of {path} is out of its place")
+    return row
+
+
+def _line(value: SnapshotFile | SnapshotChunk | ChunkRow) -> bytes:
     return json.dumps(asdict(value), ensure_ascii=False, separators=(",", ":")).encode()
 
 

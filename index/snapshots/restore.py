@@ -29,7 +29,11 @@ class Restoring:
 
     def __init__(self, archive: Archive, snapshot: Snapshot) -> None:
         self._archive = archive
+        self._records = archive.lines(snapshot.records)
         self.snapshot = snapshot
+
+    def prepare(self, place: Path) -> None:
+        """Write what the folder of a new generation has to hold before it is opened: nothing."""
 
     def fill(self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> bool:
         """Write everything to an empty generation; give whether that was done, and not cancelled.
@@ -47,7 +51,8 @@ class Restoring:
             for files, points in self._batches(dimensions):
                 if cancelled():
                     return False
-                target.store.upsert(points)
+                if points:
+                    target.store.upsert(points)
                 target.manifest.commit(files)
                 done, chunks = done + len(files), chunks + sum(len(rows) for _, rows in files)
                 report(Progress("importing", done, self.snapshot.files, files[-1][0].path, chunks))
@@ -64,7 +69,10 @@ class Restoring:
         found = self.snapshot
         held = f"{found.chunks:,} chunk{'s' * (found.chunks != 1)} of {found.files:,} file{'s' * (found.files != 1)}"
         commit = f" of commit {found.commit[:12]}" if found.commit else ""
-        return f"Imported {held}{commit}, made by CQM {found.build}."
+        return f"{self._took()} {held}{commit}, made by CQM {found.build}."
+
+    def _took(self) -> str:
+        return "Imported"
 
     def _make_spaces(self, target: Generation) -> dict[str, int]:
         """Make the spaces of the snapshot; give their dimensions by the names of their vectors."""
@@ -85,21 +93,21 @@ class Restoring:
         """Yield some whole files at a time: their rows, and their points with those of their chunks."""
         files: list[tuple[FileRow, list[ChunkRow]]] = []
         points: list[Point] = []
-        size, lines = 0, self._archive.lines(self.snapshot.records)
-        for line in lines:
-            row, chunks, point = read_file(line)
+        size = 0
+        for line in self._records:
+            row, chunks, of_itself = read_file(line)
             rows: list[ChunkRow] = []
-            points.append(point)
+            points += self._carried(of_itself)
             of_file = 0
             for _ in range(chunks):
-                of_chunk = next(lines, b"")
+                of_chunk = next(self._records, b"")
                 of_file += len(of_chunk)
                 if of_file > _MOST_OF_FILE:
                     raise RecordError(f"the chunks of {row.path} are too large")
                 least = rows[-1].position + 1 if rows else 0
-                found, point = read_chunk(of_chunk, row.path, least, dimensions)
+                found, carried = self._chunk(of_chunk, row.path, least, dimensions)
                 rows.append(found)
-                points.append(point)
+                points += carried
             files.append((row, rows))
             size += of_file
             if size >= _AT_ONCE:
@@ -107,6 +115,15 @@ class Restoring:
                 files, points, size = [], [], 0
         if files:
             yield files, points
+
+    def _carried(self, point: Point) -> list[Point]:
+        """Return the point of a file, where it is to be written."""
+        return [point]
+
+    def _chunk(self, line: bytes, path: str, least: int, dimensions: dict[str, int]) -> tuple[ChunkRow, list[Point]]:
+        """Read a chunk with the point that is to be written; see `read_chunk`."""
+        row, point = read_chunk(line, path, least, dimensions)
+        return row, [point]
 
 
 @contextmanager

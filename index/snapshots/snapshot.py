@@ -11,8 +11,11 @@ from cqm.index.model.spaces import parse_space
 from cqm.index.snapshots.archive import Archive, Packed, damaged
 from cqm.index.snapshots.records import RecordError, parse
 
-FORMAT = 1
-"""Of the archive, its manifest and its records; another one has another number."""
+FORMAT, BASE_FORMAT = 1, 1_001
+"""Of the archive, its manifest and its records: of a snapshot, and of a base, whose points are elsewhere.
+
+Another form of one has another number.
+"""
 _MOST_SPACES = 64
 _MOST_DIMENSIONS = 65_536
 """The most that Qdrant takes."""
@@ -63,17 +66,22 @@ def portable(options: IndexOptions) -> IndexOptions:
     return replace(options, store=StoreOptions())
 
 
-def read_manifest(archive: Archive, options: IndexOptions) -> Snapshot:
+def read_manifest(archive: Archive, options: IndexOptions, wanted: int = FORMAT) -> Snapshot:
     """Read the manifest of a snapshot, verify its records' checksum, and refuse one that does not fit.
+
+    Parameters:
+        archive: of the snapshot.
+        options: of the index.
+        wanted: its format.
 
     Raises:
         SnapshotError: it is damaged, of another format, or was made with other options.
     """
     try:
         written: _Format = parse(_Format, archive.manifest)
-        if written.format != FORMAT:
-            message = f"{archive.file} has format {written.format} of snapshots; this release of CQM reads {FORMAT}."
-            remedy = "Update CQM here." if written.format > FORMAT else "Export it anew with this release of CQM."
+        if written.format != wanted:
+            message = f"{archive.file} has format {written.format} of snapshots; this release of CQM reads {wanted}."
+            remedy = "Update CQM here." if written.format > wanted else "Export it anew with this release of CQM."
             raise SnapshotError(message, remedy=remedy)
         found: Snapshot = parse(Snapshot, archive.manifest)
     except RecordError as error:

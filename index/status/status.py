@@ -46,7 +46,7 @@ from cqm.index.model.status import (
     Running,
 )
 from cqm.index.status.running import read_running
-from cqm.index.store.collection import read_note
+from cqm.index.store.collection import read_base, read_note
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
@@ -191,9 +191,9 @@ def _last_update(noted: str) -> LastUpdate | None:
 
 
 def server_of(place: Path) -> str:
-    """Name a generation's collection and server; empty for one in its folder."""
+    """Name a generation's collection or base and its server; empty for one in its folder."""
     with suppress(DamagedIndexError, StoreError):
-        if note := read_note(place):
+        if note := read_base(place) or read_note(place):
             return str(note)
     return ""
 

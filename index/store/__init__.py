@@ -1,3 +1,3 @@
 """Store vectors and payloads in Qdrant Edge or on a Qdrant server, behind one protocol."""
 
-__all__ = ["base", "collection", "edge", "open", "qdrant_models"]
+__all__ = ["base", "bases", "collection", "edge", "frequencies", "layered", "open", "qdrant_models", "qdrant_reader"]

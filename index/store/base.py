@@ -2,7 +2,8 @@
 
 A point is a chunk or a file. A chunk has the sparse vector `terms` and one dense vector for its embedding space; a file
 has the sparse vectors `file_terms` and `path_terms`. At query time the store multiplies by the inverse document
-frequency of each vector name, so the three kinds of frequency never mix.
+frequency of each vector name, so the three kinds of frequency never mix. Over a base those of base and layer count
+together; see `frequencies.py`.
 """
 
 import hashlib

@@ -1,15 +1,16 @@
-"""Notes naming a generation's collection and server, written to its folder before the collection is made.
+"""Notes naming a generation's collection and server, written to its folder before the collection is made or used.
 
 The collection has a random name and a mark known only to its note. So a copy of an index on another machine, or one
-restored from a backup, never writes into another index's collection.
+restored from a backup, never writes into another index's collection. A base has no such note: nobody writes into it.
 """
 
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from cqm.index.disk.durable import replace_file
 from cqm.index.disk.locations import PROJECT_FOLDER
@@ -17,10 +18,12 @@ from cqm.index.disk.private import ForeignFileError, read_private
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 
-NOTE_FILE = "collection.json"
+NOTE_FILE, BASE_FILE = "collection.json", "base.json"
 _LONGEST_LABEL = 40
 _NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
+
+_Note = TypeVar("_Note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,31 @@ class CollectionNote:
     def marked(self, *marks: str) -> "CollectionNote":
         """Return the note with other marks."""
         return replace(self, marks=marks)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseNote:
+    """The shared base under a generation's local layer.
+
+    Attributes:
+        url: of the server.
+        name: the team's name of the base.
+        collection: with its points.
+        spaces: names of the vectors that it may have.
+        points: of chunks and files.
+        others: points that are neither.
+    """
+
+    url: str
+    name: str
+    collection: str
+    spaces: tuple[str, ...]
+    points: int
+    others: int
+
+    def __str__(self) -> str:
+        """Name the base and its server."""
+        return f"the base {self.name} ({self.collection} at {self.url})"
 
 
 def new_mark() -> str:
@@ -83,10 +111,35 @@ def read_note(place: Path) -> CollectionNote | None:
         DamagedIndexError: the note is damaged.
         StoreError: it cannot be read.
     """
-    path = place / NOTE_FILE
+    return _read(place, NOTE_FILE, _collection_note)
+
+
+def read_base(place: Path) -> BaseNote | None:
+    """Return the note of the base of a generation; None without one.
+
+    Raises:
+        DamagedIndexError, StoreError: as `read_note`.
+    """
+    return _read(place, BASE_FILE, _base_note)
+
+
+def write_note(place: Path, note: CollectionNote | BaseNote) -> None:
+    """Write the note atomically and durably.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    path = place / (BASE_FILE if isinstance(note, BaseNote) else NOTE_FILE)
     try:
-        found = json.loads(read_private(place, NOTE_FILE))
-        note = CollectionNote(str(found["url"]), str(found["name"]), str(found["alias"]), tuple(found["marks"]))
+        replace_file(path, json.dumps(asdict(note)))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error}.", remedy="Free space.") from error
+
+
+def _read(place: Path, file: str, note: Callable[[Any], _Note]) -> _Note | None:
+    path = place / file
+    try:
+        return note(json.loads(read_private(place, file)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ForeignFileError as error:
@@ -95,20 +148,22 @@ def read_note(place: Path) -> CollectionNote | None:
         raise StoreError(f"{path} cannot be read: {error}.", remedy="Mend its permissions.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedIndexError(f"{path} is damaged.") from error
-    # They are used in requests to the server, in messages and in logs.
-    names = (note.name, note.alias, *note.marks)
-    if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(note.url)):
-        raise DamagedIndexError(f"{path} is damaged.")
+
+
+def _collection_note(found: Any) -> CollectionNote:  # noqa: ANN401 - any JSON
+    note = CollectionNote(str(found["url"]), str(found["name"]), str(found["alias"]), tuple(found["marks"]))
+    _require_names(note.url, note.name, note.alias, *note.marks)
     return note
 
 
-def write_note(place: Path, note: CollectionNote) -> None:
-    """Write the note atomically and durably.
+def _base_note(found: Any) -> BaseNote:  # noqa: ANN401 - any JSON
+    numbers = int(found["points"]), int(found["others"])
+    note = BaseNote(str(found["url"]), str(found["name"]), str(found["collection"]), tuple(found["spaces"]), *numbers)
+    _require_names(note.url, note.name, note.collection, *note.spaces)
+    return note
 
-    Raises:
-        StoreError: it cannot be written.
-    """
-    try:
-        replace_file(place / NOTE_FILE, json.dumps(asdict(note)))
-    except OSError as error:
-        raise StoreError(f"{place / NOTE_FILE} cannot be written: {error}.", remedy="Free space.") from error
+
+def _require_names(url: str, *names: object) -> None:
+    """Refuse names that may not stand in requests to the server, in messages and in logs."""
+    if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(url)):
+        raise ValueError

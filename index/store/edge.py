@@ -69,6 +69,7 @@ class EdgeStore:
         folder: the shard's own folder.
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
+        weighs: whether a new shard weighs words by their document frequencies.
     """
 
     in_folder = True
@@ -79,8 +80,10 @@ class EdgeStore:
         flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
         *,
         is_settled: bool = False,
+        weighs: bool = True,
     ) -> None:
         self._folder = folder
+        self._weighs = weighs
         self._tree = Tree(folder)
         self._flushing = flushing
         self._is_settled = is_settled
@@ -104,11 +107,11 @@ class EdgeStore:
 
         with self._translated("created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            _make_empty(self._folder, spaces, has_log=True)
+            _make_empty(self._folder, spaces, has_log=True, weighs=self._weighs)
             # Edge begins with one segment and can't add more, so they are made as other shards.
             for number in range(1, _SEGMENTS):
                 other = self._folder / f"{_SEGMENTS_FOLDER}-{number}"
-                _make_empty(other, spaces, has_log=False)
+                _make_empty(other, spaces, has_log=False, weighs=self._weighs)
                 for segment in (other / _SEGMENTS_FOLDER).iterdir():
                     segment.rename(self._folder / _SEGMENTS_FOLDER / segment.name)
                 shutil.rmtree(other)
@@ -377,20 +380,20 @@ class EdgeStore:
         return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
 
 
-def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool) -> None:
+def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool, weighs: bool) -> None:
     """Make a shard of one segment without indexes of payload fields, and close it."""
     import qdrant_edge as edge
 
     folder.mkdir(mode=0o700, parents=True)
     float16 = edge.VectorStorageDatatype.Float16
-    idf = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+    words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if weighs else None)
     config = edge.EdgeConfig(
         vectors={
             name: edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16)
             for name, dimensions in spaces.items()
         }
         or None,
-        sparse_vectors={TERMS: idf, FILE_TERMS: idf, PATH_TERMS: idf},
+        sparse_vectors=dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), words),
         # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
         quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),

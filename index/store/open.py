@@ -1,7 +1,7 @@
-"""Choose a generation's store: its own folder, or a collection on the configured server."""
+"""Choose a generation's store: its own folder, a collection on the configured server, or a layer over a base there."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -10,11 +10,12 @@ from cqm.index.model.errors import DamagedIndexError, ElsewhereError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.remote.variables import Variables
 from cqm.index.store.base import TERMS, Nearest, Point, Store, file_point_id
-from cqm.index.store.collection import CollectionNote, new_note, read_note, write_note
+from cqm.index.store.collection import BaseNote, CollectionNote, new_note, read_base, read_note, write_note
 from cqm.index.store.edge import EdgeStore
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
+    from cqm.index.store.layered import LayeredStore
     from cqm.index.store.qdrant import QdrantStore
 
 
@@ -48,8 +49,11 @@ def open_store(
         ElsewhereError: it is on a server that is not configured: nothing is sent there.
         StoreError: the note of its collection cannot be read or written.
     """
+    if base := read_base(place):
+        _refuse_elsewhere(base, options)
+        return _layered(place, base, options, variables, flushing, is_settled=is_settled)
     note = read_note(place)
-    if note is None and (is_begun or not options.url):
+    if note is None and (is_begun or not options.index_url):
         return EdgeStore(place / "shard", flushing, is_settled=is_settled)
     if note is None:
         note = new_note(place, options)
@@ -66,11 +70,11 @@ def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
         ElsewhereError: it is on another server: nothing is sent there.
         DamagedIndexError, StoreError: the note of its collection is damaged, or cannot be read.
     """
-    if note := read_note(place):
+    if note := read_base(place) or read_note(place):
         _refuse_elsewhere(note, options)
 
 
-def _refuse_elsewhere(note: CollectionNote, options: StoreOptions) -> None:
+def _refuse_elsewhere(note: CollectionNote | BaseNote, options: StoreOptions) -> None:
     if note.url != options.url:
         raise ElsewhereError(
             f"The index is on {note.url}, which is not what store.url names now.",
@@ -80,7 +84,7 @@ def _refuse_elsewhere(note: CollectionNote, options: StoreOptions) -> None:
 
 def store_shape(options: StoreOptions) -> tuple[object, ...]:
     """Return the values of the options in `SHAPING`; nothing for a folder."""
-    if not options.url:
+    if not options.index_url:
         return ()
     return tuple(getattr(options, name) for name in SHAPING)
 
@@ -94,7 +98,7 @@ def drop_store(place: Path, options: StoreOptions, variables: Variables) -> None
     try:
         note = read_note(place)
     except DamagedIndexError:
-        # Nobody knows its collection any more.
+        # Nobody knows its collection any more. A base has no such note, and stays.
         return
     if note is None:
         return
@@ -113,11 +117,15 @@ def drop_store(place: Path, options: StoreOptions, variables: Variables) -> None
 def try_server(options: StoreOptions, variables: Variables) -> str:
     """Create, fill, search and delete a small collection on the server; return the server's version.
 
+    Where only bases lie there, look for them instead: the key may be one that only reads.
+
     Raises:
         StoreError: one of these failed.
     """
     import numpy as np
 
+    if options.only_bases:
+        return _try_bases(options, variables)
     with TemporaryDirectory() as folder:
         place = Path(folder) / "doctor-0" / "generation"
         place.mkdir(parents=True)
@@ -137,6 +145,15 @@ def try_server(options: StoreOptions, variables: Variables) -> str:
             store.close()
 
 
+def _try_bases(options: StoreOptions, variables: Variables) -> str:
+    from cqm.index.store.bases import bases_on
+    from cqm.index.store.qdrant_client import QdrantServer
+
+    with closing(QdrantServer(options, variables)) as server:
+        bases_on(server, options)
+        return server.ask("looked at", lambda client: client.info()).version
+
+
 def _on_server(
     place: Path,
     note: CollectionNote,
@@ -148,3 +165,20 @@ def _on_server(
     from cqm.index.store.qdrant_client import QdrantServer
 
     return QdrantStore(place, note, QdrantServer(options, variables), options, flushing)
+
+
+def _layered(
+    place: Path,
+    note: BaseNote,
+    options: StoreOptions,
+    variables: Variables,
+    flushing: Callable[[], AbstractContextManager[None]],
+    *,
+    is_settled: bool,
+) -> "LayeredStore":
+    from cqm.index.store.layered import LayeredStore
+    from cqm.index.store.qdrant_client import QdrantServer
+    from cqm.index.store.qdrant_reader import QdrantReader
+
+    layer = EdgeStore(place / "shard", flushing, is_settled=is_settled, weighs=False)
+    return LayeredStore(place, note, QdrantReader(note.collection, QdrantServer(options, variables), options), layer)

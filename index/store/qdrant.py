@@ -11,44 +11,32 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import (
-    KEYWORDS,
-    NO_SPACES,
-    Nearest,
-    Point,
-    PointFilter,
-    point_id,
-    search_each,
-    stored_id,
-    stored_point,
-)
+from cqm.index.store.base import KEYWORDS, NO_SPACES, Point, stored_id
 from cqm.index.store.collection import CollectionNote, new_mark, write_note
 from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
+from cqm.index.store.qdrant_reader import QdrantReader
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
-    from qdrant_client.conversions.common_types import PointId
 
     _Step = models.UpsertOperation | models.DeleteOperation
-    _Offset = PointId | None
 
 T = TypeVar("T")
 
 # A request with this many points stays far below the server's limit of 32 MB.
 _BATCH = 64
-_SCROLL_PAGE = 1000
 _MARK_ID = "00000000-0000-0000-0000-000000000001"
 """The point carrying the mark: it has no vector, so no search finds it."""
 _MARK = "mark"
 _MARK_LOOKED_AT_EVERY_SECONDS = 5.0
 
 
-class QdrantStore:
+class QdrantStore(QdrantReader):
     """A collection. Contacts nothing until it is created or loaded.
 
     Parameters:
@@ -57,6 +45,7 @@ class QdrantStore:
         server: of the collection; closed with the store.
         options: for creating the collection.
         flushing: returns a context; it ends without an error once all earlier writes are safe.
+        weighs: whether the server weighs words by their document frequencies.
     """
 
     in_folder = False
@@ -68,29 +57,27 @@ class QdrantStore:
         server: QdrantServer,
         options: StoreOptions,
         flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+        *,
+        weighs: bool = True,
     ) -> None:
+        super().__init__(note.name, server, options)
         self._place = place
         self._note = note
-        self._server = server
-        self._options = options
+        self._weighs = weighs
         self._flushing = flushing
         self._is_open = False
         self._looked_at = 0.0
 
-    def __str__(self) -> str:
-        """Name the collection and its server."""
-        return f"{self._note.name} at {self._server}"
-
     def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:  # noqa: ARG002 - made as soon as it is needed
         """Create the collection and open it. One created by a killed process under this name is empty, too."""
-        self._ask("created", lambda client: _made(client, self._note.name, self._options))
+        self._ask("created", partial(_made, self._name, self._options, self._weighs))
         for key in KEYWORDS:
             self._write(partial(self._indexed, key))
         self._claim()
 
     def load(self) -> None:
         """Open the collection, and mark it as opened by this process."""
-        if not self._ask("opened", lambda client: client.collection_exists(self._note.name)):
+        if not self.exists("opened"):
             raise DamagedIndexError(f"The collection {self} is gone.")
         if (mark := self._mark()) not in self._note.marks:
             raise DamagedIndexError(f"The collection {self} is in use by another copy of this index.")
@@ -101,10 +88,10 @@ class QdrantStore:
         from qdrant_client import models
 
         config = shape.space(dimensions)
-        self._write(lambda client: [client.create_vector_name(self._note.name, name, config, wait=True)])
+        self._write(lambda client: [client.create_vector_name(self._name, name, config, wait=True)])
         if self._options.on_disk:
             placed = {name: models.VectorParamsDiff(on_disk=True)}
-            self._ask("written", lambda client: client.update_collection(self._note.name, vectors_config=placed))
+            self._ask("written", lambda client: client.update_collection(self._name, vectors_config=placed))
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Store.upsert`."""
@@ -125,50 +112,17 @@ class QdrantStore:
             steps = (models.UpsertOperation(upsert=emptied), models.DeleteOperation(delete=deleted))
             self._write(partial(self._done, steps))
 
-    def ids_of_path(self, path: str) -> set[str]:
-        """See `Store.ids_of_path`."""
-        return set(self._scroll(shape.point_filter(PointFilter(paths=(path,)))))
-
-    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """See `Store.search`. Searches a large collection by its graph, which may miss a neighbour."""
-        return search_each(searches, self._found)
-
-    def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
-        batch = [shape.query(search, self._options) for search in searches]
-        answers = self._ask("searched", partial(self._searched, batch), brief=True)
-        return [{point_id(point.id): point.score for point in answer.points} for answer in answers]
-
-    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """See `Store.payloads`."""
-        wanted, shown = [*map(stored_id, ids)], list(fields)
-        records = self._ask("read", lambda it: it.retrieve(self._note.name, wanted, with_payload=shown), brief=True)
-        return {point_id(record.id): record.payload or {} for record in records}
-
-    def points(self, ids: Sequence[str]) -> list[Point]:
-        """See `Store.points`."""
-        retrieved = partial(self._retrieved, [*map(stored_id, ids)])
-        return [
-            stored_point(point_id(record.id), record.payload, record.vector)
-            for record in self._ask("read", retrieved, brief=True)
-        ]
-
     def lost(self, ids: AbstractSet[str]) -> int:
         """See `Store.lost`. Compares only the numbers of points."""
         from qdrant_client import models
 
         return max(0, len(ids) - self._count(models.Filter(must_not=[models.HasIdCondition(has_id=[_MARK_ID])])))
 
-    def count_vectors(self, space: str) -> int:
-        """See `Store.count_vectors`."""
-        from qdrant_client import models
-
-        return self._count(models.Filter(must=[models.HasVectorCondition(has_vector=space)]))
-
     def publish(self) -> None:
         """Point the alias to this collection, in one step."""
         from qdrant_client import models
 
-        alias, name = self._note.alias, self._note.name
+        alias, name = self._note.alias, self._name
         steps: list[models.AliasOperations] = [
             models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)),
             models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=name, alias_name=alias)),
@@ -184,30 +138,19 @@ class QdrantStore:
         """See `flush`, which costs nothing."""
         self.flush()
 
-    def rest(self, seconds: float) -> bool:  # noqa: ARG002 - of every store
-        """Do nothing: the memory is the server's."""
-        return False
-
     def close(self) -> None:
         """Close the connection; harmless if it is not open."""
         if self._is_open:
             self._is_open = False
             self.flush_later()
-        self._server.close()
+        super().close()
 
     def drop(self) -> None:
         """Delete the collection, unless it is gone or belongs to another copy of this index."""
-        if not self._ask("looked at", lambda client: client.collection_exists(self._note.name), brief=True):
+        if not self.exists("looked at", brief=True):
             return
         if self._mark() in {*self._note.marks, ""}:
-            self._ask("deleted", lambda client: client.delete_collection(self._note.name), brief=True)
-
-    def server_version(self) -> str:
-        """Return the server's version."""
-        return self._ask("looked at", lambda client: client.info()).version
-
-    def _ask(self, what: str, request: "Callable[[QdrantClient], T]", *, brief: bool = False) -> T:
-        return self._server.ask(what, request, brief=brief)
+            self._ask("deleted", lambda client: client.delete_collection(self._name), brief=True)
 
     def _write(self, request: "Callable[[QdrantClient], Sequence[models.UpdateResult]]") -> None:
         """Send a write and check it was completed: the server may give up waiting for it."""
@@ -219,42 +162,20 @@ class QdrantStore:
 
         self._ask("written", done)
 
-    def _searched(self, batch: list["models.QueryRequest"], client: "QdrantClient") -> list["models.QueryResponse"]:
-        return client.query_batch_points(self._note.name, batch)
-
-    def _scroll(self, keep: "models.Filter") -> Iterator[str]:
-        offset: _Offset = None
-        while True:
-            records, offset = self._ask("read", partial(self._page, keep, offset))
-            yield from (point_id(record.id) for record in records)
-            if offset is None:
-                return
-
     def _indexed(self, key: str, client: "QdrantClient") -> list["models.UpdateResult"]:
         from qdrant_client import models
 
-        return [client.create_payload_index(self._note.name, key, models.PayloadSchemaType.KEYWORD, wait=True)]
-
-    def _retrieved(self, ids: list[int | str], client: "QdrantClient") -> list["models.Record"]:
-        return client.retrieve(self._note.name, ids, with_payload=True, with_vectors=True)
+        return [client.create_payload_index(self._name, key, models.PayloadSchemaType.KEYWORD, wait=True)]
 
     def _upserted(self, points: list["models.PointStruct"], client: "QdrantClient") -> list["models.UpdateResult"]:
-        return [client.upsert(self._note.name, points, wait=True)]
+        return [client.upsert(self._name, points, wait=True)]
 
     def _done(self, steps: Sequence["_Step"], client: "QdrantClient") -> list["models.UpdateResult"]:
-        return client.batch_update_points(self._note.name, steps, wait=True)
-
-    def _page(
-        self, keep: "models.Filter", offset: "_Offset", client: "QdrantClient"
-    ) -> tuple[list["models.Record"], "_Offset"]:
-        return client.scroll(self._note.name, keep, limit=_SCROLL_PAGE, offset=offset, with_payload=False)
-
-    def _count(self, keep: "models.Filter") -> int:
-        return self._ask("read", lambda client: client.count(self._note.name, keep, exact=True)).count
+        return client.batch_update_points(self._name, steps, wait=True)
 
     def _mark(self) -> str:
         """Return the collection's mark; empty without one."""
-        records = self._ask("read", lambda client: client.retrieve(self._note.name, [_MARK_ID], with_payload=True))
+        records = self._ask("read", lambda client: client.retrieve(self._name, [_MARK_ID], with_payload=True))
         return str((records[0].payload or {}).get(_MARK, "")) if records else ""
 
     def _claim(self, before: str = "") -> None:
@@ -286,12 +207,12 @@ class QdrantStore:
         self._looked_at = now
 
 
-def _made(client: "QdrantClient", name: str, options: StoreOptions) -> None:
+def _made(name: str, options: StoreOptions, weighs: bool, client: "QdrantClient") -> None:  # noqa: FBT001 - in a partial
     """Create a collection unless it exists."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
-        client.create_collection(name, **shape.collection(options))
+        client.create_collection(name, **shape.collection(options, weighs=weighs))
     except UnexpectedResponse as error:
         if not is_conflict(error):
             raise

@@ -36,11 +36,15 @@ QUANTIZATIONS: dict[str, "Callable[[], models.QuantizationConfig | None]"] = {
 """Quantizations of vectors a server can search first."""
 
 
-def collection(options: StoreOptions) -> dict[str, Any]:
-    """Return the parameters of a new collection, without its name."""
+def collection(options: StoreOptions, *, weighs: bool) -> dict[str, Any]:
+    """Return the parameters of a new collection, without its name.
+
+    Parameters:
+        weighs: whether it weighs words by their document frequencies.
+    """
     from qdrant_client import models
 
-    idf = models.SparseVectorParams(modifier=models.Modifier.IDF)
+    idf = models.SparseVectorParams(modifier=models.Modifier.IDF if weighs else None)
     return {
         "vectors_config": {},
         "sparse_vectors_config": dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), idf),

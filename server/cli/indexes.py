@@ -1,7 +1,7 @@
-"""`cqm list`, `remove`, `compact`, `export`, `import` and `bulk`. Each command returns an exit code."""
+"""`cqm list`, `remove`, `compact`, and the commands that carry indexes. Each command returns an exit code."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +10,11 @@ import click
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import size_on_disk
 from cqm.index.model.options import IndexOptions
+from cqm.index.model.progress import Exported, Published, UpdateSummary
 from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
+from cqm.index.store.bases import SharedBase
 from cqm.server.answers.status_text import entry_lines, size_text, summary_lines
 from cqm.server.bulk.bulk import make_snapshots
 from cqm.server.bulk.listed import Repository
@@ -83,21 +85,53 @@ def export(root: Path, file: Path, settings: Settings, *, as_json: bool) -> int:
     if as_json:
         emit(found)
         return 0
-    held = f"{number(found.files, 'file')}, {number(found.chunks, 'chunk')}, {size_text(found.size_bytes)}"
-    show([f"{found.file}: {held}", *([f"commit {found.commit}"] if found.commit else []), f"sha256 {found.sha256}"])
+    show([f"{found.file}: {_held(found)}", *_commit(found), f"sha256 {found.sha256}"])
     return 0
 
 
 def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int:
     """Take an index from a file, bring it up to date, and print a summary."""
+    return _begun_anew(root, settings, lambda opened, **asked: opened.restore(file, **asked), as_json=as_json)
+
+
+def publish(name: str, root: Path, keep: int, settings: Settings, *, as_json: bool) -> int:
+    """Bring an index up to date, write it to the server as a base, and tell what is in it."""
+    # A name or an address that cannot be used is told before the work.
+    SharedBase(name, settings.store_options(), process_variables()).close()
+    with open_index(root, settings, adopts=True) as opened:
+        bring_up_to_date(opened)
+        found = opened.publish(name, keep=keep)
+    if as_json:
+        emit(found)
+        return 0
+    deleted = [f"deleted {number(len(found.deleted), 'older base')}"] if found.deleted else []
+    show([f"{found.name}: {_held(found)} to take it", *_commit(found), f"collection {found.collection}", *deleted])
+    return 0
+
+
+def take(name: str, root: Path, settings: Settings, *, as_json: bool) -> int:
+    """Have an index stand on a base of the team, bring it up to date, and print a summary."""
+    return _begun_anew(root, settings, lambda opened, **asked: opened.take(name, **asked), as_json=as_json)
+
+
+def _begun_anew(root: Path, settings: Settings, begin: Callable[..., UpdateSummary], *, as_json: bool) -> int:
+    """Have an index begun anew by its method, and print a summary."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
-        summary = settled(opened.restore(file, report=report, cancelled=cancelled), cancelled, anew=True)
+        summary = settled(begin(opened, report=report, cancelled=cancelled), cancelled, anew=True)
     if as_json:
         emit(summary)
     else:
         show(summary_lines(str(root), summary))
     return 1 if summary.failed or summary.dropped else 0
+
+
+def _held(found: Exported | Published) -> str:
+    return f"{number(found.files, 'file')}, {number(found.chunks, 'chunk')}, {size_text(found.size_bytes)}"
+
+
+def _commit(found: Exported | Published) -> list[str]:
+    return [f"commit {found.commit}"] if found.commit else []
 
 
 def bulk(listed: Sequence[Repository], plan: Plan, engine: str, *, as_json: bool) -> int:

@@ -41,6 +41,8 @@ COMMANDS = {
     "compact": Entry(_KEEP, "indexing", "compact", "Free the disk space of deleted chunks."),
     "export": Entry(_KEEP, "carrying", "export", "Write the index of PATH to FILE, for other machines."),
     "import": Entry(_KEEP, "carrying", "import_snapshot", "Take the index of PATH from FILE."),
+    "publish": Entry(_KEEP, "carrying", "publish", "Write the index of PATH to the server as NAME, for a team."),
+    "take": Entry(_KEEP, "carrying", "take", "Search the team's index NAME, with what differs in PATH."),
     "bulk": Entry(_KEEP, "carrying", "bulk", "Write the indexes of many repositories to files."),
     "issues": Entry(_KEEP, "issues", "issues", "Fetch issues and pull requests of GitHub."),
     "setup": Entry(_CONNECT, "serving", "setup", "Connect CQM to the agents' clients of this machine."),

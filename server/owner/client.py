@@ -12,7 +12,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.remote.variables import process_variables
@@ -219,6 +219,16 @@ class RemoteIndex:
     ) -> UpdateSummary:
         """Take the index from a snapshot; see `Index.restore`."""
         return self._call(UpdateSummary, "restore", report, cancelled, file=str(Path(file).absolute()))
+
+    def publish(self, name: str, *, keep: int = 7) -> Published:
+        """Write the index to the server as a base; see `Index.publish`."""
+        return self._call(Published, "publish", name=name, keep=keep)
+
+    def take(
+        self, name: str, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False
+    ) -> UpdateSummary:
+        """Take a base of the team; see `Index.take`."""
+        return self._call(UpdateSummary, "take", report, cancelled, name=name)
 
     def search(self, query: Query) -> Answer:
         """Answer a query from the present contents of the index; see `Index.search`."""

@@ -53,6 +53,7 @@ def _cut_short(now: IndexStatus) -> UpdateSummary:
 _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
     "update": _cut_short,
     "restore": _cut_short,
+    "take": _cut_short,
     "improve": lambda now: Improved(lacking=now.lacking),
 }
 """Results for a client which cancelled a run others still want, made from the status of the index."""

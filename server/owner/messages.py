@@ -153,7 +153,7 @@ def methods() -> Mapping[str, Method]:
     """
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
-    from cqm.index.model.progress import Estimate, Exported, Improved, UpdateSummary
+    from cqm.index.model.progress import Estimate, Exported, Improved, Published, UpdateSummary
     from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
     from cqm.index.model.secrets import RedactedFile
     from cqm.index.model.status import IndexStatus
@@ -181,6 +181,8 @@ def methods() -> Mapping[str, Method]:
         "compact": Method(None),
         "export": Method(Exported, {"file": str}),
         "restore": Method(UpdateSummary, {"file": str}, is_run=True),
+        "publish": Method(Published, {"name": str, "keep": int}),
+        "take": Method(UpdateSummary, {"name": str}, is_run=True),
         "follow": Method(None, {"options": WatchOptions}),
         "backlog": Method(Backlog, is_brief=True),
         "wait": Method(bool, {"seconds": float}),

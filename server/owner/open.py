@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.server.config.usual import AskedSettings
@@ -78,6 +78,14 @@ class OpenedIndex(Protocol):
         self, file: str | Path, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...
     ) -> UpdateSummary:
         """Take it from a snapshot, and bring it up to date with the files."""
+
+    def publish(self, name: str, *, keep: int = ...) -> Published:
+        """Write it to the configured server as a base of the team."""
+
+    def take(
+        self, name: str, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...
+    ) -> UpdateSummary:
+        """Have a base of the team below it, and bring it up to date with the files."""
 
     def search(self, query: Query) -> Answer:
         """Answer a query."""

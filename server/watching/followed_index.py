@@ -129,6 +129,18 @@ class FollowedIndex(Index):
         improver = self._improver
         return improver.after(summary) if improver else summary
 
+    def take(
+        self,
+        name: str,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> UpdateSummary:
+        """Take a base of the team; see `Index.take`. The backfill takes up what it leaves waiting."""
+        summary = super().take(name, report=report, cancelled=cancelled)
+        improver = self._improver
+        return improver.after(summary) if improver else summary
+
     def rest(self, seconds: float) -> bool:
         """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
 

@@ -141,6 +141,12 @@ class QdrantDouble:
     def exists(self, _: Asked, name: str) -> object:
         return {"exists": name in self.collections}
 
+    def list_collections(self, _: Asked) -> object:
+        return {"collections": [{"name": name} for name in self.collections]}
+
+    def list_aliases(self, _: Asked) -> object:
+        return {"aliases": [{"alias_name": it, "collection_name": name} for it, name in self.aliases.items()]}
+
     def create(self, asked: Asked, name: str) -> object:
         if name in self.collections:
             raise RefusedError(409, f"Wrong input: Collection `{name}` already exists!")
@@ -254,6 +260,8 @@ class QdrantDouble:
 
 _ROUTES: tuple[tuple[str, str, Callable[..., object]], ...] = (
     ("GET", "/", QdrantDouble.tell),
+    ("GET", "/aliases", QdrantDouble.list_aliases),
+    ("GET", "/collections", QdrantDouble.list_collections),
     ("POST", "/collections/aliases", QdrantDouble.change_aliases),
     ("GET", "/collections/([^/]+)/exists", QdrantDouble.exists),
     ("PUT", "/collections/([^/]+)", QdrantDouble.create),

@@ -1,4 +1,4 @@
-"""`cqm export`, `import` and `bulk`: their options."""
+"""`cqm export`, `import`, `publish`, `take` and `bulk`: their options."""
 
 import os
 from pathlib import Path
@@ -44,6 +44,41 @@ def import_snapshot(file: Path, path: Path | None, *, as_json: bool, overrides: 
 
     root = indexed_root(path)
     return indexes.restore(file, root, settings_of(root, overrides), as_json=as_json)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("path", type=EXISTING, required=False)
+@click.option("--keep", type=click.IntRange(1, 1000), default=7, help="Bases of this name to keep, with this one.")
+@as_json_option
+@set_option
+def publish(name: str, path: Path | None, *, keep: int, as_json: bool, overrides: dict[str, str]) -> int:
+    """Write the index of PATH to the Qdrant server of store.url, as a base NAME; bring it up to date first.
+
+    `cqm take` has it on other machines, with the same options. Machines that have taken an older base of this name go
+    on with that, as long as it is kept. The server holds the text of the indexed files, with secrets redacted.
+    """
+    from cqm.server.cli import indexes
+
+    root = indexed_root(path)
+    return indexes.publish(name, root, keep, settings_of(root, overrides), as_json=as_json)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("path", type=EXISTING, required=False)
+@as_json_option
+@set_option
+def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
+    """Have the index of PATH stand on the base NAME of the server of store.url; then index what differs here.
+
+    The base stays on the server, where nobody changes it; what differs, now and later, is kept here. Run it again to
+    have a newer base. The present index serves until that is done, and stays if the base has other options.
+    """
+    from cqm.server.cli import indexes
+
+    root = indexed_root(path)
+    return indexes.take(name, root, settings_of(root, overrides), as_json=as_json)
 
 
 @click.command()

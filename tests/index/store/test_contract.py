@@ -6,7 +6,7 @@ vectors as float32 where the others have float16, so that scores are compared to
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,8 +21,11 @@ from qdrant_double import QdrantDouble
 from cqm.index.model.errors import StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store.base import FILE_TERMS, NO_SPACES, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
-from cqm.index.store.collection import new_note, write_note
+from cqm.index.store.bases import SharedBase
+from cqm.index.store.collection import BaseNote, new_note, write_note
 from cqm.index.store.edge import EdgeStore
+from cqm.index.store.frequencies import Counting, frequency_lines
+from cqm.index.store.layered import FREQUENCIES_FILE, LayeredStore
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_client import QdrantServer
 from cqm.index.text.terms import SparseTerms
@@ -82,13 +85,51 @@ def on_double(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator[S
 
 
 @contextmanager
+def in_layer(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator[Store]:
+    """A layer over a base that holds nothing which the layer does not hide or replace."""
+    with over_base(folder, [point(number, "below.py", sparse(a=2.0, q=1.0)) for number in range(12)], spaces) as store:
+        store.delete(names(*range(12)))
+        yield store
+
+
+@contextmanager
+def over_base(folder: Path, below: Sequence[Point], spaces: Mapping[str, int] = NO_SPACES) -> Iterator[Store]:
+    """A layer over a base with some points."""
+    double = QdrantDouble(folder / "double")
+    options, counting = StoreOptions(url=double.url), Counting()
+    counting.add(below)
+    (folder / FREQUENCIES_FILE).write_bytes(b"\n".join(frequency_lines(counting.counted())))
+    with closing(SharedBase("team", options, os.environ)) as base:
+        with base.making() as made:
+            for space, dimensions in spaces.items():
+                made.ensure_space(space, dimensions)
+            made.upsert(below)
+        collection = base.find()
+        before = double.ids(collection)
+        note = BaseNote(double.url, "team", collection, tuple(spaces), len(below), 1)
+        layer = EdgeStore(folder / "shard", weighs=False)
+        store = LayeredStore(folder, note, base.reader(collection), layer)
+        store.create(spaces)
+        yield store
+        store.close()
+        assert double.ids(collection) == before
+    double.close()
+
+
+@contextmanager
 def on_real_server(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator[Store]:
     options = StoreOptions(url=REAL.rstrip("/"), api_key_env="QDRANT_API_KEY", prefix="cqm-contract")
     with on_server(folder, spaces, options) as store:
         yield store
 
 
-KINDS = {"edge": on_edge, "memory": in_memory, "double": on_double, **({"server": on_real_server} if REAL else {})}
+KINDS = {
+    "edge": on_edge,
+    "memory": in_memory,
+    "double": on_double,
+    "layer": in_layer,
+    **({"server": on_real_server} if REAL else {}),
+}
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS)
@@ -383,14 +424,17 @@ paths = st.sampled_from(["a.py", "d/b.py", "d/e/c.py"])
 
 
 @st.composite
-def writes(draw: st.DrawFn) -> Step:
+def points_with_vectors(draw: st.DrawFn) -> Point:
     number, path, words, vector = draw(numbers), draw(paths), draw(weights), draw(vectors)
     plain = point(number, path, sparse(**words) if words else SparseTerms((), ()))
     if vector is None:
-        return lambda store: store.upsert([plain])
+        return plain
     space = draw(st.sampled_from([SPACE, OTHER_SPACE]))
-    row = with_vector(number, vector).dense
-    return lambda store: store.upsert([Point(plain.id, plain.payload, plain.sparse, row, space)])
+    return Point(plain.id, plain.payload, plain.sparse, with_vector(number, vector).dense, space)
+
+
+def writes() -> st.SearchStrategy[Step]:
+    return points_with_vectors().map(lambda it: lambda store: store.upsert([it]))
 
 
 deletions = st.lists(numbers, max_size=4).map(lambda them: lambda store: store.delete(names(*them)))
@@ -424,6 +468,26 @@ def test_whatever_is_written_and_deleted_all_stores_hold_and_answer_the_same(ste
 @given(histories)
 def test_a_real_server_holds_and_answers_the_same(steps: list[Step]) -> None:
     assert_same(["edge", "server"], steps)
+
+
+@pytest.mark.long
+@settings(max_examples=settings.default.max_examples // 4, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(points_with_vectors(), max_size=10, unique_by=lambda it: it.id), histories)
+def test_a_base_and_changes_over_it_are_as_one_store_with_all_of_them(below: list[Point], steps: list[Step]) -> None:
+    spaces = {SPACE: 2, OTHER_SPACE: 2}
+    with TemporaryDirectory() as folder, ExitStack() as opened:
+        (Path(folder) / "layer").mkdir()
+        whole = opened.enter_context(on_edge(Path(folder), spaces))
+        layered = opened.enter_context(over_base(Path(folder) / "layer", below, spaces))
+        whole.upsert(below)
+        for step in steps:
+            step(whole)
+            step(layered)
+        assert seen(layered) == seen(whole)
+        # All of it is told by the layer's folder.
+        layered.close()
+        layered.load()
+        assert seen(layered) == seen(whole)
 
 
 def assert_same(kinds: list[str], steps: list[Step]) -> None:

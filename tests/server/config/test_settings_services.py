@@ -79,6 +79,7 @@ RERANK = {
 }
 STORE = {
     "url": "https://qdrant.example:6333",
+    "only_bases": True,
     "api_key_env": "KEY",
     "api_key_file": "/keys/key",
     "ca_file": "/keys/ca.pem",
