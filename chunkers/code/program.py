@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.guesses import with_guesses, with_macros, with_other_branches
+from cqm.chunkers.code.guesses import has_free_rows, with_guesses, with_macros, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
     from cqm.chunkers.model import ChunkOptions
+    from cqm.chunkers.recovery.mending import Read
 
 
 _LONGEST_CHARACTER = 4
@@ -153,13 +154,21 @@ def _is_unsafe(data: bytes, row: Language) -> bool:
 def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
     """Outline a program with errors: mended parts by their tree, the rest by its lines."""
     text, data, unsafe = program
-    best = mended(data, tree, row, lambda part, before=None: parse(part, grammar(*row.grammar), before))
+
+    def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
+        return parse(part, grammar(*row.grammar), before)
+
+    best = mended(data, tree, row, reparse)
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
+    plain = best.simplified if row.unread is not None and row.unread.is_plain else None
     for other in best.others:
-        marks = with_other_branches(marks, outline([other.root_node], Place(), row, source), best.data, source)
+        shown_there = reparse(other, plain) if has_free_rows(marks, other, best.data) else None
+        if shown_there is not None:
+            others = outline([shown_there.root_node], Place(), row, source)
+            marks = with_other_branches(marks, others, best.data, source)
     if best.others:
         marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])

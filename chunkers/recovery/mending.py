@@ -5,7 +5,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cqm.chunkers.languages.model import signs_of
-from cqm.chunkers.recovery.branches import blank, one_branch, unshown
+from cqm.chunkers.recovery.branches import blank, conditionals_of, one_branch, unshown
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
 from cqm.chunkers.recovery.shown import Shown, State, shown, state_of
@@ -54,14 +54,16 @@ class Mended(NamedTuple):
         tree: of the data.
         lost: bytes of declarations that are blank, half-open and in order; their rows have no node.
         unread: bytes of bodies that are blank, half-open and in order.
-        others: trees of the source with other branches of its conditionals, if it has such.
+        others: the source with other branches of its conditionals, if it has such.
+        simplified: the program and its tree before bodies and declarations with errors became blank.
     """
 
     data: bytes
     tree: "Tree"
     lost: list[Span]
     unread: list[Span]
-    others: "tuple[Tree, ...]" = ()
+    others: tuple[bytes, ...] = ()
+    simplified: Read | None = None
 
 
 def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
@@ -94,7 +96,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         tried = data
         found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
         if found is not None:
-            pieced = Mended(data, found, parts.lost, bodies, best.others)
+            pieced = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
     return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
@@ -110,18 +112,18 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     data = program.data
     for mask in unread.masks:
         data = mask(data)
-    further: list[bytes] = []
-    if unread.has_conditionals:
-        masked, data = data, one_branch(data, unread)
-        last = one_branch(masked, unread, last=True) if data != masked else data
-        further = [last] if last != data else []
-        wanted = unshown(masked, unread, [data, *further]) if data != masked else {}
-        further += [one_branch(masked, unread, wanted=wanted)] if wanted else []
+    others: list[bytes] = []
+    them = conditionals_of(data, unread) if unread.has_conditionals else None
+    if them is not None:
+        data = one_branch(them)
+        last = one_branch(them, last=True)
+        others = [last] if last != data else []
+        wanted = unshown(them, [data, *others])
+        others += [one_branch(them, wanted=wanted)] if wanted else []
     tree = parse(data, Read(program.data, program.tree) if unread.is_plain else None) if data != program.data else None
     if tree is None:
         return program
-    others = [parse(it, Read(data, tree) if unread.is_plain else None) for it in further]
-    return Mended(data, tree, [], [], tuple(it for it in others if it is not None))
+    return Mended(data, tree, [], [], tuple(others), Read(data, tree))
 
 
 def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:

@@ -13,15 +13,15 @@ _MACRO = re.compile(
     rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
     re.MULTILINE,
 )
-_ARGUMENTS = rb"(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
+_ARGUMENTS = rb"(?:\((?:[^()\"]++|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
 _MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
 _MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
 
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
-    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*"
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
+    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+"
     rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
     rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*){1,6})(?=;)"
@@ -29,7 +29,7 @@ _MACRO_OF_FUNCTION = re.compile(
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
 _MACRO_OF_DECLARATION = re.compile(
-    rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*"
+    rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*+"
     rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=;)" % _ARGUMENTS
 )
 
@@ -44,20 +44,20 @@ def without_macros(source: bytes) -> bytes:
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
-    rb"\n[ \t]*(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
+    rb"\n[ \t]*+(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
     rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b)"
     rb"|[A-Za-z_][\w \t*]*?[\w*][ \t]*\([ \t]*\*[ \t]*\w+[ \t]*\)[ \t]*\()" % _ARGUMENTS
 )
 # "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
 _INITIALISED = re.compile(
-    rb"\n[ \t]*(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
+    rb"\n[ \t]*+(?=[A-Ze])(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
     rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
     rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
 )
 # Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
 _BETWEEN = re.compile(
-    rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*[A-Za])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
+    rb"[ \t](?=[ \t]*+(?:[A-Z][A-Z0-9_]|absl_n))(?<=[\w*&>][ \t])(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
     rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)"
     rb"(?<!const.)(?<!static.)(?<!extern.)(?<!inline.)(?<!struct.)(?<!enum.)(?<!union.)(?<!typedef.)(?<!register.)"
     rb"(?<!volatile.)[ \t]*"
@@ -68,13 +68,13 @@ _BETWEEN = re.compile(
 )
 # "const YY_CHAR classes[256]" has a type there.
 _AFTER_WORD = re.compile(
-    rb"\b(?:static|extern|inline|const)[ \t]+(?P<macro>%s)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % _ATTRIBUTE
+    rb"(?:static(?<!\wstatic)|extern(?<!\wextern)|inline(?<!\winline)|const(?<!\wconst))[ \t]+(?P<macro>%s)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % _ATTRIBUTE
 )
 # "template class List<int>;" defines nothing, and the grammar reads only the simplest of them.
-_INSTANTIATED = re.compile(rb"\n[ \t]*(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
+_INSTANTIATED = re.compile(rb"\n[ \t]*+(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
 # "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
 _ROW = re.compile(
-    rb"(?<!\\)\n[ \t]*(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
+    rb"\n(?<!\\\n)[ \t]*+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
     rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
 )
 # "typedef BOOL (WINAPI *run)(int);".
@@ -96,7 +96,7 @@ def without_exports(source: bytes) -> bytes:
 # In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
 # between "if" and its condition.
 _CONDITION = re.compile(
-    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#\\]|\((?:[^()\\]|\([^()\\]*+\))*+\))*+\))"
+    rb"[A-Z](?<=[<,\s].)[A-Z0-9_]{3,}(?P<condition>\((?:[^();{}#\\]++|\((?:[^()\\]++|\([^()\\]*+\))*+\))*+\))"
     rb"(?=\s*(?:[,>]|=\s*\w))"
 )
 _AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
