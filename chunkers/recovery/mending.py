@@ -8,10 +8,10 @@ from cqm.chunkers.languages.model import signs_of
 from cqm.chunkers.recovery.branches import blank, conditionals_of, one_branch, unshown
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
-from cqm.chunkers.recovery.shown import Shown, State, shown, state_of
+from cqm.chunkers.recovery.shown import Shown, State, nodes_beside_errors, shown, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -82,9 +82,13 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         return Mended(source, tree, [], [])
     deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
-    if not language.unread.mends or not is_spoilt(best.tree.root_node, language, best.data):
+    errors = _errors_in(best, language) if language.unread.mends else []
+    if not errors:
         return best
-    parts = _parts_to_blank(best, language, parse, deadline)
+    small = _without_small(best, errors, language.unread, parse)
+    if small is not None and not is_spoilt(small.tree.root_node, language, small.data):
+        return best._replace(data=small.data, tree=small.tree)
+    parts = _parts_to_blank(best, errors, small, language, parse, deadline)
     pieced = best
     further = sorted([*parts.bodies, *parts.doubtful])
     tried = best.data
@@ -94,12 +98,27 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             # Nothing more is blank.
             continue
         tried = data
-        found = parse(data, Read(best.data, best.tree) if language.unread.is_plain else None)
+        found = parse(data, (small or Read(best.data, best.tree)) if language.unread.is_plain else None)
         if found is not None:
             pieced = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
     return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
+
+
+def _errors_in(program: Mended, language: "Language") -> list[Span]:
+    errors = errors_of(program.tree.root_node, language, program.data)
+    return [(it.start_byte, it.end_byte) for it in errors]
+
+
+def _without_small(program: Mended, errors: list[Span], unread: "Unread", parse: "Parse") -> Read | None:
+    """Blank the small errors of a whole program; None if it has none, or if no tree can tell what that gives."""
+    spans = [it for it in errors if _is_small(it, program.data)] if unread.is_plain else []
+    if not spans:
+        return None
+    data = _without(program.data, spans)
+    tree = parse(data, Read(program.data, program.tree))
+    return Read(data, tree) if tree is not None else None
 
 
 def _loss(program: Mended, language: "Language") -> int:
@@ -142,7 +161,8 @@ class _Part(NamedTuple):
         before, after: heads of the symbols around it, and their ends.
         is_local: whether it is in a function.
         is_doubtful: whether it is in a function whose errors do no harm by themselves.
-        shown: its node in the tree of the program, if it has one.
+        shown: its node in the tree of the program or of the text around it, if it has one.
+        again: its node in the tree of the program without small errors, if it has one.
     """
 
     segment: Segment
@@ -151,6 +171,7 @@ class _Part(NamedTuple):
     is_local: bool = False
     is_doubtful: bool = False
     shown: Shown | None = None
+    again: Shown | None = None
 
 
 class _Blanks(NamedTuple):
@@ -179,12 +200,14 @@ class _Reads(NamedTuple):
         parse: parses with the language's grammar.
         large: errors of the whole program's tree that are more than small, in order.
         known: what was read, with blanks at bytes of the text.
+        beside: nodes beside errors of the whole program's tree, by their bytes.
     """
 
     language: "Language"
     parse: "Parse"
     large: list[Span]
     known: "dict[tuple[bytes, bytes, bytes], _Reading | None]"
+    beside: dict[Span, Shown]
 
     def has_large(self, segment: Segment) -> bool:
         """Tell if the tree of the program has a large error in the block of a segment with further ones."""
@@ -193,17 +216,26 @@ class _Reads(NamedTuple):
         place = bisect_right(self.large, (segment.opens, len(self.large)))
         return place < len(self.large) and self.large[place][1] <= segment.closes
 
+    def torn(self, segment: Segment) -> Shown | None:
+        """Return the node of a segment that the tree has elsewhere than in what is around it; None with errors."""
+        node = self.beside.get((segment.start, segment.end))
+        return node if node is not None and state_of(node, self.language) is not State.SPOILT else None
 
-def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadline: float) -> _Blanks:
+
+def _parts_to_blank(
+    program: Mended, errors: list[Span], small: Read | None, language: "Language", parse: "Parse", deadline: float
+) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of the symbols around them."""
     source, unread = program.data, language.unread
-    found = ((it.start_byte, it.end_byte) for it in errors_of(program.tree.root_node, language, source))
-    large = sorted(it for it in found if not _is_small(it, source)) if unread and unread.is_plain else []
-    reads = _Reads(language, parse, large, {})
+    large = sorted(it for it in errors if not _is_small(it, source)) if unread and unread.is_plain else []
+    root = Shown(program.tree.root_node, source)
+    beside = nodes_beside_errors(root, language) if unread and unread.is_plain else {}
+    reads = _Reads(language, parse, large, {}, beside)
     blanks = _Blanks([], [], [], [], [])
-    segments = segments_of(source, unread) if unread else []
-    nodes = shown(Shown(program.tree.root_node), segments, language, source)
-    waiting = [_Part(segment, shown=node) for segment, node in zip(segments, nodes, strict=True)][::-1]
+    first = _Part(Segment(0, len(source), inner=segments_of(source, unread) if unread else []), shown=root)
+    if small is not None:
+        first = first._replace(again=Shown(small.tree.root_node, small.data))
+    waiting = [*_parts_in(first, reads)][::-1]
     while waiting and thread_time() < deadline:
         part = waiting.pop()
         segment = part.segment
@@ -229,18 +261,21 @@ def _parts_to_blank(program: Mended, language: "Language", parse: "Parse", deadl
             if is_local and not part.is_local:
                 blanks.entered.append((segment.opens + 1, segment.closes))
             is_doubtful = part.is_doubtful or (is_local and read is not None)
-            waiting += [
-                _Part(inner, head, tail, is_local, is_doubtful, node)
-                for inner, node in zip(segment.inner, _shown_in(part, language, source), strict=True)
-            ][::-1]
+            inside = part._replace(before=head, after=tail, is_local=is_local, is_doubtful=is_doubtful)
+            waiting += [*_parts_in(inside, reads)][::-1]
         else:
             bodies.append((segment.opens + 1, segment.closes))
     return blanks
 
 
-def _shown_in(part: _Part, language: "Language", source: bytes) -> "list[Shown | None]":
+def _parts_in(part: _Part, reads: _Reads) -> "Iterator[_Part]":
+    """Yield the parts in the block of a part, with their nodes."""
     inner = part.segment.inner
-    return shown(part.shown, inner, language, source) if part.shown else [None] * len(inner)
+    nodes, again = (
+        shown(it, inner, reads.language) if it else [None] * len(inner) for it in (part.shown, part.again)
+    )
+    for segment, one, two in zip(inner, nodes, again, strict=True):
+        yield part._replace(segment=segment, shown=one or reads.torn(segment), again=two)
 
 
 def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
@@ -251,7 +286,7 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
         outer = None if part.shown else _read_without_body(source, part, reads)
         if part.shown or (outer is not None and outer.has_members):
             return None
-    state = state_of(part.shown, language, source) if part.shown else None
+    state = state_of(part.shown, language) if part.shown else None
     # The tree may take one construct for another, a class for a property; of statements it tells enough.
     is_plain = language.unread is not None and language.unread.is_plain
     is_told = part.is_local or (is_plain and part.shown is not None and part.shown.is_direct)
@@ -259,15 +294,24 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
         return _Reading([], is_clean=state is State.CLEAN, has_members=False)
     if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
         return None
-    small = _small_errors(part.shown, reads, source) if state is State.SPOILT and part.shown and is_plain else []
+    small = _small_errors(part.shown, reads) if state is State.SPOILT and part.shown and is_plain else []
+    if small and part.again is not None and part.again.is_direct:
+        mended_state = state_of(part.again, language)
+        if mended_state is not State.SPOILT:
+            return _Reading(small, is_clean=mended_state is State.CLEAN, has_members=False)
+    is_torn = part.shown is None and segment.inner and is_plain and not part.is_local
+    if is_torn and segment.closes >= 0 and _read_without_body(source, part, reads) is None:
+        # Its head alone can't be read.
+        return None
     return _read(source[segment.start : segment.end], part, reads, small)
 
 
-def _small_errors(it: Shown, reads: _Reads, source: bytes) -> list[Span]:
+def _small_errors(it: Shown, reads: _Reads) -> list[Span]:
     """Return the errors of a node that harm the outline if all are small, which saves the parse that finds them."""
-    found = errors_of(it.node, reads.language, source, is_inside=it.is_inside)
+    found = errors_of(it.node, reads.language, it.data, is_inside=it.is_inside)
     spans = [(error.start_byte, error.end_byte) for error in found]
-    return spans if all(_is_small(span, source) for span in spans) else []
+    is_small = all(_is_small(span, it.data) for span in spans)
+    return [(start + it.shift, end + it.shift) for start, end in spans] if is_small else []
 
 
 def _read_without_body(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":
@@ -305,17 +349,17 @@ def _read(text: bytes, part: _Part, reads: _Reads, small: "Sequence[Span]" = ())
     start = part.segment.start
     if between not in reads.known:
         blanks = [(first - start, end - start) for first, end in small]
-        reads.known[between] = _reading_of(*between, blanks, reads)
+        reads.known[between] = _reading_of(part, text, blanks, reads)
     reading = reads.known[between]
     if reading is None or not reading.blanks:
         return reading
     return reading._replace(blanks=[(start + first, start + end) for first, end in reading.blanks])
 
 
-def _reading_of(before: bytes, text: bytes, after: bytes, blanks: list[Span], reads: _Reads) -> _Reading | None:
-    shift = len(before) + 1
+def _reading_of(part: _Part, text: bytes, blanks: list[Span], reads: _Reads) -> _Reading | None:
+    shift = len(part.before) + 1
     # In Kotlin and Swift a line feed ends a declaration.
-    data = before + b"\n" + _without(text, blanks) + b"\n" + after
+    data = part.before + b"\n" + _without(text, blanks) + b"\n" + part.after
     for _ in range(_ROUNDS - bool(blanks)):
         tree = reads.parse(data)
         if tree is None:

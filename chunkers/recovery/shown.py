@@ -27,12 +27,16 @@ class Shown(NamedTuple):
 
     Attributes:
         node: which has the segment's bytes; a semicolon after it may belong to the segment.
+        data: that was parsed.
+        shift: the byte of the program where the data begin, negative where heads stand before.
         is_inside: whether it is in a body or a list of parameters.
         is_direct: whether it stands by itself in the program, or in a body of declarations. What is part of a statement
             there may be none when it is read alone.
     """
 
     node: "Node"
+    data: bytes
+    shift: int = 0
     is_inside: bool = False
     is_direct: bool = False
 
@@ -40,7 +44,7 @@ class Shown(NamedTuple):
 _BODIES = ("declaration_list", "_body", "block")
 
 
-def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", source: bytes) -> "list[Shown | None]":
+def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") -> "list[Shown | None]":
     """Return the nodes of some segments; None for one that the tree divides otherwise, or has in an error.
 
     A statement without an error in its node reads the same when it is parsed by itself between the heads of what is
@@ -50,8 +54,8 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
         around: the node around all segments.
         segments: in order, without those inside of them.
         language: with its rules.
-        source: the program.
     """
+    data, shift = around.data, around.shift
     found: list[Shown | None] = [None] * len(segments)
     waiting = [(around, 0, len(segments))]
     while waiting:
@@ -60,23 +64,50 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
             continue
         children = outer.node.children
         is_direct = outer.node == around.node or outer.node.type.endswith(_BODIES)
-        flags = [*insides(outer.node, children, language, source, is_inside=outer.is_inside)]
+        flags = [*insides(outer.node, children, language, data, is_inside=outer.is_inside)]
         place = 0
         while first < end:
-            start, stop = segments[first].start, segments[first].end
+            start, stop = segments[first].start - shift, segments[first].end - shift
             while place < len(children) and children[place].end_byte <= start:
                 place += 1
             if place == len(children):
                 break
-            inner = Shown(children[place], flags[place], is_direct)
+            inner = Shown(children[place], data, shift, flags[place], is_direct)
             last = first + 1
             if inner.node.start_byte == start and _ends(children, place, stop):
                 found[first] = inner
             elif inner.node.start_byte <= start and stop <= inner.node.end_byte:
-                while last < end and segments[last].end <= inner.node.end_byte:
+                while last < end and segments[last].end - shift <= inner.node.end_byte:
                     last += 1
                 waiting.append((inner, first, last))
             first = last
+    return found
+
+
+def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, int], Shown]:
+    """Return the nodes in those with errors, by first and last bytes, half-open.
+
+    A brace too many or an error may tear a declaration out of what it stands in. If it has no errors itself, it reads
+    the same alone.
+
+    Parameters:
+        around: the node of the program.
+        language: with its rules: nodes of other types may be parts of a declaration.
+    """
+    found: dict[tuple[int, int], Shown] = {}
+    waiting = [around.node]
+    while waiting:
+        children = waiting.pop().children
+        for child, after in zip(children, [*children[1:], None], strict=True):
+            if child.has_error and child.child_count:
+                waiting.append(child)
+            if not child.is_named or child.is_error:
+                continue
+            start, end = child.start_byte, child.end_byte
+            inner = Shown(child, around.data, around.shift, is_direct=child.type in language.rules)
+            found[start, end] = inner
+            if after is not None and after.type == ";":
+                found[start, after.end_byte] = inner
     return found
 
 
@@ -88,9 +119,9 @@ def _ends(children: "list[Node]", place: int, end: int) -> bool:
     return after is not None and after.type == ";" and after.end_byte == end
 
 
-def state_of(it: Shown, language: "Language", source: bytes) -> State:
+def state_of(it: Shown, language: "Language") -> State:
     """Tell how a segment reads by its node."""
     if not (it.node.has_error or it.node.is_missing):
         return State.CLEAN
-    harm = next(errors_of(it.node, language, source, is_inside=it.is_inside), None)
+    harm = next(errors_of(it.node, language, it.data, is_inside=it.is_inside), None)
     return State.HARMLESS if harm is None else State.SPOILT
