@@ -13,7 +13,7 @@ from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.errors import is_spoilt
-from cqm.chunkers.recovery.mending import mended, without_hazards
+from cqm.chunkers.recovery.mending import Mended, mended, without_hazards
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
@@ -82,13 +82,14 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
     root = tree.root_node
     if row.remembers and root.has_error:
         return _program_of_row(text, without_grammar(row), options)
-    if not lost and not (root.has_error and is_spoilt(root, row, data)):
+    harms = root.has_error and is_spoilt(root, row, data)
+    if not lost and not harms:
         source = source_of(text, shown if row.names_from_text else data, options)
         marks = outline([root], Place(), row, source)
         if not row.rules:
             marks = with_guesses(marks, [(0, len(source.lines))], row, source)
         return Program(row, root, marks, source, lost_rows(root))
-    return _recovered(Unsafe(text, data, lost), tree, row, options)
+    return _recovered(Unsafe(text, data, lost), tree, row, options, harms=harms)
 
 
 def _has_grammar(row: Language) -> bool:
@@ -151,14 +152,14 @@ def _is_unsafe(data: bytes, row: Language) -> bool:
     return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
 
 
-def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
+def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions", *, harms: bool) -> Program:
     """Outline a program with errors: mended parts by their tree, the rest by its lines."""
     text, data, unsafe = program
 
     def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
         return parse(part, grammar(*row.grammar), before)
 
-    best = mended(data, tree, row, reparse)
+    best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node

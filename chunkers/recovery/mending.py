@@ -1,7 +1,7 @@
 """Blank the text that a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
 
 from bisect import bisect_right
-from time import thread_time
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cqm.chunkers.languages.model import signs_of
@@ -46,6 +46,20 @@ class Read(NamedTuple):
     tree: "Tree"
 
 
+class _Deadline(NamedTuple):
+    """The end of the work for one text; elapsed time is read in a tenth of the time and never less than a thread's."""
+
+    earliest: float
+    work: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "_Deadline":
+        return cls(monotonic() + seconds, thread_time() + seconds)
+
+    def is_over(self) -> bool:
+        return monotonic() > self.earliest and thread_time() > self.work
+
+
 class Mended(NamedTuple):
     """A program with blanks where its grammar can't read it.
 
@@ -67,7 +81,7 @@ class Mended(NamedTuple):
 
 
 def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
-    """Mend a program with syntax errors as far as that is worth it; return it as it is if nothing is gained.
+    """Mend a program with errors that harm its outline; return it as it is if nothing is gained.
 
     One branch of each conditional is kept, then small errors are blanked, then the bodies of declarations with errors,
     and then the declarations.
@@ -78,9 +92,9 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         language: with its signs (`Language.unread`).
         parse: parses with the language's grammar.
     """
-    if language.unread is None or not is_spoilt(tree.root_node, language, source):
+    if language.unread is None:
         return Mended(source, tree, [], [])
-    deadline = thread_time() + _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
+    deadline = _Deadline.after(_SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000)
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
     errors = _errors_in(best, language) if language.unread.mends else []
     if not errors:
@@ -223,7 +237,7 @@ class _Reads(NamedTuple):
 
 
 def _parts_to_blank(
-    program: Mended, errors: list[Span], small: Read | None, language: "Language", parse: "Parse", deadline: float
+    program: Mended, errors: list[Span], small: Read | None, language: "Language", parse: "Parse", deadline: _Deadline
 ) -> _Blanks:
     """Try each segment by itself, and the members of those with errors between the heads of the symbols around them."""
     source, unread = program.data, language.unread
@@ -236,7 +250,7 @@ def _parts_to_blank(
     if small is not None:
         first = first._replace(again=Shown(small.tree.root_node, small.data))
     waiting = [*_parts_in(first, reads)][::-1]
-    while waiting and thread_time() < deadline:
+    while waiting and not deadline.is_over():
         part = waiting.pop()
         segment = part.segment
         read = _first_reading(source, part, reads)
@@ -271,9 +285,7 @@ def _parts_to_blank(
 def _parts_in(part: _Part, reads: _Reads) -> "Iterator[_Part]":
     """Yield the parts in the block of a part, with their nodes."""
     inner = part.segment.inner
-    nodes, again = (
-        shown(it, inner, reads.language) if it else [None] * len(inner) for it in (part.shown, part.again)
-    )
+    nodes, again = (shown(it, inner, reads.language) if it else [None] * len(inner) for it in (part.shown, part.again))
     for segment, one, two in zip(inner, nodes, again, strict=True):
         yield part._replace(segment=segment, shown=one or reads.torn(segment), again=two)
 

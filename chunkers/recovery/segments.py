@@ -95,31 +95,32 @@ class _Reader:
             if kind == "plain":
                 continue
             start, end = found.span()
-            if place < start and not source[place:start].isspace():
-                self._note_words(place, start)
+            if place < start:
+                self._note_words(source[place:start], place)
             place = end
             if kind == "row":
                 self.row, self.is_first = place, True
             elif kind == "sign":
-                self._note_sign(_BRACKETS.get(found[0][:4], found[0]), start, place)
+                self._note_sign(found[0], start, place)
             elif kind == "text":
                 self._begin(start)
                 self.end = place
-        self._note_words(place, len(source))
+        self._note_words(source[place:], place)
         self.is_balanced = self.is_balanced and len(self.frames) == 1
         while len(self.frames) > 1:
             self._close(-1)
         self._finish(self.frames[0])
         return self.frames[0].segments
 
-    def _note_words(self, start: int, end: int) -> None:
-        words = self.source[start:end].rstrip()
-        if words:
-            frame = self.frames[-1]
-            # Most words go on with a row and a segment.
-            if self.is_first or (frame.holds and frame.current is None):
-                self._begin(end - len(self.source[start:end].lstrip()))
-            self.end = max(self.end, start + len(words))
+    def _note_words(self, text: bytes, place: int) -> None:
+        words = text.rstrip()
+        if not words:
+            return
+        frame = self.frames[-1]
+        # Most words go on with a row and a segment.
+        if self.is_first or (frame.current is None and frame.holds):
+            self._begin(place + len(text) - len(text.lstrip()))
+        self.end = max(self.end, place + len(words))
 
     def _begin(self, place: int) -> None:
         """Note code: the first of a row may end what is open, and the first of a segment begins it."""
@@ -165,16 +166,20 @@ class _Reader:
         if not self.unread.leads.match(self.source, max(last, current.start), self.end):
             self._finish(frame)
 
-    def _note_sign(self, sign: bytes, place: int, end: int) -> None:
-        if sign in _CLOSING:
+    def _note_sign(self, text: bytes, place: int, end: int) -> None:
+        sign = text if len(text) == 1 else _BRACKETS[text[:4]]
+        closes = _CLOSING.get(sign)
+        frame = self.frames[-1]
+        if closes is not None:
             if self.is_first:
                 self.is_first = False
                 self._begin_row(place)
-            self._note_closing(_CLOSING[sign], place, end)
+            self._note_closing(closes, place, end)
             return
-        self._begin(place)
+        if self.is_first or (frame.current is None and frame.holds):
+            self._begin(place)
+            frame = self.frames[-1]
         self.end = end
-        frame = self.frames[-1]
         if sign in _OPENING:
             if len(self.frames) < _MAX_OPEN:
                 outer = frame.indentation if frame.holds else frame.outer
