@@ -13,7 +13,8 @@ from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.errors import is_spoilt
-from cqm.chunkers.recovery.mending import Mended, mended, without_hazards
+from cqm.chunkers.recovery.hazards import without_hazards
+from cqm.chunkers.recovery.mending import Mended, mended
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
@@ -130,11 +131,11 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
         return [text]
     begins, last, row_end = [0], 0, 0
     for segment in segments_of(data, row.unread):
-        # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
-        if segment.end - begins[-1] > limit and last > begins[-1]:
-            begins.append(last)
         if segment.end > row_end:
             row_end = data.find(b"\n", segment.end) + 1 or len(data)
+        # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
+        if row_end - begins[-1] > limit and last > begins[-1]:
+            begins.append(last)
         last = row_end
     ends = [*begins[1:], len(data)]
     return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]

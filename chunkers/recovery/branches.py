@@ -1,7 +1,7 @@
 """Keep one branch of each conditional of a preprocessor, since a grammar sees the braces of all of them at once."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import signs_of
@@ -88,6 +88,14 @@ class _Conditional(NamedTuple):
 def blank(text: bytes) -> bytes:
     """Replace all but white space by spaces."""
     return text.translate(_BLANK)
+
+
+def without(data: bytes, spans: Iterable[tuple[int, int]], place: int = 0) -> bytes:
+    """Blank spans of a text which begins at a place of theirs."""
+    blanked = bytearray(data)
+    for start, end in spans:
+        blanked[start - place : end - place] = blank(data[start - place : end - place])
+    return bytes(blanked)
 
 
 def conditionals_of(source: bytes, unread: "Unread") -> Conditionals | None:

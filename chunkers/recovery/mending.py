@@ -4,14 +4,13 @@ from bisect import bisect_right
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from cqm.chunkers.languages.model import signs_of
-from cqm.chunkers.recovery.branches import blank, conditionals_of, one_branch, unshown
+from cqm.chunkers.recovery.branches import conditionals_of, one_branch, unshown, without
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
 from cqm.chunkers.recovery.shown import Shown, State, nodes_beside_errors, shown, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -107,7 +106,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     further = sorted([*parts.bodies, *parts.doubtful])
     tried = best.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
-        data = _without(best.data, [*parts.heads, *bodies])
+        data = without(best.data, [*parts.heads, *bodies])
         if data == tried:
             # Nothing more is blank.
             continue
@@ -130,7 +129,7 @@ def _without_small(program: Mended, errors: list[Span], unread: "Unread", parse:
     spans = [it for it in errors if _is_small(it, program.data)] if unread.is_plain else []
     if not spans:
         return None
-    data = _without(program.data, spans)
+    data = without(program.data, spans)
     tree = parse(data, Read(program.data, program.tree))
     return Read(data, tree) if tree is not None else None
 
@@ -157,14 +156,6 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     if tree is None:
         return program
     return Mended(data, tree, [], [], tuple(others), Read(data, tree))
-
-
-def _without(data: bytes, spans: "Iterable[Span]", place: int = 0) -> bytes:
-    """Blank spans of a text which begins at a place of theirs."""
-    blanked = bytearray(data)
-    for start, end in spans:
-        blanked[start - place : end - place] = blank(data[start - place : end - place])
-    return bytes(blanked)
 
 
 class _Part(NamedTuple):
@@ -246,7 +237,9 @@ def _parts_to_blank(
     beside = nodes_beside_errors(root, language) if unread and unread.is_plain else {}
     reads = _Reads(language, parse, large, {}, beside)
     blanks = _Blanks([], [], [], [], [])
-    first = _Part(Segment(0, len(source), inner=segments_of(source, unread) if unread else []), shown=root)
+    # The last of those with the same beginning has the semicolon after the declaration.
+    whole = {start: end for (start, end), it in beside.items() if it.is_direct and not it.node.has_error}
+    first = _Part(Segment(0, len(source), inner=segments_of(source, unread, whole) if unread else []), shown=root)
     if small is not None:
         first = first._replace(again=Shown(small.tree.root_node, small.data))
     waiting = [*_parts_in(first, reads)][::-1]
@@ -268,7 +261,7 @@ def _parts_to_blank(
             continue
         words = [span for span in outer.blanks if span[1] <= segment.opens]
         blanks.heads.extend(words)
-        head = part.before + b"\n" + _without(source[segment.start : segment.opens + 1], words, segment.start)
+        head = part.before + b"\n" + without(source[segment.start : segment.opens + 1], words, segment.start)
         tail = source[segment.closes : segment.end] + b"\n" + part.after
         if segment.inner and outer.is_clean and len(head) < _LONGEST_HEADER:
             is_local = part.is_local or not outer.has_members
@@ -371,7 +364,7 @@ def _read(text: bytes, part: _Part, reads: _Reads, small: "Sequence[Span]" = ())
 def _reading_of(part: _Part, text: bytes, blanks: list[Span], reads: _Reads) -> _Reading | None:
     shift = len(part.before) + 1
     # In Kotlin and Swift a line feed ends a declaration.
-    data = part.before + b"\n" + _without(text, blanks) + b"\n" + part.after
+    data = part.before + b"\n" + without(text, blanks) + b"\n" + part.after
     for _ in range(_ROUNDS - bool(blanks)):
         tree = reads.parse(data)
         if tree is None:
@@ -383,7 +376,7 @@ def _reading_of(part: _Part, text: bytes, blanks: list[Span], reads: _Reads) -> 
         spans = [(it.start_byte, it.end_byte) for it in errors]
         if not all(_is_small(span, data) and shift <= span[0] and span[1] <= shift + len(text) for span in spans):
             return None
-        data = _without(data, spans)
+        data = without(data, spans)
         blanks += [(start - shift, end - shift) for start, end in spans]
     return None
 
@@ -409,42 +402,3 @@ def _has_members(root: "Node", language: "Language", data: bytes) -> bool:
         has_members = bool(found.bodies) and not found.local
         nodes = [child for body in found.bodies for child in body.named_children]
     return has_members
-
-
-def without_hazards(
-    source: bytes, language: "Language", is_unsafe: "Callable[[bytes], bool]"
-) -> tuple[bytes, list[Span]] | None:
-    """Blank the parts of a program that may crash its parser; None if nothing else would be left.
-
-    Brackets in comments and strings count for nothing, unless strings hold expressions.
-
-    Parameters:
-        source: the program, unsafe as a whole.
-        language: with its signs.
-        is_unsafe: tells of a text without comments and strings.
-
-    Returns:
-        The program, and the bytes of its blanks.
-    """
-    unread = language.unread
-    if unread is None:
-        return None
-    bare = _bare(source, unread)
-    if not is_unsafe(bare):
-        return source, []
-    segments = segments_of(source, unread)
-    lost = [(it.start, it.end) for it in segments if is_unsafe(bare[it.start : it.end])]
-    rest = _without(bare, lost)
-    if len(lost) == len(segments) or is_unsafe(rest):
-        return None
-    return _without(source, lost), lost
-
-
-def _bare(source: bytes, unread: "Unread") -> bytes:
-    """Blank comments and strings."""
-    bare = bytearray(source)
-    for found in signs_of(unread.signs).finditer(source):
-        is_text = found.lastgroup in ("text", "raw") and not (unread.interpolates and b"{" in found[0])
-        if found.lastgroup == "note" or (is_text and not (unread.interpolates and b"\\(" in found[0])):
-            bare[found.start() : found.end()] = blank(found[0])
-    return bytes(bare)

@@ -1,6 +1,6 @@
 """Find the declarations and statements of a program without its grammar, by brackets that know strings and comments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ _BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
 """Words of Objective-C that enclose as braces do, by their beginnings."""
 _LONGEST_CALL = 2_000
 """Bytes of a macro's call that stands alone, without an end sign."""
+_NONE: Mapping[int, int] = {}
 _MAX_OPEN = 200
 """Brackets open at once; deeper ones are text, so nothing here is quadratic."""
 
@@ -61,7 +62,7 @@ class _Frame:
     indentation: int = -1
 
 
-def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
+def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, int] = _NONE) -> list[Segment]:
     """Divide a program into its outermost segments, each with those in its block; time is linear.
 
     Brackets decide where they balance. Where they don't, rows indented less than an open block's first row close it, so
@@ -70,33 +71,48 @@ def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
     Parameters:
         source: the program, as it is given to the parser.
         unread: the language's signs.
+        whole: ends of declarations that need no look inside, by their first bytes; they get no inner segments.
     """
-    by_brackets = _Reader(source, unread, is_forced=False)
+    by_brackets = _Reader(source, unread, {} if unread.ends_at_rows else whole, is_forced=False)
     segments = by_brackets.read()
-    return segments if by_brackets.is_balanced else _Reader(source, unread, is_forced=True).read()
+    return segments if by_brackets.is_balanced else _Reader(source, unread, _NONE, is_forced=True).read()
 
 
 class _Reader:
     """One pass over the signs of a source."""
 
-    def __init__(self, source: bytes, unread: "Unread", *, is_forced: bool) -> None:
-        self.source, self.unread, self.is_forced = source, unread, is_forced
+    def __init__(self, source: bytes, unread: "Unread", whole: Mapping[int, int], *, is_forced: bool) -> None:
+        self.source, self.unread, self.whole, self.is_forced = source, unread, whole, is_forced
         self.frames = [_Frame()]
         self.is_balanced = True
         self.row = self.indentation = 0
         self.is_first = True
         self.end = 0
+        self.leap = -1
 
     def read(self) -> list[Segment]:
         """Return the outermost segments."""
-        source, place = self.source, 0
-        for found in signs_of(self.unread.signs).finditer(source):
+        place = self._read_from(0)
+        while place >= 0:
+            place = self._read_from(place)
+        self.is_balanced = self.is_balanced and len(self.frames) == 1
+        while len(self.frames) > 1:
+            self._close(-1)
+        self._finish(self.frames[0])
+        return self.frames[0].segments
+
+    def _read_from(self, place: int) -> int:
+        """Read to the end, and return -1; or to a declaration that needs no look inside, and return its end."""
+        source = self.source
+        for found in signs_of(self.unread.signs).finditer(source, place):
             kind = found.lastgroup
             if kind == "plain":
                 continue
             start, end = found.span()
             if place < start:
                 self._note_words(source[place:start], place)
+                if self.leap >= 0:
+                    return self._leapt()
             place = end
             if kind == "row":
                 self.row, self.is_first = place, True
@@ -106,11 +122,18 @@ class _Reader:
                 self._begin(start)
                 self.end = place
         self._note_words(source[place:], place)
-        self.is_balanced = self.is_balanced and len(self.frames) == 1
-        while len(self.frames) > 1:
-            self._close(-1)
-        self._finish(self.frames[0])
-        return self.frames[0].segments
+        return self._leapt() if self.leap >= 0 else -1
+
+    def _leapt(self) -> int:
+        self.end, self.leap = self.leap, -1
+        self.row = self.source.rfind(b"\n", 0, self.end) + 1
+        self._finish(self.frames[-1])
+        return self.end
+
+    def _is_over(self, end: int) -> bool:
+        """Tell if a declaration that ends at a byte is over there."""
+        last = self.source[end - 1 : end]
+        return last == b";" or (last == b"}" and self.unread.goes_on.match(self.source, end) is None)
 
     def _note_words(self, text: bytes, place: int) -> None:
         words = text.rstrip()
@@ -119,7 +142,11 @@ class _Reader:
         frame = self.frames[-1]
         # Most words go on with a row and a segment.
         if self.is_first or (frame.current is None and frame.holds):
-            self._begin(place + len(text) - len(text.lstrip()))
+            first = place + len(text) - len(text.lstrip())
+            self._begin(first)
+            current, end = self.frames[-1].current, self.whole.get(first, -1)
+            if end > first and current is not None and current.start == first and self._is_over(end):
+                self.leap = end
         self.end = max(self.end, place + len(words))
 
     def _begin(self, place: int) -> None:

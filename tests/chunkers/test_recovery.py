@@ -343,6 +343,14 @@ def test_a_program_over_the_limit_is_parsed_in_parts() -> None:
     assert all(piece.text == text[piece.start : piece.end] for piece in report.chunks)
 
 
+def test_a_comment_behind_a_declaration_takes_no_part_over_the_limit() -> None:
+    text = "".join(f"int f{number}(int a) {{ return {number}; }} // {'x' * 900}\n" for number in range(300))
+    report = chunk(Document("large.c", text), ChunkOptions(max_parse_bytes=100_000))
+    assert not [it for it in report.warnings if "parse" in it]
+    found = [it.name for piece in report.chunks for it in piece.definitions]
+    assert found == [f"f{number}" for number in range(300)]
+
+
 def test_tables_of_patterns_in_strings_are_not_taken_for_nesting() -> None:
     table = "".join(f'  {{ "[[a-z[[(({number}", "]" }},\n' for number in range(600))
     before, after = "int before(void) { return 1; }\n", "int after(void) { return 2; }\n"
