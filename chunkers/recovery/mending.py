@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from cqm.chunkers.recovery.branches import conditionals_of, one_branch, unshown, without
 from cqm.chunkers.recovery.errors import errors_of, is_spoilt
 from cqm.chunkers.recovery.segments import Segment, segments_of
-from cqm.chunkers.recovery.shown import Shown, State, nodes_beside_errors, shown, state_of
+from cqm.chunkers.recovery.shown import Shown, State, blocks_of, nodes_beside_errors, shown, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +99,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     if not errors:
         return best
     small = _without_small(best, errors, language.unread, parse)
-    if small is not None and not is_spoilt(small.tree.root_node, language, small.data):
+    if small is not None and not small.tree.root_node.has_error:
         return best._replace(data=small.data, tree=small.tree)
     parts = _parts_to_blank(best, errors, small, language, parse, deadline)
     pieced = best
@@ -224,7 +224,7 @@ class _Reads(NamedTuple):
     def torn(self, segment: Segment) -> Shown | None:
         """Return the node of a segment that the tree has elsewhere than in what is around it; None with errors."""
         node = self.beside.get((segment.start, segment.end))
-        return node if node is not None and state_of(node, self.language) is not State.SPOILT else None
+        return node if node is not None and not node.node.has_error else None
 
 
 def _parts_to_blank(
@@ -237,9 +237,8 @@ def _parts_to_blank(
     beside = nodes_beside_errors(root, language) if unread and unread.is_plain else {}
     reads = _Reads(language, parse, large, {}, beside)
     blanks = _Blanks([], [], [], [], [])
-    # The last of those with the same beginning has the semicolon after the declaration.
-    whole = {start: end for (start, end), it in beside.items() if it.is_direct and not it.node.has_error}
-    first = _Part(Segment(0, len(source), inner=segments_of(source, unread, whole) if unread else []), shown=root)
+    inner = segments_of(source, unread, blocks_of(beside)) if unread else []
+    first = _Part(Segment(0, len(source), inner=inner), shown=root)
     if small is not None:
         first = first._replace(again=Shown(small.tree.root_node, small.data))
     waiting = [*_parts_in(first, reads)][::-1]
@@ -300,10 +299,8 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
     if part.is_local and state is State.SPOILT and segment.inner and segment.closes >= 0:
         return None
     small = _small_errors(part.shown, reads) if state is State.SPOILT and part.shown and is_plain else []
-    if small and part.again is not None and part.again.is_direct:
-        mended_state = state_of(part.again, language)
-        if mended_state is not State.SPOILT:
-            return _Reading(small, is_clean=mended_state is State.CLEAN, has_members=False)
+    if small and part.again is not None and part.again.is_direct and not part.again.node.has_error:
+        return _Reading(small, is_clean=True, has_members=False)
     is_torn = part.shown is None and segment.inner and is_plain and not part.is_local
     if is_torn and segment.closes >= 0 and _read_without_body(source, part, reads) is None:
         # Its head alone can't be read.

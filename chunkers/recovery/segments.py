@@ -15,7 +15,8 @@ _BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
 """Words of Objective-C that enclose as braces do, by their beginnings."""
 _LONGEST_CALL = 2_000
 """Bytes of a macro's call that stands alone, without an end sign."""
-_NONE: Mapping[int, int] = {}
+_NONE: Mapping[int, tuple[int, int]] = {}
+_ROW_END = ord("\n")
 _MAX_OPEN = 200
 """Brackets open at once; deeper ones are text, so nothing here is quadratic."""
 
@@ -62,7 +63,7 @@ class _Frame:
     indentation: int = -1
 
 
-def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, int] = _NONE) -> list[Segment]:
+def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, int]] = _NONE) -> list[Segment]:
     """Divide a program into its outermost segments, each with those in its block; time is linear.
 
     Brackets decide where they balance. Where they don't, rows indented less than an open block's first row close it, so
@@ -71,7 +72,8 @@ def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, int] = _NON
     Parameters:
         source: the program, as it is given to the parser.
         unread: the language's signs.
-        whole: ends of declarations that need no look inside, by their first bytes; they get no inner segments.
+        whole: begins of blocks and ends of declarations that need no look inside, by their first bytes; they get no
+            inner segments.
     """
     by_brackets = _Reader(source, unread, {} if unread.ends_at_rows else whole, is_forced=False)
     segments = by_brackets.read()
@@ -81,7 +83,9 @@ def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, int] = _NON
 class _Reader:
     """One pass over the signs of a source."""
 
-    def __init__(self, source: bytes, unread: "Unread", whole: Mapping[int, int], *, is_forced: bool) -> None:
+    def __init__(
+        self, source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, int]], *, is_forced: bool
+    ) -> None:
         self.source, self.unread, self.whole, self.is_forced = source, unread, whole, is_forced
         self.frames = [_Frame()]
         self.is_balanced = True
@@ -130,10 +134,17 @@ class _Reader:
         self._finish(self.frames[-1])
         return self.end
 
-    def _is_over(self, end: int) -> bool:
-        """Tell if a declaration that ends at a byte is over there."""
-        last = self.source[end - 1 : end]
-        return last == b";" or (last == b"}" and self.unread.goes_on.match(self.source, end) is None)
+    def _end_of_whole(self, start: int) -> int:
+        """Return the end of a declaration that needs no look inside; negative if signs may divide it."""
+        opens, end = self.whole.get(start, (-1, -1))
+        head = self.source[start:opens] if opens >= 0 else b""
+        if end < 0 or b"{" in head or self.source[end - 1 : end] not in (b"}", b";"):
+            return -1
+        rows = [place for place, byte in enumerate(head) if byte == _ROW_END]
+        if any(self.unread.alone.fullmatch(head[:place].rstrip()) for place in rows):
+            return -1
+        goes_on = self.source[end - 1 : end] == b"}" and self.unread.goes_on.match(self.source, end) is not None
+        return -1 if goes_on else end
 
     def _note_words(self, text: bytes, place: int) -> None:
         words = text.rstrip()
@@ -144,9 +155,9 @@ class _Reader:
         if self.is_first or (frame.current is None and frame.holds):
             first = place + len(text) - len(text.lstrip())
             self._begin(first)
-            current, end = self.frames[-1].current, self.whole.get(first, -1)
-            if end > first and current is not None and current.start == first and self._is_over(end):
-                self.leap = end
+            current = self.frames[-1].current
+            if current is not None and current.start == first:
+                self.leap = self._end_of_whole(first)
         self.end = max(self.end, place + len(words))
 
     def _begin(self, place: int) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.recovery.errors import errors_of, insides
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -42,6 +42,7 @@ class Shown(NamedTuple):
 
 
 _BODIES = ("declaration_list", "_body", "block")
+_STATEMENT = "_statement"
 
 
 def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") -> "list[Shown | None]":
@@ -85,7 +86,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
 
 
 def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, int], Shown]:
-    """Return the nodes in those with errors, by first and last bytes, half-open.
+    """Return the declarations and statements in nodes with errors, by first and last bytes, half-open.
 
     A brace too many or an error may tear a declaration out of what it stands in. If it has no errors itself, it reads
     the same alone.
@@ -101,13 +102,33 @@ def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, 
         for child, after in zip(children, [*children[1:], None], strict=True):
             if child.has_error and child.child_count:
                 waiting.append(child)
-            if not child.is_named or child.is_error:
+            is_declared = child.type in language.rules
+            if child.is_error or not (is_declared or child.type.endswith(_STATEMENT)):
                 continue
             start, end = child.start_byte, child.end_byte
-            inner = Shown(child, around.data, around.shift, is_direct=child.type in language.rules)
+            inner = Shown(child, around.data, around.shift, is_direct=is_declared)
             found[start, end] = inner
             if after is not None and after.type == ";":
                 found[start, after.end_byte] = inner
+    return found
+
+
+def blocks_of(nodes: "Mapping[tuple[int, int], Shown]") -> dict[int, tuple[int, int]]:
+    """Return where the blocks of declarations without errors begin, and their ends, by their first bytes.
+
+    Parameters:
+        nodes: by first and last bytes, half-open.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for (start, end), it in nodes.items():
+        if it.node.has_error or not it.is_direct:
+            continue
+        node: Node | None = it.node
+        # A template's declaration is its last part.
+        while node is not None and (body := node.child_by_field_name("body")) is None:
+            node = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+        if node is not None and body is not None and end - body.end_byte <= 1:
+            found[start] = body.start_byte, end
     return found
 
 
