@@ -1,5 +1,6 @@
 """Blank the text that a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
 
+import re
 from bisect import bisect_right
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -30,6 +31,7 @@ _SECONDS_PER_MEGABYTE = 6.0
 _SMALL_ERROR = 80
 """Bytes of an error in one row that may be one word or call unknown to the grammar, such as a macro."""
 _ROUNDS = 3
+_TYPE = re.compile(rb"\b(?:typedef|struct|union|enum|class)\b")
 _LONGEST_HEADER = 4_000
 """Bytes of a class's head read again with each of its members."""
 
@@ -166,7 +168,7 @@ class _Part(NamedTuple):
         before, after: heads of the symbols around it, and their ends.
         is_local: whether it is in a function.
         is_doubtful: whether it is in a function whose errors do no harm by themselves.
-        shown: its node in the tree of the program or of the text around it, if it has one.
+        shown: its node in the tree of the program, if it has one.
         again: its node in the tree of the program without small errors, if it has one.
     """
 
@@ -302,9 +304,11 @@ def _first_reading(source: bytes, part: _Part, reads: _Reads) -> "_Reading | Non
     if small and part.again is not None and part.again.is_direct and not part.again.node.has_error:
         return _Reading(small, is_clean=True, has_members=False)
     is_torn = part.shown is None and segment.inner and is_plain and not part.is_local
-    if is_torn and segment.closes >= 0 and _read_without_body(source, part, reads) is None:
-        # Its head alone can't be read.
-        return None
+    # Of a type, members may be read although its head can't.
+    if is_torn and segment.closes >= 0 and _TYPE.search(source, segment.start, segment.opens) is None:
+        outer = _read_without_body(source, part, reads)
+        if outer is None:
+            return None
     return _read(source[segment.start : segment.end], part, reads, small)
 
 
@@ -312,8 +316,7 @@ def _small_errors(it: Shown, reads: _Reads) -> list[Span]:
     """Return the errors of a node that harm the outline if all are small, which saves the parse that finds them."""
     found = errors_of(it.node, reads.language, it.data, is_inside=it.is_inside)
     spans = [(error.start_byte, error.end_byte) for error in found]
-    is_small = all(_is_small(span, it.data) for span in spans)
-    return [(start + it.shift, end + it.shift) for start, end in spans] if is_small else []
+    return spans if all(_is_small(span, it.data) for span in spans) else []
 
 
 def _read_without_body(source: bytes, part: _Part, reads: _Reads) -> "_Reading | None":

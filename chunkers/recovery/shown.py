@@ -28,7 +28,6 @@ class Shown(NamedTuple):
     Attributes:
         node: which has the segment's bytes; a semicolon after it may belong to the segment.
         data: that was parsed.
-        shift: the byte of the program where the data begin, negative where heads stand before.
         is_inside: whether it is in a body or a list of parameters.
         is_direct: whether it stands by itself in the program, or in a body of declarations. What is part of a statement
             there may be none when it is read alone.
@@ -36,7 +35,6 @@ class Shown(NamedTuple):
 
     node: "Node"
     data: bytes
-    shift: int = 0
     is_inside: bool = False
     is_direct: bool = False
 
@@ -56,7 +54,6 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
         segments: in order, without those inside of them.
         language: with its rules.
     """
-    data, shift = around.data, around.shift
     found: list[Shown | None] = [None] * len(segments)
     waiting = [(around, 0, len(segments))]
     while waiting:
@@ -65,20 +62,20 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
             continue
         children = outer.node.children
         is_direct = outer.node == around.node or outer.node.type.endswith(_BODIES)
-        flags = [*insides(outer.node, children, language, data, is_inside=outer.is_inside)]
+        flags = [*insides(outer.node, children, language, around.data, is_inside=outer.is_inside)]
         place = 0
         while first < end:
-            start, stop = segments[first].start - shift, segments[first].end - shift
+            start, stop = segments[first].start, segments[first].end
             while place < len(children) and children[place].end_byte <= start:
                 place += 1
             if place == len(children):
                 break
-            inner = Shown(children[place], data, shift, flags[place], is_direct)
+            inner = Shown(children[place], around.data, flags[place], is_direct)
             last = first + 1
             if inner.node.start_byte == start and _ends(children, place, stop):
                 found[first] = inner
             elif inner.node.start_byte <= start and stop <= inner.node.end_byte:
-                while last < end and segments[last].end - shift <= inner.node.end_byte:
+                while last < end and segments[last].end <= inner.node.end_byte:
                     last += 1
                 waiting.append((inner, first, last))
             first = last
@@ -106,7 +103,7 @@ def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, 
             if child.is_error or not (is_declared or child.type.endswith(_STATEMENT)):
                 continue
             start, end = child.start_byte, child.end_byte
-            inner = Shown(child, around.data, around.shift, is_direct=is_declared)
+            inner = Shown(child, around.data, is_direct=is_declared)
             found[start, end] = inner
             if after is not None and after.type == ";":
                 found[start, after.end_byte] = inner
