@@ -90,6 +90,29 @@ def with_guesses(
     return marks
 
 
+def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
+    """Tell if the outline has room for a symbol of another branch: in rows that no symbol without members is around.
+
+    Parameters:
+        marks: the outline of the tree.
+        other: the source with other branches of its conditionals.
+        data: of the tree.
+    """
+    rows = zip(other.split(b"\n"), data.split(b"\n"), strict=True)
+    return any(
+        there != here and there.strip() and not here.strip() and _is_free(marks, row)
+        for row, (there, here) in enumerate(rows)
+    )
+
+
+def _is_free(marks: list[Mark], row: int) -> bool:
+    level = _level(marks, row, row)
+    if level is None:
+        return False
+    place = bisect_right(level.marks, row, key=_first)
+    return place == 0 or level.marks[place - 1].last < row + (level.marks[place - 1].kind == LEADING)
+
+
 def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes, source: "Source") -> list[Mark]:
     """Add the symbols and comments of other branches of conditionals, whose rows are blank in the data.
 

@@ -45,6 +45,12 @@ def pieces_of_code(
     parts = parts_of(text, language, options)
     if len(parts) > 1:
         return _joined_parts(parts, language, options, facts_of)
+    return _pieces_of_part(text, language, options, facts_of)
+
+
+def _pieces_of_part(
+    text: str, language: str, options: ChunkOptions, facts_of: "FactsOf | None"
+) -> tuple[list[Piece], list[str]] | None:
     program = program_of(text, language, options)
     if not isinstance(program, Program):
         return ([], [program]) if program else None
@@ -70,7 +76,8 @@ def _joined_parts(
     warnings: dict[str, None] = {}
     place = line = 0
     for part in parts:
-        cut = pieces_of_code(part, language, options, facts_of)
+        # Not divided again: what is over the limit by itself has no declarations to be divided at.
+        cut = _pieces_of_part(part, language, options, facts_of)
         if cut is not None:
             pieces += [_moved(piece, place, line) for piece in cut[0]]
             warnings.update(dict.fromkeys(cut[1]))

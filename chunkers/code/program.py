@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.guesses import with_guesses, with_macros, with_other_branches
+from cqm.chunkers.code.guesses import has_free_rows, with_guesses, with_macros, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
@@ -13,7 +13,8 @@ from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.errors import is_spoilt
-from cqm.chunkers.recovery.mending import mended, without_hazards
+from cqm.chunkers.recovery.hazards import without_hazards
+from cqm.chunkers.recovery.mending import Mended, mended
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
     from cqm.chunkers.model import ChunkOptions
+    from cqm.chunkers.recovery.mending import Read
 
 
 _LONGEST_CHARACTER = 4
@@ -81,13 +83,14 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
     root = tree.root_node
     if row.remembers and root.has_error:
         return _program_of_row(text, without_grammar(row), options)
-    if not lost and not (root.has_error and is_spoilt(root, row, data)):
+    harms = root.has_error and is_spoilt(root, row, data)
+    if not lost and not harms:
         source = source_of(text, shown if row.names_from_text else data, options)
         marks = outline([root], Place(), row, source)
         if not row.rules:
             marks = with_guesses(marks, [(0, len(source.lines))], row, source)
         return Program(row, root, marks, source, lost_rows(root))
-    return _recovered(Unsafe(text, data, lost), tree, row, options)
+    return _recovered(Unsafe(text, data, lost), tree, row, options, harms=harms)
 
 
 def _has_grammar(row: Language) -> bool:
@@ -128,11 +131,11 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
         return [text]
     begins, last, row_end = [0], 0, 0
     for segment in segments_of(data, row.unread):
-        # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
-        if segment.end - begins[-1] > limit and last > begins[-1]:
-            begins.append(last)
         if segment.end > row_end:
             row_end = data.find(b"\n", segment.end) + 1 or len(data)
+        # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
+        if row_end - begins[-1] > limit and last > begins[-1]:
+            begins.append(last)
         last = row_end
     ends = [*begins[1:], len(data)]
     return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]
@@ -150,16 +153,24 @@ def _is_unsafe(data: bytes, row: Language) -> bool:
     return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
 
 
-def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions") -> Program:
+def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions", *, harms: bool) -> Program:
     """Outline a program with errors: mended parts by their tree, the rest by its lines."""
     text, data, unsafe = program
-    best = mended(data, tree, row, lambda part, before=None: parse(part, grammar(*row.grammar), before))
+
+    def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
+        return parse(part, grammar(*row.grammar), before)
+
+    best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
+    plain = best.simplified if row.unread is not None and row.unread.is_plain else None
     for other in best.others:
-        marks = with_other_branches(marks, outline([other.root_node], Place(), row, source), best.data, source)
+        shown_there = reparse(other, plain) if has_free_rows(marks, other, best.data) else None
+        if shown_there is not None:
+            others = outline([shown_there.root_node], Place(), row, source)
+            marks = with_other_branches(marks, others, best.data, source)
     if best.others:
         marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])

@@ -22,6 +22,8 @@ _UNNOTED_SECONDS = 0.05
 """After these a parse's work begins to count."""
 
 _MOST_EDITS = 1_000
+_CLOSE_ROWS = 2
+"""Changed rows this close to each other are one edit: "#if" and "#endif" around a row."""
 
 _READ_BYTES = 1 << 13
 _FIRST_BITS, _CONTINUES = 0xC0, 0x80
@@ -98,7 +100,7 @@ def _edited(before: "Read", source: bytes) -> "Tree | None":
     changed = [row for row, has_changed in enumerate(map(ne, rows, new_rows)) if has_changed]
     runs: list[tuple[int, int]] = []
     for row in changed:
-        first = runs.pop()[0] if runs and runs[-1][1] == row - 1 else row
+        first = runs.pop()[0] if runs and runs[-1][1] >= row - _CLOSE_ROWS else row
         runs.append((first, row))
     if len(runs) > _MOST_EDITS:
         return None

@@ -192,7 +192,8 @@ class Unread:
         interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
-        directives: a pattern of those lines, see `signs_of`, with groups "word" and "condition".
+        directives: a pattern of those lines, see `signs_of`, with groups "word" and "condition"; one that begins with
+            "#" counts only as the first of its row.
         is_plain: whether its words mean the same in every place, so a tree with errors tells how its declarations read
             alone. Of Perl's it does not: an error may have a string begin in the middle of another.
         defined: names that those conditionals test, and whether they are defined.
@@ -212,7 +213,7 @@ class Unread:
     masks: tuple[Callable[[bytes], bytes], ...] = ()
     has_conditionals: bool = False
     directives: bytes = (
-        rb"(?m:^)[ \t]*+#[ \t]*+(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|elseif|else|endif)\b"
+        rb"#[ \t]*+(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|elseif|else|endif)\b"
         rb"(?P<condition>(?:[^\\\n]|\\\r?\n|\\)*+)"
     )
     is_plain: bool = False

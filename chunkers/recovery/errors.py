@@ -35,7 +35,7 @@ def errors_of(root: "Node", language: "Language", source: bytes, *, is_inside: b
         if (node.is_missing and (not is_inside or node.type == "}")) or (node.is_error and not is_inside):
             yield node
         elif node.has_error:
-            children = node.children
+            children = [child for child in node.children if child.has_error]
             waiting += zip(children, insides(node, children, language, source, is_inside=is_inside), strict=True)
 
 

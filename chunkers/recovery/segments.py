@@ -1,6 +1,6 @@
 """Find the declarations and statements of a program without its grammar, by brackets that know strings and comments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ _BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
 """Words of Objective-C that enclose as braces do, by their beginnings."""
 _LONGEST_CALL = 2_000
 """Bytes of a macro's call that stands alone, without an end sign."""
+_NONE: Mapping[int, tuple[int, int]] = {}
+_ROW_END = ord("\n")
 _MAX_OPEN = 200
 """Brackets open at once; deeper ones are text, so nothing here is quadratic."""
 
@@ -61,7 +63,7 @@ class _Frame:
     indentation: int = -1
 
 
-def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
+def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, int]] = _NONE) -> list[Segment]:
     """Divide a program into its outermost segments, each with those in its block; time is linear.
 
     Brackets decide where they balance. Where they don't, rows indented less than an open block's first row close it, so
@@ -70,56 +72,93 @@ def segments_of(source: bytes, unread: "Unread") -> list[Segment]:
     Parameters:
         source: the program, as it is given to the parser.
         unread: the language's signs.
+        whole: begins of blocks and ends of declarations that need no look inside, by their first bytes; they get no
+            inner segments.
     """
-    by_brackets = _Reader(source, unread, is_forced=False)
+    by_brackets = _Reader(source, unread, {} if unread.ends_at_rows else whole, is_forced=False)
     segments = by_brackets.read()
-    return segments if by_brackets.is_balanced else _Reader(source, unread, is_forced=True).read()
+    return segments if by_brackets.is_balanced else _Reader(source, unread, _NONE, is_forced=True).read()
 
 
 class _Reader:
     """One pass over the signs of a source."""
 
-    def __init__(self, source: bytes, unread: "Unread", *, is_forced: bool) -> None:
-        self.source, self.unread, self.is_forced = source, unread, is_forced
+    def __init__(
+        self, source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, int]], *, is_forced: bool
+    ) -> None:
+        self.source, self.unread, self.whole, self.is_forced = source, unread, whole, is_forced
         self.frames = [_Frame()]
         self.is_balanced = True
         self.row = self.indentation = 0
         self.is_first = True
         self.end = 0
+        self.leap = -1
 
     def read(self) -> list[Segment]:
         """Return the outermost segments."""
-        source, place = self.source, 0
-        for found in signs_of(self.unread.signs).finditer(source):
-            kind = found.lastgroup
-            if kind == "plain":
-                continue
-            start, end = found.span()
-            if place < start and not source[place:start].isspace():
-                self._note_words(place, start)
-            place = end
-            if kind == "row":
-                self.row, self.is_first = place, True
-            elif kind == "sign":
-                self._note_sign(_BRACKETS.get(found[0][:4], found[0]), start, place)
-            elif kind == "text":
-                self._begin(start)
-                self.end = place
-        self._note_words(place, len(source))
+        place = self._read_from(0)
+        while place >= 0:
+            place = self._read_from(place)
         self.is_balanced = self.is_balanced and len(self.frames) == 1
         while len(self.frames) > 1:
             self._close(-1)
         self._finish(self.frames[0])
         return self.frames[0].segments
 
-    def _note_words(self, start: int, end: int) -> None:
-        words = self.source[start:end].rstrip()
-        if words:
-            frame = self.frames[-1]
-            # Most words go on with a row and a segment.
-            if self.is_first or (frame.holds and frame.current is None):
-                self._begin(end - len(self.source[start:end].lstrip()))
-            self.end = max(self.end, start + len(words))
+    def _read_from(self, place: int) -> int:
+        """Read to the end, and return -1; or to a declaration that needs no look inside, and return its end."""
+        source = self.source
+        for found in signs_of(self.unread.signs).finditer(source, place):
+            kind = found.lastgroup
+            if kind == "plain":
+                continue
+            start, end = found.span()
+            if place < start:
+                self._note_words(source[place:start], place)
+                if self.leap >= 0:
+                    return self._leapt()
+            place = end
+            if kind == "row":
+                self.row, self.is_first = place, True
+            elif kind == "sign":
+                self._note_sign(found[0], start, place)
+            elif kind == "text":
+                self._begin(start)
+                self.end = place
+        self._note_words(source[place:], place)
+        return self._leapt() if self.leap >= 0 else -1
+
+    def _leapt(self) -> int:
+        self.end, self.leap = self.leap, -1
+        self.row = self.source.rfind(b"\n", 0, self.end) + 1
+        self._finish(self.frames[-1])
+        return self.end
+
+    def _end_of_whole(self, start: int) -> int:
+        """Return the end of a declaration that needs no look inside; negative if signs may divide it."""
+        opens, end = self.whole.get(start, (-1, -1))
+        head = self.source[start:opens] if opens >= 0 else b""
+        if end < 0 or b"{" in head or self.source[end - 1 : end] not in (b"}", b";"):
+            return -1
+        rows = [place for place, byte in enumerate(head) if byte == _ROW_END]
+        if any(self.unread.alone.fullmatch(head[:place].rstrip()) for place in rows):
+            return -1
+        goes_on = self.source[end - 1 : end] == b"}" and self.unread.goes_on.match(self.source, end) is not None
+        return -1 if goes_on else end
+
+    def _note_words(self, text: bytes, place: int) -> None:
+        words = text.rstrip()
+        if not words:
+            return
+        frame = self.frames[-1]
+        # Most words go on with a row and a segment.
+        if self.is_first or (frame.current is None and frame.holds):
+            first = place + len(text) - len(text.lstrip())
+            self._begin(first)
+            current = self.frames[-1].current
+            if current is not None and current.start == first:
+                self.leap = self._end_of_whole(first)
+        self.end = max(self.end, place + len(words))
 
     def _begin(self, place: int) -> None:
         """Note code: the first of a row may end what is open, and the first of a segment begins it."""
@@ -165,16 +204,20 @@ class _Reader:
         if not self.unread.leads.match(self.source, max(last, current.start), self.end):
             self._finish(frame)
 
-    def _note_sign(self, sign: bytes, place: int, end: int) -> None:
-        if sign in _CLOSING:
+    def _note_sign(self, text: bytes, place: int, end: int) -> None:
+        sign = text if len(text) == 1 else _BRACKETS[text[:4]]
+        closes = _CLOSING.get(sign)
+        frame = self.frames[-1]
+        if closes is not None:
             if self.is_first:
                 self.is_first = False
                 self._begin_row(place)
-            self._note_closing(_CLOSING[sign], place, end)
+            self._note_closing(closes, place, end)
             return
-        self._begin(place)
+        if self.is_first or (frame.current is None and frame.holds):
+            self._begin(place)
+            frame = self.frames[-1]
         self.end = end
-        frame = self.frames[-1]
         if sign in _OPENING:
             if len(self.frames) < _MAX_OPEN:
                 outer = frame.indentation if frame.holds else frame.outer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.recovery.errors import errors_of, insides
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -27,20 +27,23 @@ class Shown(NamedTuple):
 
     Attributes:
         node: which has the segment's bytes; a semicolon after it may belong to the segment.
+        data: that was parsed.
         is_inside: whether it is in a body or a list of parameters.
         is_direct: whether it stands by itself in the program, or in a body of declarations. What is part of a statement
             there may be none when it is read alone.
     """
 
     node: "Node"
+    data: bytes
     is_inside: bool = False
     is_direct: bool = False
 
 
 _BODIES = ("declaration_list", "_body", "block")
+_STATEMENT = "_statement"
 
 
-def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", source: bytes) -> "list[Shown | None]":
+def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") -> "list[Shown | None]":
     """Return the nodes of some segments; None for one that the tree divides otherwise, or has in an error.
 
     A statement without an error in its node reads the same when it is parsed by itself between the heads of what is
@@ -50,7 +53,6 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
         around: the node around all segments.
         segments: in order, without those inside of them.
         language: with its rules.
-        source: the program.
     """
     found: list[Shown | None] = [None] * len(segments)
     waiting = [(around, 0, len(segments))]
@@ -60,7 +62,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
             continue
         children = outer.node.children
         is_direct = outer.node == around.node or outer.node.type.endswith(_BODIES)
-        flags = [*insides(outer.node, children, language, source, is_inside=outer.is_inside)]
+        flags = [*insides(outer.node, children, language, around.data, is_inside=outer.is_inside)]
         place = 0
         while first < end:
             start, stop = segments[first].start, segments[first].end
@@ -68,7 +70,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
                 place += 1
             if place == len(children):
                 break
-            inner = Shown(children[place], flags[place], is_direct)
+            inner = Shown(children[place], around.data, flags[place], is_direct)
             last = first + 1
             if inner.node.start_byte == start and _ends(children, place, stop):
                 found[first] = inner
@@ -80,6 +82,53 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language", so
     return found
 
 
+def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, int], Shown]:
+    """Return the declarations and statements in nodes with errors, by first and last bytes, half-open.
+
+    A brace too many or an error may tear a declaration out of what it stands in. If it has no errors itself, it reads
+    the same alone.
+
+    Parameters:
+        around: the node of the program.
+        language: with its rules: nodes of other types may be parts of a declaration.
+    """
+    found: dict[tuple[int, int], Shown] = {}
+    waiting = [around.node]
+    while waiting:
+        children = waiting.pop().children
+        for child, after in zip(children, [*children[1:], None], strict=True):
+            if child.has_error and child.child_count:
+                waiting.append(child)
+            is_declared = child.type in language.rules
+            if child.is_error or not (is_declared or child.type.endswith(_STATEMENT)):
+                continue
+            start, end = child.start_byte, child.end_byte
+            inner = Shown(child, around.data, is_direct=is_declared)
+            found[start, end] = inner
+            if after is not None and after.type == ";":
+                found[start, after.end_byte] = inner
+    return found
+
+
+def blocks_of(nodes: "Mapping[tuple[int, int], Shown]") -> dict[int, tuple[int, int]]:
+    """Return where the blocks of declarations without errors begin, and their ends, by their first bytes.
+
+    Parameters:
+        nodes: by first and last bytes, half-open.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for (start, end), it in nodes.items():
+        if it.node.has_error or not it.is_direct:
+            continue
+        node: Node | None = it.node
+        # A template's declaration is its last part.
+        while node is not None and (body := node.child_by_field_name("body")) is None:
+            node = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+        if node is not None and body is not None and end - body.end_byte <= 1:
+            found[start] = body.start_byte, end
+    return found
+
+
 def _ends(children: "list[Node]", place: int, end: int) -> bool:
     """Tell if a node ends at a byte, or the semicolon after it does."""
     if children[place].end_byte == end:
@@ -88,9 +137,9 @@ def _ends(children: "list[Node]", place: int, end: int) -> bool:
     return after is not None and after.type == ";" and after.end_byte == end
 
 
-def state_of(it: Shown, language: "Language", source: bytes) -> State:
+def state_of(it: Shown, language: "Language") -> State:
     """Tell how a segment reads by its node."""
     if not (it.node.has_error or it.node.is_missing):
         return State.CLEAN
-    harm = next(errors_of(it.node, language, source, is_inside=it.is_inside), None)
+    harm = next(errors_of(it.node, language, it.data, is_inside=it.is_inside), None)
     return State.HARMLESS if harm is None else State.SPOILT

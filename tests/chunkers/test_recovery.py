@@ -343,6 +343,34 @@ def test_a_program_over_the_limit_is_parsed_in_parts() -> None:
     assert all(piece.text == text[piece.start : piece.end] for piece in report.chunks)
 
 
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_macros_before_and_behind_a_type_take_no_declaration(language: str) -> None:
+    text = (
+        "\n/** Opens. */\nU_CAPI UCalendar* U_EXPORT2\nucal_open(const UChar* zone, int32_t length);\n"
+        "\n/** Closes. */\nU_CAPI void U_EXPORT2\nucal_close(UCalendar *calendar);\n\nint after(void) { return 1; }\n"
+    )
+    assert names_of(text, language) == {"ucal_open", "ucal_close", "after"}
+
+
+def test_what_cannot_be_read_between_functions_of_a_namespace_leaves_them() -> None:
+    inside = "".join(
+        f'KJ_TEST("no {number}") {{\n  KJ_IF_SOME(a, b) {{ run(a); }} else {{ }}\n}}\n\n'
+        f"template <typename T>\nint f{number}(T a) {{\n  return a;\n}}\n\n"
+        for number in range(20)
+    )
+    found = definitions_of(f"namespace n {{\n\n{inside}}}\n\nint last() {{ return 2; }}\n", "cpp")
+    assert {"n", "last", *(f"n.f{number}" for number in range(20))} <= {*found}
+    assert all(found[f"n.f{number}"].end_line - found[f"n.f{number}"].line == 2 for number in range(20))
+
+
+def test_a_comment_behind_a_declaration_takes_no_part_over_the_limit() -> None:
+    text = "".join(f"int f{number}(int a) {{ return {number}; }} // {'x' * 900}\n" for number in range(300))
+    report = chunk(Document("large.c", text), ChunkOptions(max_parse_bytes=100_000))
+    assert not [it for it in report.warnings if "parse" in it]
+    found = [it.name for piece in report.chunks for it in piece.definitions]
+    assert found == [f"f{number}" for number in range(300)]
+
+
 def test_tables_of_patterns_in_strings_are_not_taken_for_nesting() -> None:
     table = "".join(f'  {{ "[[a-z[[(({number}", "]" }},\n' for number in range(600))
     before, after = "int before(void) { return 1; }\n", "int after(void) { return 2; }\n"
