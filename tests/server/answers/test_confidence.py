@@ -88,7 +88,7 @@ def test_words_alone_tell_it_too(index: Index) -> None:
 
 
 def test_without_the_reader_it_is_told_too(index: Index, tmp_path: Path) -> None:
-    question = Query("send the receipt of an order by mail")
+    question = Query("sends the customer a receipt by mail if there is an order")
     with indexed(tmp_path, RerankOptions(reader=False)) as unread:
         assert unread.search(Query("medieval castle siege tactics")).confidence is Confidence.NONE
         answer = unread.search(question)
