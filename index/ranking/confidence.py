@@ -1,16 +1,19 @@
 """Confidence: the chance that an answer is one.
 
-A search always finds something nearest. Three signs tell whether that is near: how many of the question's words the
-best results have, how rare these are, and how similar the nearest chunk is. They are weighed by a logistic regression,
-learned from questions asked of their own repository and of others; see docs/evaluation.md.
+A search always finds something nearest. Signs tell whether that is near: how many of the question's words the best
+results have, how rare these are, how similar the nearest chunk is, what the reader says of the first results. They are
+weighed by a logistic regression, learned from questions asked of their own repository and of others by
+`training/judging.py`; see docs/evaluation.md.
 """
 
 from collections.abc import Mapping, Sequence
+from heapq import nlargest
 from math import exp, inf, log, log1p
 from operator import mul
 from typing import NamedTuple
 
 from cqm.index.model.query import Confidence
+from cqm.index.ranking.confidence_weights import READ, UNREAD, WORDS_ALONE
 from cqm.index.ranking.question import Question
 from cqm.index.text.terms import distinct_terms, name_term, stem_term
 
@@ -18,74 +21,133 @@ KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
 _BEST = 3
 """Results of which one may have an answer's words by itself."""
+_FAR, _FURTHER = 100, 25
+"""Places in the searches for vectors and for words at which what is found is no answer, but what is usual."""
+_USUAL_RARITY = 0.5
+"""Of words that are not weighed."""
 
 
 class Signs(NamedTuple):
     """Signs of an answer, mostly 0 to 1.
 
     Attributes:
-        first: share of the question's words in the first result.
-        best: share of them in one of the first three.
+        best: share of the question's words in one of the first three results.
         page: share of them in the first ten together.
-        cosine: of the nearest chunk and the question; 0 without vectors.
+        rare_best, rare_page: the same with each word weighed by its rarity in code.
         words: 1 for one word, less for more: a long question is seldom met in all of its words.
         unknown: 1 for a name that no result says.
         chunks: logarithm of the number of chunks of the index: BM25 grows with it.
         weight: logarithm of the best chunk's BM25: rare words weigh more than common ones.
-        share: that BM25 for each word, of the most a word could have.
+        fall: share of that BM25 that the 25th chunk lacks: many chunks have the words of a common phrase.
+        name: share of the first result's name in the question, times that of the question's words in the name.
+        file, path: BM25 of its file's text and path, relative to the best.
+        cosine: of the nearest chunk and the question; 0 without vectors.
+        usual: of the hundredth chunk: what this question has in common with any code; 0 without vectors.
+        number: the reader's for the first result it read; 0 if it read none.
+        least: its least; 0 if it read none.
     """
 
-    first: float
     best: float
     page: float
-    cosine: float
+    rare_best: float
+    rare_page: float
     words: float
     unknown: float
     chunks: float
     weight: float
-    share: float
+    fall: float
+    name: float
+    file: float
+    path: float
+    cosine: float
+    usual: float
+    number: float
+    least: float
+
+
+class Results(NamedTuple):
+    """The first ten results.
+
+    Attributes:
+        texts: with their paths and symbols.
+        name, file, path: of the first one's features, as in `Signs`.
+        numbers: the reader's, of those it read.
+    """
+
+    texts: Sequence[str]
+    name: float = 0.0
+    file: float = 0.0
+    path: float = 0.0
+    numbers: Sequence[float] = ()
 
 
 def signs_of(
     question: Question,
+    results: Results,
     cosines: Mapping[str, Mapping[str, float]],
-    texts: Sequence[str],
     terms: Mapping[str, float],
     chunks: int,
+    rarity: Mapping[int, float],
 ) -> Signs | None:
     """Return the signs of an answer; None without results or without a word to look for.
 
     Parameters:
         question: asked.
+        results: the first ten.
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
-        texts: of the first ten results, with their paths and symbols.
         terms: BM25 by chunk id; empty for a search by meaning alone.
         chunks: of the index.
+        rarity: of the question's words, by term.
     """
     # Two words of a question in one, such as "websocket", may be a word of the code or not.
     pairs = zip(question.terms.indices, question.terms.values, strict=True)
     wanted = frozenset(term for term, weight in pairs if weight >= 1)
-    if not wanted or not texts:
+    if not wanted or not results.texts:
         return None
     name = frozenset(name_term(question.symbol).indices) if question.symbol else frozenset[int]()
-    found = _said(wanted | name, question, texts)
+    found = _said(wanted | name, question, results.texts)
     said = frozenset[int]().union(*found)
-    is_known = all(space.startswith(KNOWN_SPACE) for space in cosines)
-    nearest = max((max(scores.values(), default=0.0) for scores in cosines.values()), default=0.0) if is_known else 0.0
+    weights = {term: rarity.get(term, _USUAL_RARITY) for term in sorted(wanted)}
+    total = sum(weights.values()) or 1.0
+    cosine, usual = _cosines(cosines)
     most = log(chunks + 2)
-    score = max(terms.values()) if terms else _USUAL_SHARE * len(wanted) * most
+    scores = nlargest(_FURTHER, terms.values()) or [_USUAL_SHARE * len(wanted) * most]
+    numbers = results.numbers or (0.0,)
     return Signs(
-        len(wanted & found[0]) / len(wanted),
-        max(len(wanted & it) for it in found[:_BEST]) / len(wanted),
-        len(wanted & said) / len(wanted),
-        nearest,
-        1 / len(wanted),
-        float(bool(name) and said.isdisjoint(name)),
-        most,
-        log1p(score),
-        score / (len(wanted) * most),
+        best=max(len(wanted & it) for it in found[:_BEST]) / len(wanted),
+        page=len(wanted & said) / len(wanted),
+        rare_best=max(_sum(weights, it) for it in found[:_BEST]) / total,
+        rare_page=_sum(weights, said) / total,
+        words=1 / len(wanted),
+        unknown=float(bool(name) and said.isdisjoint(name)),
+        chunks=most,
+        weight=log1p(scores[0]),
+        fall=1 - scores[-1] / scores[0] if terms and scores[0] else _USUAL_FALL,
+        name=results.name,
+        file=results.file,
+        path=results.path,
+        cosine=cosine,
+        usual=usual,
+        number=numbers[0],
+        least=min(numbers),
     )
+
+
+def _sum(weights: Mapping[int, float], said: frozenset[int]) -> float:
+    return sum(weight for term, weight in weights.items() if term in said)
+
+
+def _cosines(cosines: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
+    """Return the cosine of the nearest chunk, and of one that is near by chance; 0 unless they are the known model's.
+
+    A deeper look finds more chunks; they change neither.
+    """
+    found = [nlargest(_FAR, it.values()) for it in cosines.values() if it]
+    if not found or not all(space.startswith(KNOWN_SPACE) for space in cosines):
+        return 0.0, 0.0
+    nearest = max(found)
+    return nearest[0], nearest[-1]
 
 
 def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> list[frozenset[int]]:
@@ -109,6 +171,10 @@ class _Regression(NamedTuple):
 
     Attributes:
         topic, sentence: chances for a question that names a topic, and for one that is a sentence.
+        low: chance from which on there may be an answer. To name an answer none hides it, so fewer than 1 in 100 of
+            those with one may be; to name it low costs little.
+        right: constant and weights of the likelihood, of the logarithm of a result's place, and of the first place: the
+            chance that the result is right, which is to have a line of the answer.
     """
 
     constant: float
@@ -116,36 +182,24 @@ class _Regression(NamedTuple):
     topic: float
     sentence: float
     low: float
+    right: tuple[float, float, float, float]
 
 
-_WITH_VECTORS = _Regression(
-    -6.89, Signs(2.01, 1.65, 1.97, 12.6, -3.41, -5.10, -0.52, 0.87, 0.59), topic=0.588, sentence=0.244, low=0.074
-)
-_WORDS_ALONE = _Regression(
-    -7.43, Signs(1.80, 6.12, 3.19, 0.0, -5.93, -5.87, -0.43, 1.86, 1.82), topic=0.428, sentence=0.242, low=0.064
-)
-"""Learned from questions with an answer among the first ten, and from questions of others: of every second repository
-of the benchmark and every second package of the set by span. On the other halves: docs/evaluation.md.
+def _regression(learned: Mapping[str, float]) -> _Regression:
+    weights = Signs(*(learned[name] for name in Signs._fields))
+    right = (learned["right"], learned["right_likelihood"], learned["right_place"], learned["right_first"])
+    return _Regression(learned["constant"], weights, learned["topic"], learned["sentence"], learned["low"], right)
 
-To name an answer none hides it, so fewer than 1 in 100 of those with one may be; to name it low costs little."""
+
+_READ, _UNREAD, _WORDS_ALONE = map(_regression, (READ, UNREAD, WORDS_ALONE))
 _IS_SENTENCE = 0.5
-_USUAL_SHARE = 0.31
-"""Mean of `Signs.share`, for a search without words."""
-
-
-class _Chance(NamedTuple):
-    """A logistic regression of the answer's likelihood and the logarithm of a result's place."""
-
-    constant: float
-    likelihood: float
-    place: float
-
-
-_CHANCE = _Chance(-1.24, 0.202, -1.689)
-"""Learned from the same packages as above: a result is right if it has a line of the answer."""
+_USUAL_SHARE, _USUAL_FALL = 0.31, 0.45
+"""Of BM25 in the most a word could have, and of `Signs.fall`, for a search without words: their means with words."""
+SURE = 4.0
+"""Likelihood from which on an answer is as good as sure: its results are right no more often with a higher one."""
 _NAMED, _MEANT = 0.95, 0.89
 """Shares of first results that are right where a question names something (tests/bench/names.py), or a part of it."""
-_ENOUGH_WORDS = 0.5
+ENOUGH_WORDS = 0.5
 """Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
 
 
@@ -154,24 +208,27 @@ class Judgement(NamedTuple):
 
     Attributes:
         confidence: of the whole answer.
-        likelihood: logarithm of the odds of the regression; None where a definition, place or file is named.
+        likelihood: logarithm of the odds that it is one; None where a definition, place or file is named.
+        right: as in `_Regression`.
     """
 
     confidence: Confidence
     likelihood: float | None = None
+    right: tuple[float, float, float, float] = _UNREAD.right
 
 
 def judge(question: Question, signs: Signs | None) -> Judgement:
     """Judge an answer that begins with no definition, place or file named by the question."""
     if signs is None:
         return Judgement(Confidence.NONE, -inf)
-    learned = _WITH_VECTORS if signs.cosine else _WORDS_ALONE
+    # No number and no cosine is exactly 0, but by chance.
+    learned = _WORDS_ALONE if not signs.cosine else _READ if signs.number or signs.least else _UNREAD
     likelihood = learned.constant + sum(map(mul, learned.weights, signs))
     chance = _share(likelihood)
     if chance >= (learned.sentence if question.sentence > _IS_SENTENCE else learned.topic):
-        return Judgement(Confidence.HIGH, likelihood)
-    is_maybe = chance >= learned.low or signs.best >= _ENOUGH_WORDS
-    return Judgement(Confidence.LOW if is_maybe else Confidence.NONE, likelihood)
+        return Judgement(Confidence.HIGH, likelihood, learned.right)
+    is_maybe = chance >= learned.low or signs.best >= ENOUGH_WORDS
+    return Judgement(Confidence.LOW if is_maybe else Confidence.NONE, likelihood, learned.right)
 
 
 def chance_of(judgement: Judgement, place: int) -> float:
@@ -184,7 +241,9 @@ def chance_of(judgement: Judgement, place: int) -> float:
     if judgement.likelihood is None:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)
-    return _share(_CHANCE.constant + _CHANCE.likelihood * judgement.likelihood + _CHANCE.place * log1p(place))
+    constant, of_likelihood, of_place, of_first = judgement.right
+    known = constant + of_likelihood * min(judgement.likelihood, SURE)
+    return _share(known + of_place * log1p(place) + of_first * (not place))
 
 
 def _share(odds: float) -> float:

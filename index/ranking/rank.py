@@ -58,6 +58,7 @@ class Ranked(NamedTuple):
         of_file: its file's.
         weights: of these features.
         further: parts added to the score afterwards, by name.
+        number: the reader's; None if it did not read this.
     """
 
     candidate: Candidate
@@ -66,6 +67,7 @@ class Ranked(NamedTuple):
     of_file: OfFile
     weights: Weights
     further: tuple[tuple[str, float], ...] = ()
+    number: float | None = None
 
     @property
     def parts(self) -> dict[str, float]:

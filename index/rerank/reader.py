@@ -157,12 +157,12 @@ def read_together(question: Question, ranked: Sequence[Ranked], texts: Sequence[
     ]
     said = scores(asked, passages)
     mean = sum(said) / len(said)
-    read = [_with(entry, _WEIGHT * (logit - mean)) for entry, logit in zip(ranked, said, strict=False)]
+    read = [_with(entry, _WEIGHT * (logit - mean), logit) for entry, logit in zip(ranked, said, strict=False)]
     return [*spread(in_order(read), read[0].weights.repeat), *ranked[len(read) :]]
 
 
-def _with(entry: Ranked, part: float) -> Ranked:
-    return entry._replace(score=entry.score + part, further=(*entry.further, ("reader", part)))
+def _with(entry: Ranked, part: float, logit: float) -> Ranked:
+    return entry._replace(score=entry.score + part, further=(*entry.further, ("reader", part)), number=logit)
 
 
 def scores(asked: Sequence[int], passages: Sequence[Passage]) -> list[float]:

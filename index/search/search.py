@@ -12,9 +12,8 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
 from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
-from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of, judge, signs_of
-from cqm.index.ranking.evidence import Evidence
-from cqm.index.ranking.exact import PART, exact_first, pinned_first
+from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of
+from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
@@ -24,6 +23,7 @@ from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_filters, with_filters
+from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings
 from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
@@ -112,8 +112,8 @@ def find(searching: Searching, query: Query) -> Page:
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
             results, found, late = _looked(searching, _Asked(query, place, wanted, pinned), end)
-            judged, page = results[:_JUDGED], falling(results[:end])[first:]
-            payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, judged)}], SHOWN)
+            best, page = results[:_JUDGED], falling(results[:end])[first:]
+            payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, best)}], SHOWN)
             shown = [entry for entry in page if entry.candidate.id in payloads]
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
             if (found.is_whole and len(shown) == len(page)) or generation.manifest.commits == commits:
@@ -122,7 +122,9 @@ def find(searching: Searching, query: Query) -> Page:
             check_filters(generation, query)
         judgement = Judgement(Confidence.HIGH)
         if not place:
-            judgement = _judged(generation, question, found.evidence, [*vectors], judged, payloads, missing)
+            seen = Seen(best, payloads, dict(zip(vectors, found.evidence.dense, strict=False)), found.evidence.terms)
+            judgement, failed = judged(question, seen, generation.manifest.chunk_count(), missing)
+            late = " ".join(filter(None, (late, failed)))
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
         hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
         parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
@@ -279,31 +281,6 @@ def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
 
 def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
-
-
-def _judged(
-    generation: Generation,
-    question: Question,
-    evidence: Evidence,
-    spaces: Sequence[str],
-    judged: Sequence[Ranked],
-    payloads: Mapping[str, Mapping[str, Any]],
-    missing: str,
-) -> Judgement:
-    """Judge an answer by its first results; one without a payload was replaced meanwhile."""
-    if missing:
-        return Judgement(Confidence.LOW)
-    if judged and PART in judged[0].parts:
-        return Judgement(Confidence.HIGH)
-    found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
-    said = [
-        f"{it.path}\n{it.symbol}\n{payload.get('context', '')}\n{payload.get('content') or payload.get('text', '')}"
-        for it, payload in found
-        if payload is not None
-    ]
-    # Evidence has no mapping for a space without results.
-    cosines = dict(zip(spaces, evidence.dense, strict=False))
-    return judge(question, signs_of(question, cosines, said, evidence.terms, generation.manifest.chunk_count()))
 
 
 def _hits(

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from cqm.index.embedding import static_model
 from cqm.index.engine import Index
-from cqm.index.model.options import IndexOptions
+from cqm.index.model.options import IndexOptions, RerankOptions
 from cqm.index.model.query import Answer, Confidence, Query, SearchMode
 from cqm.server.answers.as_json import answer_object
 from cqm.server.answers.render import render_answer, shown_spans
@@ -24,15 +26,19 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("confidence")
+def indexed(folder: Path, rerank: RerankOptions) -> Index:
     for path, text in FILES.items():
         file = folder / "tree" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    with Index.open(folder / "tree", IndexOptions(home=folder / "home", workers=1)) as opened:
-        opened.update()
+    opened = Index.open(folder / "tree", IndexOptions(home=folder / "home", workers=1, rerank=rerank))
+    opened.update()
+    return opened
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    with indexed(tmp_path_factory.mktemp("confidence"), RerankOptions()) as opened:
         yield opened
 
 
@@ -79,6 +85,25 @@ def test_programs_are_told_the_confidence_and_get_all_results(index: Index) -> N
 def test_words_alone_tell_it_too(index: Index) -> None:
     assert index.search(Query("medieval siege", mode=SearchMode.LEXICAL)).confidence is Confidence.NONE
     assert index.search(Query("send receipt", mode=SearchMode.LEXICAL)).confidence is Confidence.HIGH
+
+
+def test_without_the_reader_it_is_told_too(index: Index, tmp_path: Path) -> None:
+    question = Query("sends the customer a receipt by mail if there is an order")
+    with indexed(tmp_path, RerankOptions(reader=False)) as unread:
+        assert unread.search(Query("medieval castle siege tactics")).confidence is Confidence.NONE
+        answer = unread.search(question)
+    assert answer.confidence is Confidence.HIGH
+    # The chance goes by another regression.
+    assert answer.hits[0].chance != index.search(question).hits[0].chance
+
+
+def test_without_the_models_file_words_are_equally_rare_which_is_told(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static_model, "FOLDER", tmp_path / "gone")
+    answer = index.search(Query("send the zymurgic receipt", mode=SearchMode.LEXICAL))
+    assert answer.hits
+    assert "takes all words for equally rare" in answer.degraded
 
 
 def test_a_page_further_on_is_shown_whole(index: Index) -> None:

@@ -1,0 +1,97 @@
+"""Judge an answer: collect the signs of its first results."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from cqm.index.embedding.static_model import word_vectors
+from cqm.index.model.errors import EmbeddingError
+from cqm.index.model.query import Confidence
+from cqm.index.ranking.confidence import Judgement, Results, judge, signs_of
+from cqm.index.ranking.exact import PART
+from cqm.index.ranking.question import Question
+from cqm.index.ranking.rank import Ranked
+from cqm.index.text.terms import content_words, distinct_terms
+
+_MOST_WORDS = 64
+"""Words of a question that are weighed, its first ones: a longer text is a log, and takes time."""
+_KNOWN_WORDS = 1 << 12
+
+
+class Seen(NamedTuple):
+    """The evidence of an answer.
+
+    Attributes:
+        best: its first ten results.
+        payloads: of them, by id; one without was replaced meanwhile.
+        cosines: of the chunks found, by id, for each space of vectors; without a space that has no results.
+        terms: BM25 by chunk id.
+    """
+
+    best: Sequence[Ranked]
+    payloads: Mapping[str, Mapping[str, Any]]
+    cosines: Mapping[str, Mapping[str, float]]
+    terms: Mapping[str, float]
+
+
+def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[Judgement, str]:
+    """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
+
+    Parameters:
+        question: asked.
+        seen: of the answer.
+        chunks: of the index.
+        missing: a note that nothing has the name asked for; empty if something has.
+    """
+    best, failed = seen.best, ""
+    if missing:
+        return Judgement(Confidence.LOW), ""
+    if best and PART in best[0].parts:
+        return Judgement(Confidence.HIGH), ""
+    try:
+        rarity = rarity_of(question)
+    except EmbeddingError as error:
+        rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
+    return judge(question, signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)), failed
+
+
+def results_of(seen: Seen) -> Results:
+    """Collect the signs of the first results themselves."""
+    texts = [
+        f"{it.path}\n{it.symbol}\n{payload.get('context', '')}\n{payload.get('content') or payload.get('text', '')}"
+        for it, payload in ((entry.candidate, seen.payloads.get(entry.candidate.id)) for entry in seen.best)
+        if payload is not None
+    ]
+    numbers = [entry.number for entry in seen.best if entry.number is not None]
+    if not seen.best:
+        return Results(texts, 0.0, 0.0, 0.0, numbers)
+    own, of_file = seen.best[0].own, seen.best[0].of_file.features
+    return Results(texts, own.name, of_file.file, of_file.path, numbers)
+
+
+def rarity_of(question: Question) -> dict[int, float]:
+    """Return the rarity of a question's words in code, by term: "return" says little, "kernel" much.
+
+    That is the length of the word's vector, which is trained to weigh it. The parts of a name weigh as much as it does.
+    Rarity in the index itself is no better: every index has its numbers, values and names.
+
+    Raises:
+        EmbeddingError: the built-in model's files are gone or others.
+    """
+    found: dict[int, float] = {}
+    for word in _first(content_words(question.said)):
+        weight = _length(word.lower())
+        for term in distinct_terms(word):
+            found.setdefault(term, weight)
+    return found
+
+
+def _first(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))[:_MOST_WORDS]
+
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _length(word: str) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(word_vectors([word])[0]))
