@@ -150,6 +150,8 @@ def _weakness(file: _File, place: int, found: re.Match[str]) -> bool | None:
         return None
     if "f" in (found["prefix"] or "").lower() and "{" in (found["quoted"] or ""):
         return None
+    if marks.startswith("(") and "." in found["name"]:
+        return None
     if found["long"]:
         return None if "[" not in gap else False
     if found["quoted"]:
@@ -166,11 +168,11 @@ def _bare_weakness(file: _File, place: int, found: re.Match[str], marks: str, *,
         return True
     if '"""' in wrapped or "'''" in wrapped:
         return False
-    if "\n" in gap and not re.search(r"[|>]", wrapped) and ("=" in marks or _PAIR.match(found["bare"])):
-        return None
     if _TAG_END.search(marks):
         follows = text[found.end("bare") : found.end("bare") + _NEAR].lstrip()
         return False if follows.startswith(("</", ">")) else None
+    if "\n" in gap and not re.search(r"[|>]", wrapped) and ("=" in marks or _PAIR.match(found["bare"])):
+        return None
     if not marks and not is_option:
         return _directive_weakness(file, place)
     if is_option or (gap == "=" and found["after"] == ";"):

@@ -23,7 +23,9 @@ _KEY = re.compile(
 )
 """Before "key": without one of these it is the key of a mapping."""
 
-_PASS = re.compile(r"pass(?:w|phrase|code|e?\b|e?(?=[_-]))|pass$")
+_PASS = re.compile(
+    r"(?<!by)(?<!com)(?<!sur)(?<!tres)pass(?:w|phrase|code|e?\b(?!-(?:th|\d))|e?(?=[_-](?!thr|depth|fail|count|by)))|pass$"
+)
 _AUTH = re.compile(r"auth(?:orization)?(?:[_-]?(?:key|string|header|value))?(?![a-z_-])")
 _WHOLE = {
     "pass": _PASS,

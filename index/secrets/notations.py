@@ -109,7 +109,7 @@ PROSE = re.compile(r"\.(?:txt|md|rst|adoc|log|csv)$", re.IGNORECASE)
 """Files with sentences."""
 OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 SETTER = re.compile(
-    r"(?:^|[\s;&])(?:ENV|ARG|(?i:set(?:env|x)?)(?:\s-\w{1,9})*|export|#\s*define|login\s\S{1,80})\s{1,8}[\w.-]*$"
+    r"(?:^|[\s;&])(?:ENV|ARG|(?i:set(?:env|x)?)(?:\s-\w{1,9})*|export|login\s\S{1,80})\s{1,8}[\w.-]*$"
 )
 """Matches before a name and its value, separated by blanks."""
 CALL = re.compile(

@@ -23,7 +23,7 @@ _REFERENCE = re.compile(
       \$[\w({\[] | \{\{ | \{\w*\} | \#\{ | <[%\w] | %\( | ^%[A-Z_]+%$ | ^%[sdr] | %[sd]$ | %s[:/@.-]%s | @\w+@$
     | ^[@&*](?-i:[a-z_-]+)$ | ^!(?-i:[a-z/]+)$ | (?:process|os|system|import\.meta|deno)\.?env | getenv | ^env[.:(]
     | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?):// | ^(?:\.{0,2}|~)/(?!(?-i:(?=\S*[A-Z])(?=\S*\d)[\w+/=]{30,}$))[\w.-]+(?:/|$)
-    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_]+=\w{0,8})$
+    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_][a-z_\d]*=\w{0,8})$ | ^0x[\da-f]{1,16}$ | _\w+\*+$
     | \w\|\w+\|\w | \\[sdwb] | \)\*?\( | \(\?[:=!<P] | ^\d{4}-\d\d-\d\d | ^[a-z][\w.-]*\.[a-z]+:\d+ | ^--?[a-z-]+$
     | ^(?:latin|utf|ascii|md|sha|pbkdf|bcrypt|aes|[rhep]s|ed|x|base|iso)[\d_-]*$
     """,
@@ -34,11 +34,13 @@ _WORDS = re.compile(
     r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
 )
 _PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\w.]+\.\w+\(")
-_PHRASE = re.compile(r"(?:[A-Za-z]+|[a-z]{1,12}\d{0,3}|\d+)(?:[-_./:,+]{1,2}(?:[A-Za-z]+|[a-z]{1,12}\d{0,3}|\d+))*[.!?:)]?")
+_SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{0,3}[a-z]{0,12}|\d+)"
+_PHRASE = re.compile(rf"[+@#.*-]?{_SEGMENT}(?:[-_./:,+]{{1,2}}{_SEGMENT})*[.!?:)]?")
 """Words and numbers with marks between them: "at-least-8"."""
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SHORT_HUMP = 2.5
 _LEAST_ODD = 2
+_LEAST_ODD_OF_ONE_CASE = 4
 _ODD_SHARE = 0.15
 _NAME = re.compile(r"[A-Za-z_.:-]+[(\[]?")
 _RANDOM = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
@@ -56,9 +58,8 @@ _ODD_PAIRS = frozenset(
 _LEAST_ENTROPY = 2.8
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
 _LEAST_SCRAMBLED = 10
-_LEAST_GENERATED = 10
+_LEAST_GENERATED = 12
 _LEAST_STRONG = 8
-_LEAST_CLASSES = 3
 _LONGEST_NAME = 30
 _MOST = 2048
 
@@ -79,7 +80,7 @@ def is_password(value: str) -> bool:
 
 def is_token(value: str) -> bool:
     """Whether a value named as a token, key or secret may be one: long, and of random characters."""
-    least = _LEAST_TOKEN if _classes(value) < _LEAST_CLASSES or _PHRASE.fullmatch(value) else _LEAST_GENERATED
+    least = _LEAST_GENERATED if _is_mixed(value) else _LEAST_TOKEN
     if not least <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
     is_random = is_scrambled(value) or looks_random(value)
@@ -107,14 +108,14 @@ def is_scrambled(value: str) -> bool:
     pairs = [a + b for a, b in pairwise(value) if a.isalpha() and b.isalpha()]
     odd = len(_ODD_PAIRS.intersection(pair.lower() for pair in pairs))
     humps = len(_HUMP.findall(value))
+    if value.islower() or value.isupper():
+        return odd >= _LEAST_ODD_OF_ONE_CASE and odd > len(pairs) * _ODD_SHARE
     is_crowded = odd >= _LEAST_ODD and odd > len(pairs) * _ODD_SHARE
     return is_crowded or (odd >= _LEAST_ODD - 1 and letters < humps * _SHORT_HUMP)
 
 
-def _classes(value: str) -> int:
-    """Count upper case, lower case, digits, and everything else."""
-    kinds = (str.isupper, str.islower, str.isdigit, lambda it: not it.isalnum())
-    return sum(any(map(kind, value)) for kind in kinds)
+def _is_mixed(value: str) -> bool:
+    return all(any(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
 
 
 def entropy(value: str) -> float:
