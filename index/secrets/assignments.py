@@ -32,6 +32,8 @@ _NEAR = 48
 _DIRECTIVE = re.compile(r"[ \t]*[\w.-]*")
 _PAIR = re.compile(r"[\w.-]{1,40}[:=](?!=*$)")
 _TAG_END = re.compile(r"(?<![=-])>$")
+_BLOCK = re.compile(r"[|>]|\"{3}|'{3}")
+_TRIPLE = re.compile(r"\"{3}|'{3}")
 _QUOTES = "\"'`"
 
 Span = tuple[int, int]
@@ -104,9 +106,9 @@ def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
         yield _Found(tuple(_spans(file.text, found)), is_weak)
     if "${" in before and (fallback := FALLBACK.match(file.text, end)):
         yield _Found((fallback.span("value"),))
-    if "-" in before and (default := DEFAULT.match(file.text, end)) and OPTION.search(before):
-        if not is_about(before, default["name"]):
-            yield _Found(tuple(_spans(file.text, default)))
+    default = DEFAULT.match(file.text, end) if "-" in before else None
+    if default and OPTION.search(before) and not is_about(before, default["name"]):
+        yield _Found(tuple(_spans(file.text, default)))
     opening = OPENING.match(file.text, end)
     if not opening:
         return
@@ -160,23 +162,22 @@ def _weakness(file: _File, place: int, found: re.Match[str]) -> bool | None:
 
 
 def _bare_weakness(file: _File, place: int, found: re.Match[str], marks: str, *, is_option: bool) -> bool | None:
-    gap, text = found["gap"], file.text
-    wrapped = found["wrapped"] or ""
-    if "(" in wrapped or "(" in marks[:2]:
-        return None
-    if found["word"]:
-        return True
-    if '"""' in wrapped or "'''" in wrapped:
-        return False
-    if _TAG_END.search(marks):
-        follows = text[found.end("bare") : found.end("bare") + _NEAR].lstrip()
-        return False if follows.startswith(("</", ">")) else None
-    if "\n" in gap and not re.search(r"[|>]", wrapped) and ("=" in marks or _PAIR.match(found["bare"])):
-        return None
+    gap, wrapped = found["gap"], found["wrapped"] or ""
+    if "(" in wrapped or "(" in marks[:2] or found["word"]:
+        return True if found["word"] and "(" not in marks else None
     if not marks and not is_option:
         return _directive_weakness(file, place)
-    if is_option or (gap == "=" and found["after"] == ";"):
+    if _TAG_END.search(marks):
+        follows = file.text[found.end("bare") : found.end("bare") + _NEAR].lstrip()
+        return False if follows.startswith(("</", ">")) else None
+    if "\n" in gap and not _BLOCK.search(wrapped) and ("=" in marks or _PAIR.match(found["bare"])):
+        return None
+    if is_option or (gap == "=" and found["after"] == ";") or _TRIPLE.search(wrapped):
         return False
+    return _plain_weakness(file, place, gap, marks)
+
+
+def _plain_weakness(file: _File, place: int, gap: str, marks: str) -> bool | None:
     if file.takes_bare:
         # A sentence about a password is no password.
         return file.is_prose and "=" not in gap

@@ -12,9 +12,19 @@ ANCHORS = ("pass", "pw", "secret", "token", "cred", "auth", "key")
 SETTINGS_ANCHORS = ("ennwor", "senha", "contrase")
 """Parts of names in other languages, sought only in settings and texts."""
 
-FOREIGN = ("парол", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "hasło", "şifre", "סיסמ", "mật khẩu", "รหัสผ่าน", "كلمة المرور")
-"""Words for passwords in other alphabets, sought only in texts with such characters."""
-FOREIGN += ("токен", "секрет", "密钥", "密鑰", "令牌", "秘密", "lösenord")
+_FOREIGN_PASSWORDS: tuple[str, ...] = (
+    "парол",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "รหัสผ่าน",
+    "كلمة المرور",
+    "סיסמ",
+)
+_FOREIGN_PASSWORDS += ("contraseña", "hasło", "şifre", "mật khẩu", "lösenord")
+FOREIGN = (*_FOREIGN_PASSWORDS, "токен", "секрет", "密钥", "密鑰", "令牌", "秘密")
+"""Such words with other letters, sought only in texts with any."""
 
 _KEY = re.compile(
     r"(?:ap[pi]|access|account|auth|private|preshared|pre_shared|signing|storage|shared|encrypt|encryption|decryption"
@@ -35,7 +45,7 @@ _WHOLE = {
 }
 """Words some anchors must be part of."""
 
-_PASSWORDS = frozenset({"pass", "pw", "ennwor", "senha", "contrase", *FOREIGN[:12], "lösenord"})
+_PASSWORDS = frozenset({"pass", "pw", "ennwor", "senha", "contrase", *_FOREIGN_PASSWORDS})
 """Anchors of values chosen by people, which are short."""
 
 # Endings of names about a secret, such as its path or length, rather than of a secret.

@@ -54,8 +54,8 @@ SIBLING = re.compile(
     (?P<name>[\w.-]{{0,40}})
     (?P<gap>
       (?: ["'`]? \s? (?: \{{ | : (?:\s?\{{)? | [,;>] )? \s{{1,24}}+ | ["'] \s? [,:] \s? \{{? \s{{0,4}} )
-      (?: [{{-]? \s? ["']? [A-Za-z_][\w-]{{0,20}} ["']? \s{{0,12}} [:=] \s?
-          (?: "[^"\n]{{0,80}}" | '[^'\n]{{0,80}}' | [\w. ()-]{{0,60}} ) [,;]? \s{{0,24}}+ ){{0,3}}?
+      (?> [{{-]? \s? ["']?+ [A-Za-z_][\w-]{{0,20}}+ ["']?+ \s{{0,12}}+ [:=] \s?
+          (?: "[^"\n]{{0,80}}+" | '[^'\n]{{0,80}}+' | [\w. ()-]{{0,60}}+ ) [,;]? \s{{0,24}}+ ){{0,3}}?
       [<]? ["']? (?i:value|default|defaultvalue|val|content|plaintext) ["']? \s{{0,12}} (?: => | [:=>] ) \s?
     )
     {_VALUES}
@@ -91,7 +91,9 @@ VALUE_FIRST = re.compile(
 )
 """Matches up to an anchor where the value stands before its name."""
 
-COLLECTION = re.compile(r"(?:words?|phrases?|keys?|codes?)?s?[\"']?\s?(?:=|:=|:|=>)\s?(?:[\w<>\[\], ]{1,40})?[\[{(]", re.IGNORECASE)
+COLLECTION = re.compile(
+    r"(?:words?|phrases?|keys?|codes?)?s?[\"']?\s?(?:=|:=|:|=>)\s?(?:[\w<>\[\], ]{1,40})?[\[{(]", re.IGNORECASE
+)
 ITEM = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,300})(?P=quote)(?!\s{0,4}(?::|=>))")
 """Match a mapping or list of secrets, and each of its values."""
 
@@ -108,9 +110,7 @@ BARE_FILES = re.compile(
 PROSE = re.compile(r"\.(?:txt|md|rst|adoc|log|csv)$", re.IGNORECASE)
 """Files with sentences."""
 OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
-SETTER = re.compile(
-    r"(?:^|[\s;&])(?:ENV|ARG|(?i:set(?:env|x)?)(?:\s-\w{1,9})*|export|login\s\S{1,80})\s{1,8}[\w.-]*$"
-)
+SETTER = re.compile(r"(?:^|[\s;&])(?:ENV|ARG|(?i:set(?:env|x)?)(?:\s-\w{1,9})*|export|login\s\S{1,80})\s{1,8}[\w.-]*$")
 """Matches before a name and its value, separated by blanks."""
 CALL = re.compile(
     r"(?:define\s?\(\s*[\"'`]?|(?:env|get|set\w*|put|add\w*|environ|config|option|property)\w*\(\s*[\"'`])[\w.-]*$",

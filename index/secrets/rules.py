@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.arguments import CALLS, arguments
+from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.blocks import json_keys, kubernetes_secrets, private_keys
 from cqm.index.secrets.model import Match
 from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors, places_of

@@ -1,7 +1,7 @@
 """Find secrets in tables by their headers, and in lists and mappings by their names: `passwords = {"root": "..."}`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from cqm.index.secrets.model import Match
 from cqm.index.secrets.names import anchor_of, is_chosen
@@ -29,9 +29,8 @@ def tables(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator[M
         end = text.find("\n", place, place + _MOST_HEADER) if place >= done else -1
         ruler = _RULER.match(text, end + 1) if end >= 0 else None
         if ruler and "|" in ruler[0]:
-            done = ruler.end()
             head = text.rfind("\n", max(0, place - _MOST_HEADER), place) + 1
-            yield from _rows(text, (head, end), ruler.end() + 1, "|")
+            done = yield from _rows(text, (head, end), ruler.end() + 1, "|")
 
 
 def collections(text: str, named: Sequence[tuple[int, str]]) -> Iterator[Match]:
@@ -61,7 +60,7 @@ def _closing(text: str, start: int) -> int:
     return min([it for it in ends if it >= 0] or [min(len(text), start + _MOST_TEXT)])
 
 
-def _yaml_items(text: str, block: re.Match[str], anchor: str) -> Iterator[Match]:
+def _yaml_items(text: str, block: re.Match[str], anchor: str) -> Generator[Match, None, int]:
     place, most = block.start("indent"), block.end() + _MOST_TEXT
     while place < min(len(text), most) and text.startswith(block["indent"], place):
         found = text.find("\n", place)
@@ -72,21 +71,23 @@ def _yaml_items(text: str, block: re.Match[str], anchor: str) -> Iterator[Match]
     return place
 
 
-def _rows(text: str, head: Span, place: int, separator: str = "") -> Iterator[Match]:
+def _rows(text: str, head: Span, place: int, separator: str = "") -> Generator[Match, None, int]:
+    """Yield the secrets of a table, and return its end."""
     line = text[slice(*head)]
     mark = separator or max(_SEPARATORS, key=line.count)
     names = [cell.strip(_CELL_MARKS) for cell in line.split(mark)[:_MOST_CELLS]]
     columns = {number: anchor for number, name in enumerate(names) if (anchor := anchor_of(name))}
-    if not columns or (mark not in line):
-        return
+    if not columns or mark not in line:
+        return place
     while place < len(text):
         found = text.find("\n", place)
         end = len(text) if found < 0 else found
         row = text[place:end]
         if separator and separator not in row:
-            return
+            return place
         yield from _cells(text, row.split(mark)[:_MOST_CELLS], place, columns)
         place = end + 1
+    return place
 
 
 def _cells(text: str, cells: Sequence[str], place: int, columns: dict[int, str]) -> Iterator[Match]:

@@ -22,8 +22,10 @@ _REFERENCE = re.compile(
     r"""
       \$[\w({\[] | \{\{ | \{\w*\} | \#\{ | <[%\w] | %\( | ^%[A-Z_]+%$ | ^%[sdr] | %[sd]$ | %s[:/@.-]%s | @\w+@$
     | ^[@&*](?-i:[a-z_-]+)$ | ^!(?-i:[a-z/]+)$ | (?:process|os|system|import\.meta|deno)\.?env | getenv | ^env[.:(]
-    | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?):// | ^(?:\.{0,2}|~)/(?!(?-i:(?=\S*[A-Z])(?=\S*\d)[\w+/=]{30,}$))[\w.-]+(?:/|$)
-    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_][a-z_\d]*=\w{0,8})$ | ^0x[\da-f]{1,16}$ | _\w+\*+$
+    | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?)://
+    | ^(?:\.{0,2}|~)/(?!(?-i:(?=\S*[A-Z])(?=\S*\d)[\w+/=]{30,}$))[\w.-]+(?:/|$)
+    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_][a-z_\d]*=\w{0,8})$
+    | ^0x[\da-f]{1,16}$ | _\w+\*+$
     | \w\|\w+\|\w | \\[sdwb] | \)\*?\( | \(\?[:=!<P] | ^\d{4}-\d\d-\d\d | ^[a-z][\w.-]*\.[a-z]+:\d+ | ^--?[a-z-]+$
     | ^(?:latin|utf|ascii|md|sha|pbkdf|bcrypt|aes|[rhep]s|ed|x|base|iso)[\d_-]*$
     """,
@@ -44,17 +46,14 @@ _LEAST_ODD_OF_ONE_CASE = 4
 _ODD_SHARE = 0.15
 _NAME = re.compile(r"[A-Za-z_.:-]+[(\[]?")
 _RANDOM = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
-_ODD_PAIRS = frozenset(
-    row[0] + second
-    for row in """
+_ODD_ROWS = """
     a:hjoq b:ghknqvwxz c:gjnqvwxz d:hjkmqwxz e:z f:bdghjkmnpqvwxz g:bcdjkqvwxyz h:bcdfghjkpqvwxz i:hijquwy
     j:bcdfghjklmnpqrstvwxyz k:bcdghjkmpqrvxyz l:hjqwxz m:cfghjnqrvwxyz n:qwxz o:hqz p:bfjkmnqvwxz
     q:abcdefghijklmnopqrtvwxyz r:hjqxz s:bgjxz t:jkqvz u:hjkquvwxyz v:bcdfghjklmnpqrstuvwxyz
     w:bcfgjklmpqtuvwxyz x:bghjklnqruvwxyz y:bdfghjkqruvwxyz z:bcdfghjklmnpqrstuvwxyz
-    """.split()
-    for second in row[2:]
-)
-"""Letters that follow each other in fewer than 9 of 9,635 words common in installed sources and texts."""
+"""
+"""Letters that follow each other in fewer than 9 of 9,635 words common in sources and texts: after "a", one of "hjoq"."""
+_ODD_PAIRS = frozenset(row[0] + second for row in _ODD_ROWS.split() for second in row[2:])
 _LEAST_ENTROPY = 2.8
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
 _LEAST_SCRAMBLED = 10
@@ -92,7 +91,7 @@ def is_token(value: str) -> bool:
 
 def is_strong(value: str) -> bool:
     """Whether a value is a secret by its form alone, beside a name in a sentence or a table."""
-    if not _LEAST_STRONG <= len(value) or not is_password(value):
+    if len(value) < _LEAST_STRONG or not is_password(value):
         return False
     if is_scrambled(value):
         return True

@@ -3,6 +3,8 @@
 Each row is a path and a text with "§" for the value. Names and values of a row are drawn when the set is made.
 """
 
+# ruff: noqa: RUF001 - full-width letters are a kind of them
+
 from collections.abc import Iterator
 from random import Random
 
@@ -82,7 +84,7 @@ FORMS: dict[str, dict[str, Rows]] = {
     },
     "held": {
         "separator": (
-            ("a.h", "static const char *k = API_TOKEN;\n#define API_TOKEN  \"§\"\n"),
+            ("a.h", 'static const char *k = API_TOKEN;\n#define API_TOKEN  "§"\n'),
             ("a.rs", 'let api_key = "§".to_string();\nlet secret_key: String = String::new();\n'),
             ("a.kt", 'val password = StringBuilder("§").toString()\n'),
             ("a.go", 'var password = []byte("§")\n'),
@@ -145,7 +147,7 @@ FORMS: dict[str, dict[str, Rows]] = {
         "statement": (
             ("a.sql", "CREATE LOGIN app WITH PASSWORD = '§';\n"),
             ("a.sql", "SET PASSWORD FOR u = PASSWORD('§');\n"),
-            ("a.py", 'db.execute("ALTER ROLE app PASSWORD \'§\'")\n'),
+            ("a.py", "db.execute(\"ALTER ROLE app PASSWORD '§'\")\n"),
             ("a.sql", "GRANT ALL ON d.* TO u IDENTIFIED WITH mysql_native_password BY '§';\n"),
             ("a.cs", 'new NetworkCredential("user", "§");\n'),
             ("a.php", "$db = mysqli_connect('h', 'u', '§', 'd');\n"),
@@ -223,7 +225,10 @@ def innocent_forms() -> Iterator[tuple[str, str]]:
         ("a.py", "password = get_password()\n"),
         ("a.ts", "passwordField: string\n"),
         ("a.ts", "  private readonly password: string | undefined = undefined;\n"),
-        ("a.yml", "env:\n- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-credentials\n      key: pw\n"),
+        (
+            "a.yml",
+            "env:\n- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-credentials\n      key: pw\n",
+        ),
         ("a.json", '{"password": {"type": "string", "description": "The password of the user"}}\n'),
         ("a.yml", "password:\n  type: string\n  format: password\n  description: The password of the user\n"),
         ("ci.yml", "token: ${{ secrets.GITHUB_TOKEN }}\n"),
@@ -245,7 +250,10 @@ def innocent_forms() -> Iterator[tuple[str, str]]:
         ("policy.csv", "policy,password_length,password_history\ndefault,min-12,last-5\nadmins,min-16,last-10\n"),
         ("policy.csv", "rule,password policy\nlength,at-least-12\ncase,mixed-case\n"),
         ("a.md", "| setting | password |\n|---|---|\n| default | none |\n| minimum | 8-characters |\n"),
-        ("a.tf", 'variable "db_password" {\n  type        = string\n  description = "Password of db"\n  sensitive = true\n}\n'),
+        (
+            "a.tf",
+            'variable "db_password" {\n  type        = string\n  description = "Of db"\n  sensitive = true\n}\n',
+        ),
         ("a.tf", 'variable "token_ttl" {\n  default = "768h0m0s"\n}\n'),
         ("a.py", 'parser.add_argument("--password", help="The password, at least 8 characters", default=None)\n'),
         ("a.py", 'parser.add_argument("--token-file", default="~/.config/app-1/token")\n'),
@@ -262,10 +270,13 @@ def innocent_forms() -> Iterator[tuple[str, str]]:
         ("a.cs", "public string Password { get; set; } = string.Empty;\n"),
         ("a.cs", 'public string Password { get; set; } = "";\n'),
         ("a.vb", "Dim password As String = txtPassword.Text\n"),
-        ("a.kt", 'val password = findViewById<EditText>(R.id.password1)\n'),
+        ("a.kt", "val password = findViewById<EditText>(R.id.password1)\n"),
         ("a.xml", '<EditText android:id="@+id/password" android:hint="@string/prompt_password" />\n'),
-        ("a.xml", "<string name=\"prompt_password\">Password (min-8)</string>\n"),
-        ("a.html", '<label for="password">Password</label><input type="password" id="password" class="form-control-1">\n'),
+        ("a.xml", '<string name="prompt_password">Password (min-8)</string>\n'),
+        (
+            "a.html",
+            '<label for="password">Password</label><input type="password" id="password" class="form-control-1">\n',
+        ),
         ("a.py", 'tokens = ["NAME", "NUMBER", "OP-1", "left-paren"]\n'),
         ("a.py", 'SECRETS = {"db": "DB_PASSWORD", "api": "API_KEY"}\n'),
         ("a.py", 'password_widgets = {"class": "form-control", "size": "col-md-6"}\n'),
