@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from cqm.index.secrets.model import Match
 from cqm.index.secrets.names import is_about, is_chosen
 from cqm.index.secrets.notations import (
-    BARE_FILES,
     CALL,
     DEFAULT,
     FALLBACK,
@@ -15,11 +14,12 @@ from cqm.index.secrets.notations import (
     NAMED,
     OPENING,
     OPTION,
-    PROSE,
     SETTER,
     SIBLING,
     VALUE,
     VALUE_FIRST,
+    is_prose,
+    takes_bare,
 )
 from cqm.index.secrets.values import is_password, is_strong, is_token
 
@@ -72,7 +72,8 @@ def assigned(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator
         named: places of anchors in the text, in order.
         path: of the file: in some kinds of files values have no quotes.
     """
-    file = _File(text, bool(BARE_FILES.search(path)), bool(PROSE.search(path)))
+    name = path.rpartition("/")[2]
+    file = _File(text, takes_bare(name), is_prose(name))
     done, last_end, overlaps = 0, 0, 0
     for place, anchor in named:
         if place < done:

@@ -26,11 +26,14 @@ _FOREIGN_PASSWORDS += ("contraseña", "hasło", "şifre", "mật khẩu", "löse
 FOREIGN = (*_FOREIGN_PASSWORDS, "токен", "секрет", "密钥", "密鑰", "令牌", "秘密")
 """Such words with other letters, sought only in texts with any."""
 
-_KEY = re.compile(
-    r"(?:ap[pi]|access|account|auth|private|preshared|pre_shared|signing|storage|shared|encrypt|encryption|decryption"
-    r"|master|service|license|session|cookie|hmac|aes|webhook|deploy|ssh|subscription|instrumentation|validation|jwt"
-    r"|admin|bot|write|crypto?|client|server)[ _-]?$"
-)
+_FOREIGN_PARTS = [(word, max(re.findall("[^\x00-\x7f]+", word), key=len)) for word in FOREIGN]
+
+_KEY_WORDS = """
+    app api access account auth private preshared pre_shared signing storage shared encrypt encryption decryption
+    master service license session cookie hmac aes webhook deploy ssh subscription instrumentation validation jwt
+    admin bot write crypt crypto client server
+"""
+_KEYS = tuple(_KEY_WORDS.split())
 """Before "key": without one of these it is the key of a mapping."""
 
 _PASS = re.compile(
@@ -83,21 +86,22 @@ def is_about(before: str, rest: str) -> bool:
     return bool(_ABOUT.fullmatch(rest) or _PUBLIC.search(before) or _TYPE.search(before))
 
 
-def anchors(text: str, low: str, places: Places) -> Iterator[tuple[int, str]]:
+def anchors(text: str, low: str, places: Places, others: str = "") -> Iterator[tuple[int, str]]:
     """Yield the places of anchors that are parts of names of secrets, in no order.
 
     Parameters:
         low: the text in lower case, of the same length, "?" for what is not ASCII.
         places: positions of each of ANCHORS in it.
+        others: all characters of the text that are not ASCII, in lower case.
     """
     for anchor in (*ANCHORS, *SETTINGS_ANCHORS):
         for place in places.get(anchor, ()):
             if _is_part(low, place, anchor):
                 yield place, anchor
-    if not text.isascii():
-        small = text.lower() if len(text.lower()) == len(text) else text
-        for word in FOREIGN:
-            yield from ((place, word) for place in places_of(small, word))
+    words = [word for word, part in _FOREIGN_PARTS if part in others] if others else []
+    small = text.replace("İ", "i").lower() if words else ""
+    for word in words:
+        yield from ((place, word) for place in places_of(small, word))
 
 
 def anchor_of(name: str) -> str:
@@ -124,5 +128,5 @@ def places_of(low: str, word: str) -> list[int]:
 
 def _is_part(low: str, place: int, anchor: str) -> bool:
     if anchor == "key":
-        return bool(_KEY.search(low, max(0, place - 18), place))
+        return low[max(0, place - 18) : place].rstrip(" _-").endswith(_KEYS)
     return anchor not in _WHOLE or bool(_WHOLE[anchor].match(low, place))

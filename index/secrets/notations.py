@@ -1,6 +1,7 @@
 """Patterns of what may stand between the name of a secret and its value, one row for each kind of notation."""
 
 import re
+from functools import lru_cache
 
 _OPERATORS = r"""
     (?: : \s? (?:&'\w+\s)? [&\w<>\[\]|. ?]{1,30}? \s? =        # a type: "password: str ="
@@ -100,15 +101,26 @@ ITEM = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,300})(?P=quote)(?!\s{
 YAML_COLLECTION = re.compile(r"(?:words|phrases|keys|codes|s)[\"']?:[ \t]*\n(?P<indent>[ \t]+)")
 YAML_ITEM = re.compile(r"[ \t]*(?:- )?(?:[\w.@-]{1,60}:)?[ \t]*[\"']?(?P<value>[^\s\"':#]{6,300})[\"']?[ \t]*$")
 
-BARE_FILES = re.compile(
-    r"(?:^|/)(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b)[^/]*$"
-    r"|(?:^|/)\.?[^./]*$|\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|c?sh|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"
+_BARE_FILES = re.compile(
+    r"(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b).*$"
+    r"|\.?[^.]*$|.*\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|c?sh|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"
     r"list|repo|netrc|xml|csproj|plist|csv|tsv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl|ldif|bak|old|orig|htpasswd)$",
-    re.IGNORECASE,
 )
 """Files with unquoted values: settings, shell scripts, texts."""
-PROSE = re.compile(r"\.(?:txt|md|rst|adoc|log|csv)$", re.IGNORECASE)
-"""Files with sentences."""
+_PROSE = (".txt", ".md", ".rst", ".adoc", ".log", ".csv")
+
+
+@lru_cache(maxsize=1024)
+def takes_bare(name: str) -> bool:
+    """Whether files of a name have values without quotes."""
+    return bool(_BARE_FILES.match(name.lower()))
+
+
+def is_prose(name: str) -> bool:
+    """Whether files of a name have sentences."""
+    return name.lower().endswith(_PROSE)
+
+
 OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 SETTER = re.compile(r"(?:^|[\s;&])(?:ENV|ARG|(?i:set(?:env|x)?)(?:\s-\w{1,9})*|export|login\s\S{1,80})\s{1,8}[\w.-]*$")
 """Matches before a name and its value, separated by blanks."""

@@ -39,9 +39,7 @@ def redact(text: str, path: str, options: SecretOptions) -> Redacted:
 def find_secrets(text: str, path: str) -> list[Match]:
     """Return the secrets of a text in order; overlapping or touching ones are merged, with the kind of the first."""
     view = readable(text)
-    found = sorted(
-        (*own_matches(view.text, view.low, path), *token_matches(view.text)), key=lambda it: (it.start, -it.end)
-    )
+    found = sorted((*own_matches(view, path), *token_matches(view.text)), key=lambda it: (it.start, -it.end))
     merged: list[Match] = []
     for match in found:
         if merged and match.start <= merged[-1].end:

@@ -14,7 +14,8 @@ from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.blocks import json_keys, kubernetes_secrets, private_keys
 from cqm.index.secrets.model import Match
 from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors, places_of
-from cqm.index.secrets.notations import BARE_FILES
+from cqm.index.secrets.notations import takes_bare
+from cqm.index.secrets.readable import Readable
 from cqm.index.secrets.tables import collections, tables
 from cqm.index.secrets.values import is_password, is_placeholder, is_strong, is_token
 
@@ -144,22 +145,23 @@ RULES = (
 """Secrets recognisable by their form. Remove a row once the library finds its secrets."""
 
 
-_SETTINGS_WORDS = {*SETTINGS_ANCHORS, "sudo"}
+_SETTINGS_WORDS = {*SETTINGS_ANCHORS, "sudo", "securestring"}
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
 _WORDS = {*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS}
 
 
-def own_matches(text: str, low: str, path: str) -> Iterator[Match]:
+def own_matches(view: Readable, path: str) -> Iterator[Match]:
     """Yield secrets of a text by our own rules, in no order; they may overlap.
 
     Parameters:
-        low: the text in lower case, of the same length.
+        view: of the text.
         path: of the file: in some kinds of files values have no quotes.
     """
-    takes_all = bool(BARE_FILES.search(path)) or path.endswith(".json")
+    text, low = view.text, view.low
+    takes_all = takes_bare(path.rpartition("/")[2]) or path.endswith(".json")
     words = _WORDS if takes_all else _WORDS - _SETTINGS_WORDS
     places = {word: places_of(low, word) for word in words}
-    named = sorted(anchors(text, low, places))
+    named = sorted(anchors(text, low, places, view.others))
     if named:
         yield from assigned(text, named, path)
         yield from collections(text, named)
@@ -167,14 +169,14 @@ def own_matches(text: str, low: str, path: str) -> Iterator[Match]:
     yield from arguments(text, places)
     if "://" in low:
         yield from _urls(text)
-    if "private key" in low:
+    if places["key"] and "private key" in low:
         yield from private_keys(text)
     for literal, rules in _BY_LITERAL.items():
         for start, end in _lines(low, places.get(literal, ())):
             for rule in rules:
                 found = (it for it in rule.pattern.finditer(text, start, end) if rule.is_secret(it["secret"]))
                 yield from (Match(rule.kind, *it.span("secret")) for it in found)
-    if '"kty"' in low:
+    if (takes_all or places["key"]) and '"kty"' in low:
         yield from json_keys(text)
     if places["secret"] and "data" in low:
         yield from kubernetes_secrets(text)

@@ -52,7 +52,7 @@ _ODD_ROWS = """
     q:abcdefghijklmnopqrtvwxyz r:hjqxz s:bgjxz t:jkqvz u:hjkquvwxyz v:bcdfghjklmnpqrstuvwxyz
     w:bcfgjklmpqtuvwxyz x:bghjklnqruvwxyz y:bdfghjkqruvwxyz z:bcdfghjklmnpqrstuvwxyz
 """
-"""Letters that follow each other in fewer than 9 of 9,635 words common in sources and texts: after "a", one of "hjoq"."""
+"""Letters that follow each other in fewer than 9 of 9,635 common words: after "a", one of "hjoq"."""
 _ODD_PAIRS = frozenset(row[0] + second for row in _ODD_ROWS.split() for second in row[2:])
 _LEAST_ENTROPY = 2.8
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16

@@ -281,7 +281,7 @@ def test_no_answer_and_no_file_of_an_index_has_a_secret_of_a_file_name(
                     "password = ",
                     "İ token: '",
                     "pass\u200bword: a1B2c3D4e5",
-                    "密码：",
+                    "密码:",
                     "- name: TOKEN\n value: ",
                     "\r",
                     "\u2028",
