@@ -23,6 +23,8 @@ from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileE
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.model.secrets import SecretFinding
+from cqm.index.secrets.file_names import shown_path
+from cqm.index.secrets.redaction import is_allowed_path
 
 _HASH_BYTES = 16
 
@@ -245,6 +247,10 @@ def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile
     reason = _reason(path, status, options)
     if not _is_unicode(path):
         path, reason = _readable(path), SkipReason.UNDECODABLE
+    shown = shown_path(path)
+    if shown != path and options.secrets.redact and not is_allowed_path(path, options.secrets.allow_paths):
+        # Nothing that names a file by its secret may be stored or shown.
+        path, reason = shown, SkipReason.SECRET
     return FoundFile(path, status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)
 
 
@@ -265,7 +271,7 @@ def _most_bytes(path: str, options: ScanOptions) -> int:
 
 
 def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:
-    return FoundFile(_readable(path), 0, listing[path].st_mtime_ns, reason)
+    return FoundFile(shown_path(_readable(path)), 0, listing[path].st_mtime_ns, reason)
 
 
 def _may_list(folder: Path) -> bool:

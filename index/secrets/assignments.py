@@ -1,157 +1,198 @@
 """Find values with the names of secrets: `password: ...`, `API_KEY=...`, `<token>...</token>`, `--secret ...`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.values import is_password, is_token
-
-Places = Mapping[str, Sequence[int]]
-"""Positions of words in a text."""
-
-ANCHORS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
-"""Parts of names. Searching for each separately takes a tenth of the time of one pattern for all."""
-
-_KEY = re.compile(
-    r"(?:ap[pi]|access|account|auth|private|preshared|pre_shared|signing|storage|shared|encrypt|encryption|decryption"
-    r"|master|service|license|session|cookie|hmac|aes|webhook|deploy|ssh|subscription|instrumentation)[ _-]?$"
+from cqm.index.secrets.names import is_about, is_chosen
+from cqm.index.secrets.notations import (
+    CALL,
+    DEFAULT,
+    FALLBACK,
+    MORE,
+    NAMED,
+    OPENING,
+    OPTION,
+    SETTER,
+    SIBLING,
+    VALUE,
+    VALUE_FIRST,
+    is_prose,
+    takes_bare,
 )
-"""Before "key": without one of these it is the key of a mapping."""
+from cqm.index.secrets.values import is_password, is_strong, is_token
 
-_PASSWORDS = ("pass", "pwd")
-"""Anchors of values chosen by people, which are short."""
-_AUTH = re.compile(r"auth(?:orization)?(?:[_-]?(?:key|string|header|value))?(?![a-z_-])")
-_PASS = re.compile(r"pass(?:w|phrase|code|\b|(?=[_-]))|pass$")
-
-_WHOLE = {"pass": _PASS, "auth": _AUTH}
-"""Words some anchors must be part of."""
-
-# Endings of names about a secret, such as its path or length, rather than of a secret.
-_ABOUT = re.compile(
-    r"""
-    s?[_-]?(?:
-      ur[il]s? | path | dir | file(?:name|path)? | names? | type | kind | ids? | field | key_?name | length | len | size
-    | count | expir\w* | expires?_\w+ | ttl | age | lifetime | env(?:_var)? | header | prefix | suffix | regexp?
-    | pattern | policy | hint | label | class | template | placeholder | param\w* | error | message | msg | text
-    | validat\w+
-    | required | enabled | format | version | method | mode | provider | manager | store | service | endpoint | scopes?
-    | input | form | box | reset\w* | strength | title | description | prompt | confirmation_\w+ | ref | arn | location
-    | index | position | budget | limit | usage | handler | hash_?(?:alg\w*|func\w*) | encod\w+ | algorithm | usages?
-    | iz\w+ | isation\w* | ization\w* | s?_used | s?_per_\w+ | s?_total | info | stream | lists? | sets? | map | kinds?
-    )$
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_PUBLIC = re.compile(
-    r"(?<![A-Za-z])(?:public|max|min|num|n|csrf|next|stop|eos|bos|pad|unk|special|cancel\w*|page|sort|cache|input)[_-]?$",
-    re.IGNORECASE,
-)
-
-_VALUE = re.compile(
-    r"""
-    (?P<name>[\w.-]{0,40})
-    (?: \\?["'`\])}]{0,3} \s{0,8}
-        (?: : \s? (?:&'\w+\s)? [&\w<>\[\]|. ?]{1,30}? \s? = | <?=> | [:!=]?={1,3} | <- | [:,(] | \?\?=? | > )
-        \s{0,8} [\[({]? \s{0,2}
-      | ["'] \s{1,8} (?: value | content | default ) \s? = \s?
-      | [ \t]{1,4} (?! [=:,>] )
-    )
-    (?: [A-Za-z_][\w.]{0,30} \( (?: b | r )? )?
-    (?: (?P<prefix>[rbfuRBFU@$]{0,2}) (?P<quote>\\?["'`])
-        (?P<quoted>(?:(?!(?P=quote))(?:\\[^\r\n]|[^\r\n\\])){6,2048}) (?P=quote)
-      | (?P<bare>[^\s"'`,;<>(){}\[\]\\|][^\s"'`,;<>\\|]{5,2047}) (?P<after>.?)
-    )
-    """,
-    re.VERBOSE,
-)
-_BARE_FILES = re.compile(
-    r"(?:^|/)(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b)[^/]*$"
-    r"|(?:^|/)[^./]*$|\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"
-    r"list|repo|netrc|xml|csproj|plist|csv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl)$",
-    re.IGNORECASE,
-)
-"""Files with unquoted values: settings, shell scripts, texts."""
-_PROSE = re.compile(r"\.(?:txt|md|rst|adoc|log|csv)$", re.IGNORECASE)
-_COMMANDS = re.compile(r"(?<![\w-])--?[\w-]*$")
-_TYPE = re.compile(r"::\w*$")
 _LONGEST_NAME = 200
+_LONGEST_LINE = 400
 _MOST_OVERLAPS = 4
+_MOST_LITERALS = 8
+_MOST_BEFORE = 400
+_NEAR = 48
 _DIRECTIVE = re.compile(r"[ \t]*[\w.-]*")
-_CALLS = re.compile(
-    r"(?:define|env|get|set\w*|put|add\w*|environ|config|option|property)\w*\(\s*[\"'`][\w.-]*$", re.IGNORECASE
-)
-"""Matches a call before a name whose value is the next argument."""
+_PAIR = re.compile(r"[\w.-]{1,40}[:=](?!=*$)")
+_TAG_END = re.compile(r"(?<![=-])>$")
+_BLOCK = re.compile(r"[|>]|\"{3}|'{3}")
+_TRIPLE = re.compile(r"\"{3}|'{3}")
+_QUOTES = "\"'`"
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
-    """Notation of values in a kind of files: also without quotes, and in sentences."""
+class _File:
+    """A text, and the notation of values in files of its kind: also without quotes, and in sentences."""
 
+    text: str
     takes_bare: bool
     is_prose: bool
 
+    def before(self, place: int, most: int = _NEAR) -> str:
+        """Return the last characters before a place."""
+        return self.text[max(0, place - most) : place]
 
-def assigned(text: str, low: str, places: Places, path: str) -> Iterator[Match]:
+    def line_before(self, place: int) -> str:
+        """Return the end of the line before a place."""
+        start = max(0, place - _LONGEST_LINE)
+        return self.text[max(start, self.text.rfind("\n", start, place) + 1) : place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A value beside a name, in one part or more; a weak one counts only if its form is that of a secret."""
+
+    spans: tuple[Span, ...]
+    is_weak: bool = False
+
+
+def assigned(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator[Match]:
     """Yield values assigned to names of secrets, in order.
 
     Parameters:
-        low: the text in lower case, of the same length.
-        places: positions of each of ANCHORS in it.
+        named: places of anchors in the text, in order.
         path: of the file: in some kinds of files values have no quotes.
     """
-    style = _Style(bool(_BARE_FILES.search(path)), bool(_PROSE.search(path)))
+    name = path.rpartition("/")[2]
+    file = _File(text, takes_bare(name), is_prose(name))
     done, last_end, overlaps = 0, 0, 0
-    for place, anchor in sorted(_anchors(low, places)):
-        found = _VALUE.match(text, place + len(anchor)) if place >= done else None
-        if not found:
+    for place, anchor in named:
+        if place < done:
             continue
         # "token=token=token=...": each value would be the rest of the text.
         overlaps = overlaps + 1 if place < last_end else 0
-        last_end = found.end()
-        if overlaps <= _MOST_OVERLAPS and (value := _value(text, place, found, style)):
-            is_chosen = anchor in _PASSWORDS
-            # A sentence about a password is no password.
-            is_weak = style.is_prose and found["bare"] and "=" not in _between(text, found)
-            if is_password(value) if is_chosen and not is_weak else is_token(value):
-                start = found.start("quoted" if found["quoted"] else "bare")
-                done = start + len(value)
-                yield Match("password" if is_chosen else "key or token", start, done)
+        if overlaps > _MOST_OVERLAPS:
+            continue
+        end = place + len(anchor)
+        for found in _values(file, place, end):
+            last_end = max(last_end, found.spans[-1][1])
+            if _is_secret(text, found, anchor):
+                kind = "password" if is_chosen(anchor) else "key or token"
+                yield from (Match(kind, *span) for span in found.spans)
+                done = max(done, found.spans[-1][1])
+                break
 
 
-def _anchors(low: str, places: Places) -> Iterator[tuple[int, str]]:
-    for anchor in ANCHORS:
-        for place in places[anchor]:
-            if anchor == "key":
-                if _KEY.search(low, max(0, place - 18), place):
-                    yield place, anchor
-            elif anchor not in _WHOLE or _WHOLE[anchor].match(low, place):
-                yield place, anchor
+def _is_secret(text: str, found: _Found, anchor: str) -> bool:
+    value = "".join(text[start:end] for start, end in found.spans)
+    if found.is_weak:
+        return is_strong(value) and (is_chosen(anchor) or is_token(value))
+    return is_password(value) if is_chosen(anchor) else is_token(value)
 
 
-def _value(text: str, place: int, found: re.Match[str], style: _Style) -> str:
-    """Return the value assigned to the name at a place; empty if there is none, or the name is of something else."""
-    before, between = text[max(0, place - 32) : place], _between(text, found)
-    is_other = _ABOUT.fullmatch(found["name"]) or _PUBLIC.search(before) or _TYPE.search(before)
-    if is_other or "f" in (found["prefix"] or "").lower() or ("," in between and not _CALLS.search(before)):
-        return ""
-    is_option = bool(_COMMANDS.search(before)) and between.strip(" ") in {"", "="}
-    if between.rstrip("\"'`").isspace() and not (is_option or _is_directive(text, place, style)):
-        return ""
+def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
+    """Yield what may be the value of the name at a place, the likeliest first."""
+    before = file.before(place)
+    found = VALUE.match(file.text, end)
+    if found and not is_about(before, found["name"]) and (is_weak := _weakness(file, place, found)) is not None:
+        yield _Found(tuple(_spans(file.text, found)), is_weak)
+    if "${" in before and (fallback := FALLBACK.match(file.text, end)):
+        yield _Found((fallback.span("value"),))
+    default = DEFAULT.match(file.text, end) if "-" in before else None
+    if default and OPTION.search(before) and not is_about(before, default["name"]):
+        yield _Found(tuple(_spans(file.text, default)))
+    opening = OPENING.match(file.text, end)
+    if not opening:
+        return
+    is_named = bool(NAMED.search(before))
+    if is_named or opening["nested"]:
+        sibling = SIBLING.match(file.text, end)
+        if sibling and not is_about(before, sibling["name"]):
+            yield _Found(tuple(_spans(file.text, sibling)), is_weak=not sibling["quoted"])
+    if is_named and (first := VALUE_FIRST.search(file.before(place, _MOST_BEFORE))):
+        start = max(0, place - _MOST_BEFORE)
+        yield _Found(((start + first.start("value"), start + first.end("value")),), is_weak=True)
+
+
+def _spans(text: str, found: re.Match[str]) -> Iterator[Span]:
+    """Yield the parts of a value: all of its literals, or its only one."""
+    kind = next(it for it in ("quoted", "long", "bare") if found[it])
+    start, end = found.span(kind)
+    if kind == "bare":
+        value = found["bare"].rstrip(".:!?)}")
+        # A value in brackets or marks of its own ends before them.
+        value = value.rstrip("]") if "CDATA[" in found["gap"] else value
+        yield start, start + len(value) if "=" not in value[-2:] else start + len(value.rstrip("}"))
+        return
+    yield start, end
+    place = found.end()
+    for _ in range(_MOST_LITERALS if kind == "quoted" else 0):
+        more = MORE.match(text, place)
+        if not more:
+            return
+        yield more.span("quoted")
+        place = more.end()
+
+
+def _weakness(file: _File, place: int, found: re.Match[str]) -> bool | None:
+    """Whether the value must be a secret by its form; None if it is none of this name."""
+    gap = found["gap"]
+    marks = gap.strip().strip(_QUOTES).strip()
+    before = file.before(place)
+    is_option = bool(OPTION.search(before)) and marks in {"", "=", ","}
+    if "," in gap and not (CALL.search(before) or (is_option and found["quoted"])):
+        return None
+    if "f" in (found["prefix"] or "").lower() and "{" in (found["quoted"] or ""):
+        return None
+    if marks.startswith("(") and "." in found["name"]:
+        return None
+    if found["long"]:
+        return None if "[" not in gap else False
     if found["quoted"]:
-        return str(found["quoted"])
-    in_markup = between == ">" and found["after"] == "<"
-    in_string = between == "=" and found["after"] == ";"
-    if not (style.takes_bare or is_option or in_markup or in_string):
-        return ""
-    return str(found["bare"]).rstrip(".:!?)") if style.is_prose else str(found["bare"])
+        return bool(found["word"] or (not marks and not is_option))
+    return _bare_weakness(file, place, found, marks, is_option=is_option)
 
 
-def _between(text: str, found: re.Match[str]) -> str:
-    return text[found.end("name") : found.start("quoted" if found["quoted"] else "bare")]
+def _bare_weakness(file: _File, place: int, found: re.Match[str], marks: str, *, is_option: bool) -> bool | None:
+    gap, wrapped = found["gap"], found["wrapped"] or ""
+    if "(" in wrapped or "(" in marks[:2] or found["word"]:
+        return True if found["word"] and "(" not in marks else None
+    if not marks and not is_option:
+        return _directive_weakness(file, place)
+    if _TAG_END.search(marks):
+        follows = file.text[found.end("bare") : found.end("bare") + _NEAR].lstrip()
+        return False if follows.startswith(("</", ">")) else None
+    if "\n" in gap and not _BLOCK.search(wrapped) and ("=" in marks or _PAIR.match(found["bare"])):
+        return None
+    if is_option or (gap == "=" and found["after"] == ";") or _TRIPLE.search(wrapped):
+        return False
+    return _plain_weakness(file, place, gap, marks)
 
 
-def _is_directive(text: str, place: int, style: _Style) -> bool:
-    """Whether a line begins with the name: "requirepass x", "password x"."""
-    line = text.rfind("\n", max(0, place - _LONGEST_NAME), place) + 1
-    return style.takes_bare and not style.is_prose and bool(_DIRECTIVE.fullmatch(text, line, place))
+def _plain_weakness(file: _File, place: int, gap: str, marks: str) -> bool | None:
+    if file.takes_bare:
+        # A sentence about a password is no password.
+        return file.is_prose and "=" not in gap
+    return True if marks == "=" and _is_in_string(file.line_before(place)) else None
+
+
+def _is_in_string(line: str) -> bool:
+    return any(line.count(quote) % 2 for quote in _QUOTES)
+
+
+def _directive_weakness(file: _File, place: int) -> bool | None:
+    """Whether a line begins with the name, or with a word that sets it: "requirepass x", "ENV PASSWORD x"."""
+    line = file.line_before(place)
+    if SETTER.search(line):
+        return "login" in line
+    is_first = file.takes_bare and not file.is_prose and bool(_DIRECTIVE.fullmatch(line[-_LONGEST_NAME:]))
+    return False if is_first else None

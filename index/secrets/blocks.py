@@ -34,12 +34,30 @@ def private_keys(text: str) -> Iterator[Match]:
 _PEM_TAIL = re.compile(r"[\sA-Za-z0-9+/=\"'\\]{0,12}[A-Za-z0-9+/]{2,15}={0,2}(?=[\s\"'\\]|$)")
 
 
-_SECRET_DATA = re.compile(r"^(?P<indent>[ \t]*)\"?(?:data|stringData)\"?:[ \t]*\{?[ \t]*$", re.MULTILINE)
+_JSON_KEY = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,4}:\s{0,4}\"(?P<secret>[\w+/=-]{16,2000})\"")
+_MOST_JSON = 8_000
+
+
+def json_keys(text: str) -> Iterator[Match]:
+    """Yield the private parts of JSON Web Keys."""
+    done, place = 0, text.find('"kty"')
+    while place >= 0:
+        begin = max(done, text.rfind("{", max(0, place - _MOST_JSON), place))
+        found = text.find("}", place, place + _MOST_JSON)
+        done = found if found >= 0 else min(len(text), place + _MOST_JSON)
+        for it in _JSON_KEY.finditer(text, begin, done):
+            yield Match("private key", *it.span("secret"))
+        place = text.find('"kty"', done)
+
+
+_SECRET_DATA = re.compile(r"^(?P<indent>[ \t]*)(?:- )?\"?(?:data|stringData)\"?:[ \t]*\{?[ \t]*$", re.MULTILINE)
 _IS_SECRET = re.compile(r"[\"']?kind[\"']?\s*:\s*[\"']?(?:Sealed)?Secret\b")
 _PAIR = re.compile(
     r"[ \t]*\"?(?P<name>[\w.-]+)\"?:[ \t]*"
     r"(?P<value>[|>][+-]?[ \t]*|\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)[ \t]*,?[ \t]*(?:#[^\n]*)?$"
 )
+_FLOW_DATA = re.compile(r"\"?(?:data|stringData)\"?:[ \t]*\{(?P<pairs>[^{}]{1,8000})\}")
+_FLOW_PAIR = re.compile(r"[\w.-]+\"?[ \t]*:\s{0,4}[\"']?(?P<value>[^\s,\"'{}]+)")
 _TEMPLATE = re.compile(r"\{\{|\$[({]|<")
 _LEAST_DATA = 3
 _BLOCK = re.compile(r"[|>][+-]?[ \t]*")
@@ -54,6 +72,10 @@ def kubernetes_secrets(text: str) -> Iterator[Match]:
         if _IS_SECRET.search(text, begin, end):
             for head in _SECRET_DATA.finditer(text, begin, end):
                 yield from _secret_data(text, head, end)
+            for flow in _FLOW_DATA.finditer(text, begin, end):
+                for pair in _FLOW_PAIR.finditer(text, *flow.span("pairs")):
+                    if len(pair["value"]) > _LEAST_DATA and not _TEMPLATE.match(pair["value"]):
+                        yield Match("Kubernetes secret", *pair.span("value"))
         begin = end + 3
 
 

@@ -4,9 +4,14 @@ All names are compared in lower case. Names of programs and documents ("credenti
 count: such files are searched for secrets instead, like all others.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable
 from fnmatch import translate
+
+from cqm.index.secrets.assignments import assigned
+from cqm.index.secrets.model import Match
+from cqm.index.secrets.names import ANCHORS, anchors, places_of
 
 _KEYS = """
     id_rsa id_dsa id_ecdsa id_ed25519 id_xmss id_ecdsa_sk id_ed25519_sk id_rsa[._-]* id_ed25519[._-]* id_ecdsa[._-]*
@@ -205,3 +210,53 @@ def is_secret_path(path: str) -> bool:
         return not is_example
     is_source = suffix in _SOURCE and not _IS_ENVIRONMENT.match(name)
     return not (is_example or is_source) and bool(_IS_CREDENTIALS.match(name))
+
+
+_TOKEN = re.compile(
+    r"gh[pousr]_\w{30,}|github_pat_\w{20,}|A[KS]IA[A-Z2-7]{16}|gl(?:pat|rt)-[\w-]{18,}|xox[abprs]-[\w-]{10,}"
+    r"|xapp-\d-[\w-]{20,}|[rs]k_(?:live|test)_\w{20,}|sk-[\w-]{20,}|AIza[\w-]{33,}|hf_\w{30,}|npm_\w{34,}|pypi-[\w-]{40,}"
+    r"|SG\.[\w-]{16,}\.[\w-]{16,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|\d{8,10}:AA[\w-]{33}|shp(?:at|ss|ca)_[0-9a-f]{32}"
+    r"|d[op][opr]_v1_[0-9a-f]{60,}|dapi[0-9a-f]{32}|key-[0-9a-f]{32}|NRAK-[A-Z0-9]{27}|whsec_\w{24,}|GOCSPX-[\w-]{28}"
+    r"|gsk_\w{40,}|glsa_\w{32,}|figd_[\w-]{36,}|hv[sbr]\.[\w-]{24,}|AGE-SECRET-KEY-1\w{50,}|pat\w{14}\.[0-9a-f]{60,}"
+)
+"""Tokens in a name. The library isn't asked: it would be loaded into a process that only lists files."""
+_LEAST = 20
+"""Characters of the shortest path with a token; one with an assignment has a mark."""
+_MARKS = re.compile("[=:]")
+
+
+def shown_path(path: str) -> str:
+    """Return a path without the secrets in its names: "a/[secret 3f2a91c0].txt"; the same path if there are none.
+
+    Parameters:
+        path: relative to the root with "/" between parts.
+    """
+    matches = _secrets_in(path)
+    if not matches:
+        return path
+    # Two such files must not have one name. The hash of the whole path tells nothing of a short password in it.
+    code = hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    parts, place = [], 0
+    for match in sorted(matches, key=lambda it: it.start):
+        if match.end > place:
+            parts += [path[place : max(place, match.start)], f"[secret {code}]"]
+            place = match.end
+    return "".join([*parts, path[place:]])
+
+
+def _secrets_in(path: str) -> list[Match]:
+    found = [Match("token", *it.span()) for it in _TOKEN.finditer(path)] if len(path) >= _LEAST else []
+    if _MARKS.search(path):
+        start = 0
+        for part in path.split("/"):
+            if _MARKS.search(part):
+                found += [Match(it.kind, start + it.start, start + it.end) for it in _assigned_in(part)]
+            start += len(part) + 1
+    return found
+
+
+def _assigned_in(name: str) -> list[Match]:
+    low = name.encode("ascii", "replace").decode("ascii").lower()
+    stem = name.rpartition(".")[0] if name.rfind(".") > max(name.rfind("="), name.rfind(":")) else name
+    named = sorted(anchors(stem, low[: len(stem)], {word: places_of(low[: len(stem)], word) for word in ANCHORS}))
+    return list(assigned(stem, named, ".env"))

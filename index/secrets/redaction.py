@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from cqm.index.model.secrets import SecretFinding, SecretOptions
 from cqm.index.secrets.model import Match, Redacted
+from cqm.index.secrets.readable import readable
 from cqm.index.secrets.rules import own_matches
 from cqm.index.secrets.tokens import token_matches
 from cqm.index.text.globs import paths_matching
@@ -37,18 +38,16 @@ def redact(text: str, path: str, options: SecretOptions) -> Redacted:
 
 def find_secrets(text: str, path: str) -> list[Match]:
     """Return the secrets of a text in order; overlapping or touching ones are merged, with the kind of the first."""
-    low = text.lower()
-    if len(low) != len(text):
-        # A few capitals become two small letters, such as the Turkish I with its dot.
-        low = "".join(it.lower() if len(it.lower()) == 1 else it for it in text)
+    view = readable(text)
+    found = sorted((*own_matches(view, path), *token_matches(view.text)), key=lambda it: (it.start, -it.end))
     merged: list[Match] = []
-    for match in sorted((*own_matches(text, low, path), *token_matches(text)), key=lambda it: (it.start, -it.end)):
+    for match in found:
         if merged and match.start <= merged[-1].end:
             last = merged[-1]
             merged[-1] = Match(last.kind, last.start, max(last.end, match.end))
         elif match.end > match.start:
             merged.append(match)
-    return merged
+    return [view.original(it) for it in merged]
 
 
 def is_allowed_path(path: str, globs: tuple[str, ...]) -> bool:

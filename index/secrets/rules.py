@@ -9,10 +9,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cqm.index.secrets.assignments import ANCHORS, assigned
-from cqm.index.secrets.blocks import kubernetes_secrets, private_keys
+from cqm.index.secrets.arguments import CALLS, arguments
+from cqm.index.secrets.assignments import assigned
+from cqm.index.secrets.blocks import json_keys, kubernetes_secrets, private_keys
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.values import is_password, is_placeholder, is_token
+from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors, places_of
+from cqm.index.secrets.notations import takes_bare
+from cqm.index.secrets.readable import Readable
+from cqm.index.secrets.tables import collections, tables
+from cqm.index.secrets.values import is_password, is_placeholder, is_strong, is_token
 
 _URL = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,100}):(?P<secret>[^\s/@\"'<>`]{3,300})@(?P<host>[\w.\[-]+)")
 _LONG_ENOUGH = 8
@@ -78,14 +83,22 @@ def _is_any(_value: str) -> bool:
     return True
 
 
+_COOKIE = r"(?:(?i:cookie)[\"']?\]?\s?[:=,]\s?[\"'`]?|;\s?)[\w.-]{1,60}=(?P<secret>[^\s;,\"'`<>\\]{12,2000})"
+
+
+def _is_cookie(value: str) -> bool:
+    return is_strong(value) and is_token(value)
+
+
 RULES = (
     _rule(
         "authorization",
         "bearer auth",
-        r"(?i:bearer|authorization[\"']?\s?[:,=]\s?[\"'`]?token)\s{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,2000})",
-        is_token,
+        r"(?i:bearer|authorization[\"']?\]?\s?[:,=]\s?[\"'`]?(?:token|apikey|api-key|key))\s{1,4}"
+        r"(?P<secret>[^\s\"'`,;<>\\(){}\[\]]{16,2000})",
+        is_strong,
     ),
-    _rule("authorization", "basic", r"(?i:basic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
+    _rule("authorization", "auth", r"(?i:basic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
     _rule("registry login", "auth", r"\"auth\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9+/]{8,2000}={0,2})\"", _is_basic),
     _rule("registry token", "auth", r"_auth(?i:token)?\s{0,4}=\s{0,4}[\"']?(?P<secret>[^\s\"'$]{8,2000})", _is_login),
     _rule(
@@ -99,45 +112,74 @@ RULES = (
     _rule(
         "password hash",
         "$",
-        r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156y]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}|apr1\$[^\s$:]{1,8}\$[./A-Za-z0-9]{22}|argon2(?:id|i|d)\$v=\d+\$m=[^\s\"']{20,200}))",
+        r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156y7]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}"
+        r"|apr1\$[^\s$:]{1,16}\$[./A-Za-z0-9]{16,}|(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[^\s\"']{20,300}))",
         _is_any,
     ),
+    _rule(
+        "password hash",
+        "pass",
+        r"\{(?i:s?sha(?:256|512)?|s?md5|crypt)\}(?P<secret>[A-Za-z0-9+/=.$]{13,400})",
+        _is_any,
+    ),
+    _rule(
+        "password",
+        "securestring",
+        r"(?i:securestring)[\s(]{1,4}(?:-String\s)?[\"'](?P<secret>[^\s\"']{6,300})[\"']",
+        is_strong,
+    ),
+    _rule(
+        "password",
+        "pass sudo",
+        r"\b(?:echo|printf)\s{1,4}(?:-\w\s)?[\"']?(?P<secret>[^\s\"'$|]{6,300})[\"']?\s?\|",
+        is_strong,
+    ),
+    _rule(
+        "password",
+        "identified",
+        r"(?i:by|as)\s{1,4}(?:(?i:password)\s)?[\"'](?P<secret>[^\s\"']{6,300})[\"']",
+        is_password,
+    ),
+    _rule("cookie", "cookie", _COOKIE, _is_cookie),
 )
 """Secrets recognisable by their form. Remove a row once the library finds its secrets."""
 
 
+_SETTINGS_WORDS = {*SETTINGS_ANCHORS, "sudo", "securestring"}
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
+_WORDS = {*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS}
 
 
-def own_matches(text: str, low: str, path: str) -> Iterator[Match]:
+def own_matches(view: Readable, path: str) -> Iterator[Match]:
     """Yield secrets of a text by our own rules, in no order; they may overlap.
 
     Parameters:
-        low: the text in lower case, of the same length.
+        view: of the text.
         path: of the file: in some kinds of files values have no quotes.
     """
-    places = {word: _places(low, word) for word in {*ANCHORS, *_BY_LITERAL}}
-    yield from assigned(text, low, places, path)
-    if "://" in text:
+    text, low = view.text, view.low
+    takes_all = takes_bare(path.rpartition("/")[2]) or path.endswith(".json")
+    words = _WORDS if takes_all else _WORDS - _SETTINGS_WORDS
+    places = {word: places_of(low, word) for word in words}
+    named = sorted(anchors(text, low, places, view.others))
+    if named:
+        yield from assigned(text, named, path)
+        yield from collections(text, named)
+        yield from tables(text, named, path)
+    yield from arguments(text, places)
+    if "://" in low:
         yield from _urls(text)
-    if "PRIVATE KEY" in text:
+    if places["key"] and "private key" in low:
         yield from private_keys(text)
     for literal, rules in _BY_LITERAL.items():
-        for start, end in _lines(low, places[literal]):
+        for start, end in _lines(low, places.get(literal, ())):
             for rule in rules:
                 found = (it for it in rule.pattern.finditer(text, start, end) if rule.is_secret(it["secret"]))
                 yield from (Match(rule.kind, *it.span("secret")) for it in found)
+    if (takes_all or places["key"]) and '"kty"' in low:
+        yield from json_keys(text)
     if places["secret"] and "data" in low:
         yield from kubernetes_secrets(text)
-
-
-def _places(low: str, word: str) -> list[int]:
-    places = []
-    place = low.find(word)
-    while place >= 0:
-        places.append(place)
-        place = low.find(word, place + len(word))
-    return places
 
 
 def _lines(low: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:

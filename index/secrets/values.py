@@ -22,9 +22,11 @@ _REFERENCE = re.compile(
     r"""
       \$[\w({\[] | \{\{ | \{\w*\} | \#\{ | <[%\w] | %\( | ^%[A-Z_]+%$ | ^%[sdr] | %[sd]$ | %s[:/@.-]%s | @\w+@$
     | ^[@&*](?-i:[a-z_-]+)$ | ^!(?-i:[a-z/]+)$ | (?:process|os|system|import\.meta|deno)\.?env | getenv | ^env[.:(]
-    | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?):// | ^(?:\.{0,2}|~)/[\w.-]+(?:/|$)
-    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_]+=\w{0,8})$
-    | ^\d{4}-\d\d-\d\d | ^[a-z][\w.-]*\.[a-z]+:\d+ | ^--?[a-z-]+$
+    | ^secrets?[.:/] | ^vault: | ^arn: | ^ssm: | ^(?:op|file|https?)://
+    | ^(?:\.{0,2}|~)/(?!(?-i:(?=\S*[A-Z])(?=\S*\d)[\w+/=]{30,}$))[\w.-]+(?:/|$)
+    | \[(?:\^|[a-z0-9]-[a-z0-9]) | ^ENC\[ | ^AgA\w{80} | ^[a-z_.]+\([\w.,'" ]*\)?$ | ^(?-i:[a-z_][a-z_\d]*=\w{0,8})$
+    | ^0x[\da-f]{1,16}$ | _\w+\*+$
+    | \w\|\w+\|\w | \\[sdwb] | \)\*?\( | \(\?[:=!<P] | ^\d{4}-\d\d-\d\d | ^[a-z][\w.-]*\.[a-z]+:\d+ | ^--?[a-z-]+$
     | ^(?:latin|utf|ascii|md|sha|pbkdf|bcrypt|aes|[rhep]s|ed|x|base|iso)[\d_-]*$
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -34,12 +36,29 @@ _WORDS = re.compile(
     r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
 )
 _PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\w.]+\.\w+\(")
+_SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{0,3}[a-z]{0,12}|\d+)"
+_PHRASE = re.compile(rf"[+@#.*-]?{_SEGMENT}(?:[-_./:,+]{{1,2}}{_SEGMENT})*[.!?:)]?")
+"""Words and numbers with marks between them: "at-least-8"."""
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SHORT_HUMP = 2.5
+_LEAST_ODD = 2
+_LEAST_ODD_OF_ONE_CASE = 4
+_ODD_SHARE = 0.15
 _NAME = re.compile(r"[A-Za-z_.:-]+[(\[]?")
 _RANDOM = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
+_ODD_ROWS = """
+    a:hjoq b:ghknqvwxz c:gjnqvwxz d:hjkmqwxz e:z f:bdghjkmnpqvwxz g:bcdjkqvwxyz h:bcdfghjkpqvwxz i:hijquwy
+    j:bcdfghjklmnpqrstvwxyz k:bcdghjkmpqrvxyz l:hjqwxz m:cfghjnqrvwxyz n:qwxz o:hqz p:bfjkmnqvwxz
+    q:abcdefghijklmnopqrtvwxyz r:hjqxz s:bgjxz t:jkqvz u:hjkquvwxyz v:bcdfghjklmnpqrstuvwxyz
+    w:bcfgjklmpqtuvwxyz x:bghjklnqruvwxyz y:bdfghjkqruvwxyz z:bcdfghjklmnpqrstuvwxyz
+"""
+"""Letters that follow each other in fewer than 9 of 9,635 common words: after "a", one of "hjoq"."""
+_ODD_PAIRS = frozenset(row[0] + second for row in _ODD_ROWS.split() for second in row[2:])
 _LEAST_ENTROPY = 2.8
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
-_LEAST_ALPHABETIC = 20
-_LEAST_MIXED = 12
+_LEAST_SCRAMBLED = 10
+_LEAST_GENERATED = 12
+_LEAST_STRONG = 8
 _LONGEST_NAME = 30
 _MOST = 2048
 
@@ -54,19 +73,48 @@ def is_password(value: str) -> bool:
     if not _LEAST_PASSWORD <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
     if _WORDS.fullmatch(value):
-        least = _LEAST_ALPHABETIC if value.isalpha() else _LEAST_MIXED
-        return len(value) >= least and value.isalnum() and looks_random(value)
+        return is_scrambled(value)
     return not _PROGRAM.match(value) and any(it.isdigit() or not it.isalnum() for it in value)
 
 
 def is_token(value: str) -> bool:
     """Whether a value named as a token, key or secret may be one: long, and of random characters."""
-    if not _LEAST_TOKEN <= len(value) <= _MOST or is_placeholder(value) or " " in value:
+    least = _LEAST_GENERATED if _is_mixed(value) else _LEAST_TOKEN
+    if not least <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
-    if _WORDS.fullmatch(value) and not (value.isalpha() and looks_random(value)):
+    is_random = is_scrambled(value) or looks_random(value)
+    if _WORDS.fullmatch(value) and not is_random:
         return False
     has_digit = any(it.isdigit() for it in value)
-    return (has_digit or looks_random(value)) and not _PROGRAM.match(value) and entropy(value) > _LEAST_ENTROPY
+    return (has_digit or is_random) and not _PROGRAM.match(value) and entropy(value) > _LEAST_ENTROPY
+
+
+def is_strong(value: str) -> bool:
+    """Whether a value is a secret by its form alone, beside a name in a sentence or a table."""
+    if len(value) < _LEAST_STRONG or not is_password(value):
+        return False
+    if is_scrambled(value):
+        return True
+    is_mixed = any(it.isdigit() for it in value) and any(it.isalpha() for it in value)
+    return is_mixed and not _PHRASE.fullmatch(value) and not _PROGRAM.match(value)
+
+
+def is_scrambled(value: str) -> bool:
+    """Whether letters follow each other, or change their case, as in no word of a language."""
+    letters = sum(it.isalpha() for it in value)
+    if letters < _LEAST_SCRAMBLED or not value.isascii():
+        return False
+    pairs = [a + b for a, b in pairwise(value) if a.isalpha() and b.isalpha()]
+    odd = len(_ODD_PAIRS.intersection(pair.lower() for pair in pairs))
+    humps = len(_HUMP.findall(value))
+    if value.islower() or value.isupper():
+        return odd >= _LEAST_ODD_OF_ONE_CASE and odd > len(pairs) * _ODD_SHARE
+    is_crowded = odd >= _LEAST_ODD and odd > len(pairs) * _ODD_SHARE
+    return is_crowded or (odd >= _LEAST_ODD - 1 and letters < humps * _SHORT_HUMP)
+
+
+def _is_mixed(value: str) -> bool:
+    return all(any(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
 
 
 def entropy(value: str) -> float:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from secrets_set import Planted, innocents, planted
+from secrets_set import Planted, innocents, planted, planted_by_form
 
 Span = tuple[int, int]
 Finder = Callable[[str, str], list[Span]]
@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="print what was missed, and every false finding")
     asked = parser.parse_args()
     parts = {part: list(planted(part, asked.seed)) for part in ("tuning", "held")}
+    parts |= {f"{part} forms": list(planted_by_form(part, asked.seed)) for part in ("tuning", "held")}
     files = list(innocents(asked.innocent))
     print(f"{len(files):,} innocent files, {sum(len(text) for _, text in files) / 1e6:.1f} MB")
     for name in asked.library:
@@ -72,7 +73,7 @@ def _report(
                     print(f"  missed {part}: {secret.kind}: {secret.text[max(0, start - 40) : end][:120]!r}")
             beside += sum(b <= start or a >= end for a, b in spans)
         print(
-            f"{name:16} {part:6} recall {found / len(secrets):6.1%} of {len(secrets)}; precision "
+            f"{name:16} {part:12} recall {found / len(secrets):6.1%} of {len(secrets)}; precision "
             f"{found / max(1, found + len(false) + beside):6.1%}; {len(false)} false in {hit} of {len(files)} innocent "
             f"files, {beside} beside; {seconds:.2f} s CPU, ready in {ready:.2f} s"
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from secrets_forms import innocent_forms, planted_forms
 from secrets_values import HELD_NAMED, HELD_TOKENS, NAMED, TOKENS, b64, crypt, password, pem
 
 MARK = "\x00"
@@ -126,6 +127,12 @@ def planted(part: str, seed: int, repeats: int = 3) -> Iterator[Planted]:
     for kind, path, template in _SHAPES[part] * 2:
         yield _filled(path, template, kind, user=rng.choice(_USERS), value=_shaped(rng, kind))
     yield from _documents(part, rng)
+
+
+def planted_by_form(part: str, seed: int) -> Iterator[Planted]:
+    """The files of a part whose secrets stand in unusual notations, under unusual names or in tables."""
+    for kind, path, text, value in planted_forms(part, Random(f"forms {part} {seed}")):
+        yield Planted(path, text, kind, value)
 
 
 def _filled(path: str, template: str, kind: str, *, value: str, **others: str) -> Planted:
@@ -244,6 +251,7 @@ def innocents(count: int) -> Iterator[tuple[str, str]]:
     for line_number, line in enumerate(innocent_lines().split("\n")):
         if not line.startswith("-----"):
             yield f"line{line_number}.txt", line + "\n"
+    yield from innocent_forms()
     given = 0
     for path in _real_files():
         try:

@@ -1,6 +1,7 @@
 """Secrets in a repository: nobody gets them, in no way in which CQM stores, sends or shows text."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer
-from secrets_set import Planted, innocent_lines, planted
+from secrets_forms import innocent_forms
+from secrets_set import Planted, innocent_lines, planted, planted_by_form
 
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path
@@ -191,13 +193,102 @@ def test_nothing_is_redacted_that_only_stands_for_a_secret() -> None:
     assert [text[it.start : it.end] for it in find_secrets(text, "notes.txt")] == []
 
 
+def test_nothing_is_redacted_in_innocent_lines_of_any_notation() -> None:
+    found = {path: [text[it.start : it.end] for it in find_secrets(text, path)] for path, text in innocent_forms()}
+    assert {path: values for path, values in found.items() if values} == {}
+
+
+@pytest.mark.parametrize("part", ["tuning", "held"])
+def test_secrets_are_found_in_unusual_notations_names_tables_and_calls(part: str) -> None:
+    planted_ones = list(planted_by_form(part, 5))
+    missed = [it for it in planted_ones if it.value in redact(it.text, it.path, SecretOptions()).text]
+    assert len(missed) <= len(planted_ones) // 50, [it.text for it in missed]
+
+
+def test_a_redacted_value_in_letters_that_nobody_sees_leaves_all_other_characters() -> None:
+    text = "name: a\u200bb\nDB_PASS\u200bWORD=xK9m\u200bQp2vL7nq\nend: c\u00add\n"
+    redacted = redact(text, "a.env.txt", SecretOptions()).text
+    assert redacted == text.replace("xK9m\u200bQp2vL7nq", "*" * 13)
+
+
+REPEATED = (
+    *(
+        "password=",
+        "token: ",
+        "password: \n  ",
+        'PASSWORDS = {"a": ',
+        "- name: DB_PASSWORD\n  value",
+        '"password" , default',
+    ),
+    *(
+        "| password |\n|---|---|\n",
+        'password": {"type": "string", ',
+        "password ((((",
+        "jwt.a(",
+        "auth(a,",
+        '"kty" {',
+        "пароль: ",
+    ),
+    *(
+        "password = '' ",
+        "password='a' + ",
+        "${password:",
+        "cookie; a=",
+        "pass\u200bword=",
+        "set -x -x ",
+        "password is ",
+    ),
+)
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+@pytest.mark.parametrize("path", ["a.yml", "a.py", "a.csv"])
+def test_the_time_for_hostile_text_grows_with_its_length(piece: str, path: str) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        began = time.process_time()
+        find_secrets(text, path)
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(80_000) < 20 * max(seconds(8_000), 0.01)
+
+
+def test_no_answer_and_no_file_of_an_index_has_a_secret_of_a_file_name(
+    stranger: Path, victim_of: Callable[[Path, str], Any]
+) -> None:
+    values = ("ghp_" + "a8Xk2mQ9zR4tV7wY1bN6cJ3pL5sD0fGhK2eU", "AKIA" + "QWERTZUIOPASDFGH", "xK9mQp2vL7nq")
+    write(stranger, f"names/{values[0]}.txt", "f names\n")
+    write(stranger, f"names/{values[1]}/a.py", "def f():\n    return names\n")
+    write(stranger, f"names/password={values[2]}.txt", "f names\n")
+    victim = victim_of(stranger, "cp -r")
+    asked = (("index", "--json"), ("search", "f names"), ("search", "--mode", "regex", "f"), ("search", "f", "--json"))
+    asked += (("outline",), ("status", "--skipped"), ("status", "--secrets"), ("status", "--skipped", "--json"))
+    said = "".join(victim.run(*words, **ALONE).stdout for words in asked)
+    assert [it for it in values if it in said] == []
+    assert [it for it in values if it.encode() in everything_below(victim.home / ".cache" / "cqm" / "indexes")] == []
+    assert said.count("left out whole") >= len(values)
+    assert "names/password=[secret " in said
+
+
 @given(
     st.lists(
         st.one_of(
             st.text(max_size=60),
             st.sampled_from([it.text for it in planted("tuning", 9)]),
             st.sampled_from(
-                ["password = ", "İ token: '", "\r", "\u2028", "\x00", "-----BEGIN PRIVATE KEY-----", "\ud800"]
+                [
+                    "password = ",
+                    "İ token: '",
+                    "pass\u200bword: a1B2c3D4e5",
+                    "密码:",
+                    "- name: TOKEN\n value: ",
+                    "\r",
+                    "\u2028",
+                    "\x00",
+                    "-----BEGIN PRIVATE KEY-----",
+                    "\ud800",
+                ]
             ),
         ),
         max_size=6,
