@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.tokens import estimate
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
-from cqm.index.ranking.question import name_key, read_question
+from cqm.index.ranking.question import read_question
+from cqm.index.text.names.parts import name_key
 from cqm.index.tracing import traced
 from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble, read_answer

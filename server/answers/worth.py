@@ -5,7 +5,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from cqm.index.model.query import Hit
-from cqm.index.ranking.question import name_key, read_question
+from cqm.index.ranking.question import read_question
+from cqm.index.text.names.parts import name_key
 
 LEAST_GAIN = 0.000002
 """Chance that one more token shows what was asked for, from which on it is spent: room is left only where hundreds of

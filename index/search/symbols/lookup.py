@@ -9,10 +9,10 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Definition
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import last_part, name_key
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.declarations import is_bare, signature_of
+from cqm.index.text.names.parts import last_part, name_key
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 

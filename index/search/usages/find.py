@@ -15,7 +15,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import last_part
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with
@@ -30,6 +29,7 @@ from cqm.index.search.usages.resolve import (
     read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
+from cqm.index.text.names.parts import last_part
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000

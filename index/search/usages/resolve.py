@@ -7,8 +7,9 @@ from typing import NamedTuple
 from cqm.chunkers.facts.names import DECLARATION, Occurrence
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
-from cqm.index.ranking.question import dotted, last_part, read_question
+from cqm.index.ranking.question import read_question
 from cqm.index.search.usages.lines import Symbol
+from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.terms import stems
 
 _OPERATOR = re.compile(r"[^\w\s()]{1,3}")
