@@ -8,7 +8,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import defining
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
-from cqm.index.text.names.parts import dotted, is_operator, spellings_of
+from cqm.index.text.names.parts import dotted, is_operator, spellings_of, with_sign
 
 _MOST_NAMESAKES = 500
 
@@ -37,19 +37,25 @@ def meant_name(generation: Generation, question: Question) -> str:
     symbol = question.symbol
     plain = chunks_defining(generation, symbol) if symbol else []
     is_longest = all(len(symbol) >= len(it) for it in question.notations)
-    if plain and is_longest and any(_is_so(name, symbol) for it in plain for name in it.defines):
+    if is_longest and _are_so(plain, symbol):
         return symbol
     if found := _first(generation, question.notations):
         return found
-    return symbol if plain else _first(generation, question.declared) or _with_companion(generation, symbol)
+    if plain:
+        return symbol
+    # A line of code has its name as it is spelled.
+    written = (it for it in question.declared if _are_so(chunks_defining(generation, it), it))
+    return next(written, "") or _with_companion(generation, symbol)
 
 
 def _first(generation: Generation, names: Sequence[str]) -> str:
     return next((name for name in names if chunks_defining(generation, name)), "")
 
 
-def _is_so(name: str, symbol: str) -> bool:
-    return f".{dotted(name)}".endswith(f".{symbol}")
+def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
+    """Whether one of the chunks defines a symbol as it is spelled."""
+    asked = f".{with_sign(symbol)}"
+    return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
 
 
 def _with_companion(generation: Generation, symbol: str) -> str:

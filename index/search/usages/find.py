@@ -15,6 +15,8 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import read_question
+from cqm.index.search.defining import meant_name
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with
@@ -107,13 +109,16 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    name, start = read_name(query.name), _start(query)
+    start, name = _start(query), _meant(generation, query.name)
     found = recent.found(generation, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
     known = {(it.path, it.symbol) for it in (*definitions, *others)}
-    definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
+    others_known = [it for it in elsewhere(generation, name) if (it.path, it.symbol) not in known]
+    own = chosen([(it.path, it.symbol) for it in others_known], name)
+    definitions += [it for n, it in enumerate(others_known) if n in own]
+    others += [it for n, it in enumerate(others_known) if n not in own and not name.word]
     references = [it for it, _ in found.references]
     listed = [it for it in references if not query.groups or it.group in query.groups]
     page = listed[start : start + query.limit]
@@ -136,6 +141,10 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         tuple(others),
         *further,
     )
+
+
+def _meant(generation: Generation, asked: str) -> Name:
+    return read_name(asked, meant_name(generation, read_question(asked)))
 
 
 def _start(query: UsesQuery) -> int:

@@ -25,7 +25,7 @@ def parameters_in(text: str) -> tuple[str, ...]:
         return ()
     if found := _ARITY.search(text):
         return ("", *[""] * int(found[1]))
-    whole = _BLANK.sub("", text)
+    whole = _written(text)
     inside = _inside(text)
     if inside is None:
         return (whole,) if " " in text else ()
@@ -46,7 +46,7 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
     if not asked:
         return 0.0
     whole, *wanted = asked
-    if whole and whole == _BLANK.sub("", declaration):
+    if whole and whole == _written(declaration):
         return AS_WRITTEN
     inside = _inside(signature)
     having = [part for part in split_parameters(inside or "") if part.strip()]
@@ -57,6 +57,11 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
     # Of a type's path the last word counts, and a name, where one is written, as much.
     alike = [_alike(one, other) for one, other in zip(wanted, having, strict=False)]
     return sum(alike) / len(wanted) + _SAME_COUNT * (len(wanted) == len(having))
+
+
+def _written(line: str) -> str:
+    """A line without its blanks and what begins a body."""
+    return _BLANK.sub("", line).rstrip("{:;=")
 
 
 def _alike(asked: str, having: str) -> float:
