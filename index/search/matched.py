@@ -14,7 +14,7 @@ from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.declarations import is_bare, signature_of
-from cqm.index.text.names.parameters import AS_WRITTEN, fit
+from cqm.index.text.names.parameters import AS_WRITTEN, fit, written
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
@@ -26,6 +26,7 @@ are named after its function with this factor and with weights, 382 without; in 
 _CALLABLE = frozenset({"function", "method", "constructor"})
 _MOST_TIED = 30
 """Definitions of one name to compare; more are of many types."""
+_MOST_WITH_LINE = 60
 _MOST_OVERLOADS = 300
 """Definitions of one name to compare by their parameters."""
 
@@ -43,27 +44,72 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    grade = ranked[0].parts.get(PART, 0.0) if ranked else 0.0
-    # Parameters tell more than the grades of a name do.
-    is_tied = (lambda it: PART in it.parts) if question.parameters else lambda it: grade and it.parts.get(PART) == grade
-    tied = list(takewhile(is_tied, ranked[: _MOST_OVERLOADS if question.parameters else _MOST_TIED]))
-    if len(tied) < 2:  # noqa: PLR2004 - one is not tied
+    tied = _tied(question, ranked)
+    is_line = question.symbol in question.declared
+    if len(tied) < 2 and not (tied and is_line):  # noqa: PLR2004 - one is not tied
         return ranked
     payloads = generation.store.payloads([entry.candidate.id for entry in tied], ["text", "definitions"])
+    standings = [_standing(question, entry, payloads.get(entry.candidate.id, {})) for entry in tied]
+    ordered = [tied[n] for n in sorted(range(len(tied)), key=standings.__getitem__)] + [*ranked[len(tied) :]]
+    return (
+        ordered
+        if not is_line or any(it.is_as_asked for it in standings)
+        else _line_first(generation, question, ordered)
+    )
 
-    def standing(entry: Ranked) -> tuple[bool, bool, bool, float, float, int]:
-        payload = payloads.get(entry.candidate.id, {})
-        defined = read_definitions(payload.get("definitions", ""))
-        lines = str(payload.get("text", "")).split("\n")
-        asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
-        # A class comes before its constructor of the same name.
-        whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
-        alike = max((_parameters_fit(question, it, lines) for it in asked), default=0.0)
-        kind = 0 if whole else 1 if asked else 2
-        exact = entry.parts.get(PART, 0.0)
-        return not asked, alike < AS_WRITTEN, bool(role_of(entry.candidate.path)), -alike, -exact, kind
 
-    return [*sorted(tied, key=standing), *ranked[len(tied) :]]
+def _tied(question: Question, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the first results, which the name alone does not tell apart."""
+    grade = ranked[0].parts.get(PART, 0.0) if ranked else 0.0
+    if not grade:
+        return []
+    # Parameters tell more than the grades of a name do.
+    if question.parameters:
+        return [*takewhile(lambda entry: PART in entry.parts, ranked[:_MOST_OVERLOADS])]
+    return [*takewhile(lambda entry: entry.parts.get(PART) == grade, ranked[:_MOST_TIED])]
+
+
+class _Standing(NamedTuple):
+    """The order of a result among others with the name; what is less comes first."""
+
+    defines_not: bool
+    is_not_as_asked: bool
+    is_aside: bool
+    unlike: float
+    grade: float
+    kind: int
+
+    @property
+    def is_as_asked(self) -> bool:
+        return not self.is_not_as_asked
+
+
+def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> _Standing:
+    defined = read_definitions(payload.get("definitions", ""))
+    lines = str(payload.get("text", "")).split("\n")
+    asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
+    # A class comes before its constructor of the same name.
+    whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
+    alike = max((_parameters_fit(question, it, lines) for it in asked), default=0.0)
+    return _Standing(
+        not asked,
+        alike < AS_WRITTEN,
+        bool(role_of(entry.candidate.path)),
+        -alike,
+        -entry.parts.get(PART, 0.0),
+        0 if whole else 1 if asked else 2,
+    )
+
+
+def _line_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Put the chunk with the line that a question consists of first: it may define its name where no grammar tells."""
+    payloads = generation.store.payloads([entry.candidate.id for entry in ranked[:_MOST_WITH_LINE]], ["text"])
+    line = written(question.text.strip().strip("`"))
+    for entry in ranked[:_MOST_WITH_LINE]:
+        text = str(payloads.get(entry.candidate.id, {}).get("text", ""))
+        if line in map(written, text.split("\n")):
+            return [entry, *(it for it in ranked if it is not entry)]
+    return ranked
 
 
 class Naming(NamedTuple):

@@ -7,6 +7,7 @@ the syntax of their files tells the use of each.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from threading import Lock
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from cqm.index.ranking.question import read_question
 from cqm.index.search.defining import meant_name
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
-from cqm.index.search.usages.lines import Part, Symbol, files_with
+from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
 from cqm.index.search.usages.resolve import (
     Meanings,
     Name,
@@ -31,7 +32,7 @@ from cqm.index.search.usages.resolve import (
     read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
-from cqm.index.text.names.parts import last_part
+from cqm.index.text.names.parts import last_part, spellings_of
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
@@ -115,10 +116,8 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
     known = {(it.path, it.symbol) for it in (*definitions, *others)}
-    others_known = [it for it in elsewhere(generation, name) if (it.path, it.symbol) not in known]
-    own = chosen([(it.path, it.symbol) for it in others_known], name)
-    definitions += [it for n, it in enumerate(others_known) if n in own]
-    others += [it for n, it in enumerate(others_known) if n not in own and not name.word]
+    if name.word:
+        definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
     references = [it for it, _ in found.references]
     listed = [it for it in references if not query.groups or it.group in query.groups]
     page = listed[start : start + query.limit]
@@ -162,19 +161,17 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 
 def _found(generation: Generation, workers: Workers, name: Name) -> Found:
-    """Find all lines with a name; none for an operator, which is no word."""
+    """Find all lines with a name; of an operator, which is no word, only its definitions."""
     if not name.word:
-        return Found([], [], [], (0, 0), is_complete=False)
+        defined, namesakes = _apart(_operators(generation, name), name)
+        return Found(defined, namesakes, [], (len(defined), len(namesakes)), is_complete=False)
     files, is_complete = files_with(generation, name.word)
     lines: list[Line] = []
     symbols: list[Defined] = []
     for parts, of_file in lines_of(generation, workers, files, name.word):
         lines += of_file
         symbols += _defined(parts, of_file, name)
-    symbols.sort(key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
-    own = chosen([(it.part.path, it.symbol.name) for it in symbols], name)
-    defined = [it for n, it in enumerate(symbols) if n in own]
-    namesakes = [it for n, it in enumerate(symbols) if n not in own]
+    defined, namesakes = _apart(symbols, name)
     at_own = {(it.part.path, it.symbol.line) for it in defined}
     at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
     at = {(line.path, line.number) for line in lines}
@@ -184,6 +181,20 @@ def _found(generation: Generation, workers: Workers, name: Name) -> Found:
     ]
     references.sort(key=lambda it: _order(it[0]))
     return Found(defined, namesakes, references, (len(at & at_own), len(at & at_others)), is_complete)
+
+
+def _apart(symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[Defined]]:
+    """Return the symbols that a name may mean, then those that only share its last part; tests and examples last."""
+    ordered = sorted(symbols, key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
+    own = chosen([(it.part.path, it.symbol.name) for it in ordered], name)
+    of_name = [n in own for n in range(len(ordered))]
+    return [*compress(ordered, of_name)], [it for it, is_own in zip(ordered, of_name, strict=True) if not is_own]
+
+
+def _operators(generation: Generation, name: Name) -> list[Defined]:
+    rows = (row.id for spelled in spellings_of(name.plain) for row in generation.manifest.defining(spelled))
+    parts = parts_of(generation, dict.fromkeys(rows))
+    return [Defined(part, it) for part in parts for it in part.symbols if is_namesake(it.name, name)]
 
 
 def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterator[Defined]:

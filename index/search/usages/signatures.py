@@ -11,9 +11,8 @@ from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.query import Definition
 from cqm.index.search.usages.lines import Part, Symbol
-from cqm.index.search.usages.resolve import Name
 from cqm.index.text.headers import COMMENT
-from cqm.index.text.names.parts import last_part, spellings_of
+from cqm.index.text.names.parts import last_part
 from cqm.index.workers import Job, Workers
 
 _MOST = 30
@@ -96,16 +95,14 @@ def _without_banners(doc: str) -> str:
     return "\n\n".join(part for part in doc.split("\n\n") if part != part.upper() or part == part.lower())
 
 
-def elsewhere(generation: Generation, name: Name) -> list[Definition]:
+def elsewhere(generation: Generation, plain: str) -> list[Definition]:
     """Return the definitions of programs with a name, also where no chunk has it as a word, such as of operators.
 
     Raises:
         ManifestError: the index cannot be read.
     """
-    spelled = (name.plain,) if name.word else spellings_of(name.plain)
     return [
         Definition(row.path, row.start_line, row.end_line, symbol, row.kind if row.symbol == symbol else "symbol")
-        for plain in spelled
         for row in generation.manifest.defining(plain)
         for symbol in (each.removeprefix(".") for each in row.defines)
         if source_type_of(row.language) == CODE and last_part(symbol) == plain

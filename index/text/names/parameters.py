@@ -11,8 +11,10 @@ _ARITY = re.compile(r"(?<=[\w!?])/(\d{1,2})$")
 _BLANK = re.compile(r"\s+")
 _LABELS = re.compile(r"(?:\w+:)+")
 _SAME_COUNT = 0.25
+_BEGINS = "{:;="
+"""Signs that begin a body, or end a declaration."""
 AS_WRITTEN = 100.0
-"""Fit of the declaration itself."""
+"""Least fit of the declaration itself."""
 
 
 def parameters_in(text: str) -> tuple[str, ...]:
@@ -25,7 +27,7 @@ def parameters_in(text: str) -> tuple[str, ...]:
         return ()
     if found := _ARITY.search(text):
         return ("", *[""] * int(found[1]))
-    whole = _written(text)
+    whole = written(text)
     inside = _inside(text)
     if inside is None:
         return (whole,) if " " in text else ()
@@ -46,8 +48,9 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
     if not asked:
         return 0.0
     whole, *wanted = asked
-    if whole and whole == _written(declaration):
-        return AS_WRITTEN
+    own = written(declaration)
+    if whole and whole.rstrip(_BEGINS) == own.rstrip(_BEGINS):
+        return AS_WRITTEN + (whole == own)
     inside = _inside(signature)
     having = [part for part in split_parameters(inside or "") if part.strip()]
     if having and re.fullmatch(r"\s*(?:&?(?:mut )?self|cls)\b.*", having[0]):
@@ -59,9 +62,9 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
     return sum(alike) / len(wanted) + _SAME_COUNT * (len(wanted) == len(having))
 
 
-def _written(line: str) -> str:
-    """A line without its blanks and what begins a body."""
-    return _BLANK.sub("", line).rstrip("{:;=")
+def written(line: str) -> str:
+    """Return a line without its blanks."""
+    return _BLANK.sub("", line)
 
 
 def _alike(asked: str, having: str) -> float:
