@@ -119,7 +119,7 @@ def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     "gin.Context.Bind" may be "Context.Bind", "cobra.ExactArgs" may be "ExactArgs". "Client.get" is not just any "get".
     """
     # Without case and marks all operators are one.
-    spellings = (with_sign,) if is_operator(symbol) else (str, _plain)
+    spellings = (str, with_sign if is_operator(symbol) else _plain)
     while symbol:
         yield from ((symbol, spelled) for spelled in spellings)
         outer, _, symbol = symbol.partition(".")

@@ -88,6 +88,11 @@ class Question:
     declared: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all names that it may be: see `name_key`."""
+        return frozenset(filter(None, map(name_key, (self.symbol, *self.notations, *self.declared))))
+
 
 @traced("cqm.read_question")
 def read_question(text: str) -> Question:

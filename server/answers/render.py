@@ -122,8 +122,10 @@ def are_names(query: Query, answer: Answer) -> bool:
     """Whether a page is nothing but many definitions of the name asked for: their lines can be read apart."""
     if len(answer.hits) < _MANY:
         return False
-    key = name_key(read_question(query.text).symbol)
-    return bool(key) and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
+    key = name_key(answer.hits[0].symbol)
+    return key in read_question(query.text).keys and all(
+        name_key(hit.symbol) == key and hit.line for hit in answer.hits
+    )
 
 
 def compact_line(hit: Hit) -> str:

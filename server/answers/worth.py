@@ -32,10 +32,10 @@ def named_by(text: str, hits: Sequence[Hit]) -> int:
     if not hits or (hits[0].chance or 0.0) < _CERTAIN:
         return 0
     first = hits[0]
-    key = name_key(read_question(text).symbol)
+    key = name_key(first.symbol)
     if first.asked_line is not None:
         return len([*takewhile(lambda hit: hit.asked_line is not None, hits)])
-    if key and name_key(first.symbol) == key:
+    if key in read_question(text).keys:
         return len([*takewhile(lambda hit: name_key(hit.symbol) == key, hits)])
     is_path = len(text.split()) == 1
     return len([*takewhile(lambda hit: hit.path == first.path, hits)]) if is_path else 0

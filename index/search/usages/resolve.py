@@ -71,8 +71,11 @@ def chosen(found: Sequence[tuple[str, str]], name: Name) -> set[int]:
         name: "Context.Bind" means "gin.Context.Bind" too. If nothing has all its parts, the outermost ones may be a
             package's, and are left out.
     """
-    asked = f".{with_sign(name.qualified)}"
-    exact = {n for n, (_, symbol) in enumerate(found) if f".{with_sign(dotted(symbol))}".endswith(asked)}
+    for spelled in (str, with_sign):
+        asked = f".{spelled(name.qualified)}"
+        exact = {n for n, (_, symbol) in enumerate(found) if f".{spelled(dotted(symbol))}".endswith(asked)}
+        if exact or name.word:
+            break
     if exact or "." not in name.qualified:
         return exact or set(range(len(found)))
     return {n for n, (path, symbol) in enumerate(found) if fitting([symbol], name.qualified, path)}

@@ -67,6 +67,8 @@ _CUTS = tuple(
         *((r"(?:::)?<[^<>()]{0,100}>(?!\w)|(?<=\w)\[[\w, .*]{0,100}\]", ""),) * 2,
     )
 )
+_SENTENCE = re.compile(r"\w+(?:[ ,-]+\w+){2,}[.?]?")
+"""Words alone: no notation has three of them, but an import."""
 _NESTED = re.compile(r"(?<=\w)\$(?=[A-Za-z_])")
 _IS_NESTED = re.compile(r"[A-Z.]")
 
@@ -77,7 +79,7 @@ def notations(text: str) -> Iterator[str]:
     A sentence is none. Nothing tells whether there is such a symbol.
     """
     text = text.strip().strip("`").strip()
-    if "\n" in text or len(text) > LONGEST:
+    if "\n" in text or len(text) > LONGEST or (_SENTENCE.fullmatch(text) and not text.startswith("from ")):
         return
     if found := _OPERATOR.fullmatch(text):
         sign = found["inner"] or found["sign"]
