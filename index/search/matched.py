@@ -88,8 +88,14 @@ def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> 
     defined = read_definitions(payload.get("definitions", ""))
     lines = str(payload.get("text", "")).split("\n")
     asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
-    # A class comes before its constructor of the same name.
-    whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
+    # A class comes before its constructor, which has its name.
+    whole = [
+        it
+        for it in asked
+        if it.kind != "constructor"
+        and it.name.split(".")[-1:] != it.name.split(".")[-2:-1]
+        and not is_bare(it, lines, entry.candidate.language)
+    ]
     alike = max((_parameters_fit(question, it, lines) for it in asked), default=0.0)
     return _Standing(
         not asked,

@@ -23,7 +23,7 @@ _CALLABLES = frozenset(
     _BLANKS.split(
         """
         def fun func fn function defp defmacro defmacrop defguard defdelegate sub macro macro_rules! procedure
-        method subroutine #define init
+        method subroutine #define init @spec @callback
         """.strip()
     )
 )
@@ -32,7 +32,7 @@ _TYPES = frozenset(
         """
         class struct enum interface trait type typealias object module namespace protocol extension impl mod union
         record newtype data instance actor annotation @interface defmodule defprotocol defimpl concept typedef
-        contract library
+        contract library @type
         """.strip()
     )
 )
@@ -57,7 +57,7 @@ _PRIMITIVES = frozenset(
 
 _WORD = re.compile(r"([@#]?[A-Za-z_]+!?)(?:\([\w:, ]{0,40}\))?(?=\s|<)\s*")
 _ATTRIBUTE = re.compile(
-    r"(?:@[\w.]+(?:\([^()]{0,100}\))?|#!?\[[^\[\]]{0,100}\]|\[[A-Z][^\[\]]{0,100}\]|\[\[[^\[\]]{0,60}\]\])\s+"
+    r"(?:@(?!(?:spec|callback|type|interface)\b)[\w.]+(?:\([^()]{0,100}\))?|#!?\[[^\[\]]{0,100}\]|\[[A-Z][^\[\]]{0,100}\]|\[\[[^\[\]]{0,60}\]\])\s+"
 )
 _PART = r"~?[$@`]?[^\W\d][\w$]*`?'{0,3}[?!=]?(?!\w)"
 _SIGN = r"\[\]=?|[^\w\s.,;:'\"`(){}\[\]\\@$#][^\w\s.,;'\"`(){}\[\]\\@$]{0,7}|:[^\w\s.,;'\"`(){}\[\]\\@$]{1,7}"

@@ -30,12 +30,21 @@ _CUTS = tuple(
         # Objective-C: -[Session requestFor:], +[Session shared].
         (r"[-+]\[(\w+)(?:\(\w+\))? (\w+)[\w:]*\]", r"\1.\2"),
         # Imports of one thing.
-        (r"(?:import|using|use|require)\s+(?:static\s+|type\s+)?(\\?\w+(?:(?:\.|::|\\)\w+)+)(?:\s+as\s+\w+)?;?", r"\1"),
+        (
+            r"(?:import|using|use|require|alias)\s+(?:static\s+|type\s+)?(\\?\w+(?:(?:\.|::|\\)\w+)+)(?:\s+as\s+\w+)?;?",
+            r"\1",
+        ),
         (r"from\s+[\w.]+\s+import\s+(\w+)", r"\1"),
+        # Descriptors of the JVM: Lcom/app/Map$Node; and C++'s methods that change nothing.
+        (r"^L((?:\w+/)+[\w$]+);?$", r"\1"),
+        (r"(?<=\)) (?:const|noexcept)$", ""),
+        # PHP's Controller@show, C#'s closures and state machines.
+        (r"^((?:\w+\\)*[A-Z]\w*)@(?=[a-z]\w*$)", r"\1."),
+        (r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.", r"\1"),
         # What is made of a type: new Handler(…), &gin.Context{}, []gin.Route, map[string]Route, %Message{}.
         (r"^(?:(?:new|await|throw new|return new)\s+(?=[A-Z\\]|[a-z]\w*[.:\\]))", ""),
         (r"^(?:&mut |&'\w+ |&|\*|\[\d{0,9}\]|map\[[\w.]{1,60}\]|%(?=\w)|\.\.\.|chan |<-)+(?=[\w($*&\[%<])", ""),
-        (r"\s*\{[^{}]{0,300}\}?;?$", ""),
+        (r"(?<=\w)\s?\{(?:[^{}]|\{[^{}]{0,100}\}){0,300}\}?;?$", ""),
         # Rust: <Sleep as Future>::poll, <impl Read for Child>::read, its hashes and closures.
         (r"^<impl [^<>]{1,100}(?:<[^<>]{0,60}>)? for ([^<>]{1,100})(?:<[^<>]{0,60}>)?>(?=::)", r"\1"),
         (r"^<([^<>]{1,100})(?:<[^<>]{0,60}>)? as [^<>]{1,100}(?:<[^<>]{0,60}>)?>(?=::)", r"\1"),
@@ -48,7 +57,8 @@ _CUTS = tuple(
         (r"\((?:\w+ )?[*&]?([\w.]{1,200})\)(?=\.\w)", r"\1"),
         (r"(?:\.(?:func|gowrap|deferwrap)\d+(?:\.\d+)*|-fm|-range\d+)+(?:\(\))?$", ""),
         # Linkers and debuggers: name@plt, name@@GLIBC_2.2.5, name+0x1a.
-        (r"(?:\([^()]{0,300}\))?(?:@plt|@{1,2}[A-Z][\w.]{1,40}|\+0x[0-9a-f]{1,16}(?:/0x[0-9a-f]{1,16})?)$", ""),
+        (r"(?:\([^()]{0,300}\))?(?:@plt|@{1,2}[A-Z][\w.]{1,40}|\+(?:0x[0-9a-f]{1,16}|\d+)(?:/0x[0-9a-f]{1,16})?)$", ""),
+        (r"(?:\.(?:part|isra|constprop|cold|lto_priv)(?:\.\d+)*)+$|(?<=\w) \(\w+=.*\)$", ""),
         # Python: outer.<locals>.inner; JavaScript: Type.prototype.name.
         (r"\.<locals>(?=\.)|\.<lambda>$", ""),
         (r"\.prototype(?=\.)", ""),
@@ -56,7 +66,8 @@ _CUTS = tuple(
         (r"\.<(?:cl)?init>(?=\(|$)", ""),
         (r"\blambda\$([A-Za-z]\w*)\$\d+$", r"\1"),
         (r"(?<=\w)\$\$?(?:\d+|Lambda\S*)$|(?<=\w)\$(?=\.|$)", ""),
-        (r"`\d+(?:\[[^\[\]]{0,200}\])?", ""),
+        (r"`\d+(?:\[{1,2}[^\[\]]{0,200}\]{1,2})?", ""),
+        (r"(?<!\w)[A-Z]\w*Kt\.(?=\w)", ""),
         (r"(?<=[\w>])\+(?=[A-Z]\w)", "."),
         (r"^((?:\w+\.|\\?\w+\\)*[A-Z]\w*)(?:::class|\.class|\.self)(?:\.java|\.kotlin)?$", r"\1"),
         # Elixir and Erlang: get/2.

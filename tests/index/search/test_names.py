@@ -194,7 +194,7 @@ class Request(Connection):
 
         return inner()
 ''',
-    "notes.md": "# Notes\n\nclass hierarchy, type inference, Request and Connection, Context and Chain, module loading\n"
+    "notes.md": "# Notes\n\nclass hierarchy, type inference, Request and Connection, Context and Chain\n"
     * 5,
 }
 
