@@ -6,7 +6,7 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import chain, islice
 from typing import NamedTuple
 
-from cqm.index.ranking.question import dotted, last_part, name_key
+from cqm.index.text.names.parts import dotted, last_part, name_key
 
 _LEAST = 3
 """Characters: a shorter beginning is one of too many names."""

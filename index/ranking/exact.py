@@ -13,8 +13,9 @@ from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import Chunk
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import Question, dotted, last_part, name_key
+from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked
+from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, with_sign
 
 DEPTH = 500
 """Most definitions of a name that all come first; of more, those that a search for its words finds."""
@@ -117,11 +118,12 @@ def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
 
     "gin.Context.Bind" may be "Context.Bind", "cobra.ExactArgs" may be "ExactArgs". "Client.get" is not just any "get".
     """
+    # Without case and marks all operators are one.
+    spellings = (str, with_sign if is_operator(symbol) else _plain)
     while symbol:
-        yield symbol, str
-        yield symbol, _plain
+        yield from ((symbol, spelled) for spelled in spellings)
         outer, _, symbol = symbol.partition(".")
-        if "." not in symbol and outer != outer.lower():
+        if not outer or ("." not in symbol and outer != outer.lower()):
             return
 
 
@@ -170,6 +172,14 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         folders = _path_parts(path, spelled)
         found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
         if found:
+            return found
+    return []
+
+
+def defining(chunks: Sequence[Candidate], symbol: str) -> list[Candidate]:
+    """Return the chunks that define what a symbol means by its most exact reading, as in `exact_first`."""
+    for asked, spelled in _readings(symbol):
+        if found := [it for it in chunks if _grade(it, asked, spelled)]:
             return found
     return []
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from cqm.chunkers.metadata import REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.file_roles import GENERATED, SUPERSEDED, Role, role_of, superseded
-from cqm.index.ranking.question import Question, last_part, roots_of
+from cqm.index.ranking.question import Question, roots_of
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.terms import stems
 
 # A chunk matches from this share of the best BM25; with less, the sum would depend on the depth of the search.

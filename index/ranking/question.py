@@ -9,6 +9,10 @@ from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
 from cqm.index.text.exact_words import codes_in, copied_in, names_in, phrases_in
 from cqm.index.text.issues import is_issue
+from cqm.index.text.names.declared import declared
+from cqm.index.text.names.notations import notations
+from cqm.index.text.names.parameters import parameters_in
+from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
@@ -17,22 +21,18 @@ from cqm.index.tracing import traced
 _NO_TERMS = SparseTerms((), ())
 _MOST_NAMES = 8
 """Names in backticks of an issue that are looked up."""
-_NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
-_BETWEEN = r"\.|::|#|->|/|\\|:"
 # "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client", "\App\Client", "Client.get(url, 3)".
-_SYMBOL = re.compile(rf"(?:{_BETWEEN})?((?:{_NAME_PART}(?:{_BETWEEN}))*{_NAME_PART})(?:\([^()]{{0,200}}\))?[;:]?")
+_SYMBOL = re.compile(rf"(?:{BETWEEN})?((?:{NAME_PART}(?:{BETWEEN}))*{NAME_PART})(?:\([^()]{{0,200}}\))?[;:]?")
 # "(*Context).Bind", "(c *Context) Bind": a receiver in Go.
-_RECEIVER = re.compile(rf"\(\s*(?:\w+\s+)?[*&]?({_NAME_PART}(?:\[[\w, ]*\])?)\s*\)\s*\.?\s*(?={_NAME_PART})")
+_RECEIVER = re.compile(rf"\(\s*(?:\w+\s+)?[*&]?({NAME_PART}(?:\[[\w, ]*\])?)\s*\)\s*\.?\s*(?={NAME_PART})")
 # "func Bind", "struct Foo", "fn parse_args".
 _KEYWORD = re.compile(
     r"(?:(?:pub|async|static|export) )*(?:def|fun|func|fn|struct|trait|impl|interface|namespace) +(?=\S)"
 )
 _ARGUMENTS = re.compile(r"(?:::)?<[^<>()]{0,100}>|(?<=\w)\[[\w, .]{0,100}\]")
 """Arguments of a generic type: "Vec::<T>::push", "Stack[T].Push"."""
-_BETWEEN_PARTS = re.compile(_BETWEEN)
 _WORD = re.compile(r"`?(\w+)`?")
 _PLACE = re.compile(r"\s*(?P<path>\S(?:.*\S)?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*")
-_ENCLOSING = re.compile(r"\.|::|#|->|/| > ")
 _NOT_IN_KEY = re.compile(r"[\W_]+")
 
 
@@ -54,6 +54,9 @@ class Question:
         terms: its terms for BM25.
         roles: names of the file roles it asks for: "test" for "tests of the parser".
         symbol: the name it consists of, with "." between parts: "Client.get" for "`Client::get()`". Empty for others.
+        notations: further names that it may be, in a notation of a language or tool; the first that is defined counts.
+        declared: names that it may declare, as a line of code.
+        parameters: of the symbol: see `parameters_in`.
         definitions: the term of all chunks that define `symbol`; empty without one.
         mentions: the term of all chunks containing the one word it consists of; empty for more words.
         lines: the lines it consists of; None for others.
@@ -81,6 +84,14 @@ class Question:
     codes: tuple[SparseTerms, ...] = ()
     phrases: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
+    notations: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all names that it may be: see `name_key`."""
+        return frozenset(filter(None, map(name_key, (self.symbol, *self.notations, *self.declared))))
 
 
 @traced("cqm.read_question")
@@ -93,7 +104,8 @@ def read_question(text: str) -> Question:
     content = content_words(counting)
     lowered = [word.lower() for word in content]
     symbol = _symbol(text)
-    key = name_key(symbol)
+    names = tuple(dict.fromkeys(name for name in notations(text) if name != symbol))
+    lines = tuple(dict.fromkeys(name for name in declared(text) if name not in {symbol, *names}))
     return Question(
         text,
         words=frozenset(stems(" ".join(content))),
@@ -102,7 +114,7 @@ def read_question(text: str) -> Question:
             role.name for role in (*ROLES, GENERATED) if role.asked_by and any(map(role.asked_by.fullmatch, lowered))
         ),
         symbol=symbol,
-        definitions=label_term(key) if key else _names_of_issue(text),
+        definitions=definitions_term(symbol) if symbol else _names_of_issue(text),
         mentions=_mentions(text),
         lines=_lines(text),
         places=places,
@@ -112,7 +124,16 @@ def read_question(text: str) -> Question:
         codes=tuple(map(name_term, codes_in(counting))),
         phrases=tuple(phrases_in(counting)),
         copied=() if symbol else tuple(copied_in(counting)),
+        notations=names,
+        declared=lines,
+        parameters=parameters_in(text) if symbol or names or lines else (),
     )
+
+
+def definitions_term(symbol: str) -> SparseTerms:
+    """Return the term of all chunks that define a symbol; of an operator none, which has no word."""
+    key = name_key(symbol)
+    return label_term(key) if key and not is_operator(symbol) else _NO_TERMS
 
 
 def roots_of(question: Question) -> list[str]:
@@ -148,18 +169,3 @@ def _lines(text: str) -> Lines | None:
     if not found:
         return None
     return Lines(found["path"].removeprefix("./"), int(found["first"]), int(found["last"] or found["first"]))
-
-
-def dotted(name: str) -> str:
-    """A qualified name with "." between its parts: "Client.get" for "Client::get"."""
-    return _BETWEEN_PARTS.sub(".", name)
-
-
-def name_key(name: str) -> str:
-    """The last part of a qualified name, without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
-    return _NOT_IN_KEY.sub("", last_part(name)).lower()
-
-
-def last_part(name: str) -> str:
-    """A qualified name or heading path without its outer parts: "http.Client.get_url" gives "get_url"."""
-    return _ENCLOSING.split(name)[-1]

@@ -2,6 +2,7 @@
 
 __all__ = [
     "answer_cache",
+    "defining",
     "fairness",
     "filters",
     "grep",

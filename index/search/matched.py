@@ -11,9 +11,11 @@ from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import Question, last_part, roots_of
+from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.declarations import is_bare, signature_of
+from cqm.index.text.names.parameters import AS_WRITTEN, fit, written
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
@@ -24,6 +26,9 @@ are named after its function with this factor and with weights, 382 without; in 
 _CALLABLE = frozenset({"function", "method", "constructor"})
 _MOST_TIED = 30
 """Definitions of one name to compare; more are of many types."""
+_MOST_WITH_LINE = 60
+_MOST_OVERLOADS = 300
+"""Definitions of one name to compare by their parameters."""
 
 
 def definitions_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
@@ -39,22 +44,78 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    grade = ranked[0].parts.get(PART, 0.0) if ranked else 0.0
-    tied = list(takewhile(lambda entry: grade and entry.parts.get(PART) == grade, ranked[:_MOST_TIED]))
-    if len(tied) < 2:  # noqa: PLR2004 - one is not tied
+    tied = _tied(question, ranked)
+    is_line = question.symbol in question.declared
+    if len(tied) < 2 and not (tied and is_line):  # noqa: PLR2004 - one is not tied
         return ranked
     payloads = generation.store.payloads([entry.candidate.id for entry in tied], ["text", "definitions"])
+    standings = [_standing(question, entry, payloads.get(entry.candidate.id, {})) for entry in tied]
+    ordered = [tied[n] for n in sorted(range(len(tied)), key=standings.__getitem__)] + [*ranked[len(tied) :]]
+    return (
+        ordered
+        if not is_line or any(it.is_as_asked for it in standings)
+        else _line_first(generation, question, ordered)
+    )
 
-    def standing(entry: Ranked) -> tuple[bool, int]:
-        payload = payloads.get(entry.candidate.id, {})
-        defined = read_definitions(payload.get("definitions", ""))
-        lines = str(payload.get("text", "")).split("\n")
-        asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
-        # A class comes before its constructor of the same name.
-        whole = [it for it in asked if it.kind != "constructor" and not is_bare(it, lines, entry.candidate.language)]
-        return bool(role_of(entry.candidate.path)), 0 if whole else 1 if asked else 2
 
-    return [*sorted(tied, key=standing), *ranked[len(tied) :]]
+def _tied(question: Question, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the first results, which the name alone does not tell apart."""
+    grade = ranked[0].parts.get(PART, 0.0) if ranked else 0.0
+    if not grade:
+        return []
+    # Parameters tell more than the grades of a name do.
+    if question.parameters:
+        return [*takewhile(lambda entry: PART in entry.parts, ranked[:_MOST_OVERLOADS])]
+    return [*takewhile(lambda entry: entry.parts.get(PART) == grade, ranked[:_MOST_TIED])]
+
+
+class _Standing(NamedTuple):
+    """The order of a result among others with the name; what is less comes first."""
+
+    defines_not: bool
+    is_not_as_asked: bool
+    is_aside: bool
+    unlike: float
+    grade: float
+    kind: int
+
+    @property
+    def is_as_asked(self) -> bool:
+        return not self.is_not_as_asked
+
+
+def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> _Standing:
+    defined = read_definitions(payload.get("definitions", ""))
+    lines = str(payload.get("text", "")).split("\n")
+    asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
+    # A class comes before its constructor, which has its name.
+    whole = [
+        it
+        for it in asked
+        if it.kind != "constructor"
+        and it.name.split(".")[-1:] != it.name.split(".")[-2:-1]
+        and not is_bare(it, lines, entry.candidate.language)
+    ]
+    alike = max((_parameters_fit(question, it, lines) for it in asked), default=0.0)
+    return _Standing(
+        not asked,
+        alike < AS_WRITTEN,
+        bool(role_of(entry.candidate.path)),
+        -alike,
+        -entry.parts.get(PART, 0.0),
+        0 if whole else 1 if asked else 2,
+    )
+
+
+def _line_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Put the chunk with the line that a question consists of first: it may define its name where no grammar tells."""
+    payloads = generation.store.payloads([entry.candidate.id for entry in ranked[:_MOST_WITH_LINE]], ["text"])
+    line = written(question.text.strip().strip("`"))
+    for entry in ranked[:_MOST_WITH_LINE]:
+        text = str(payloads.get(entry.candidate.id, {}).get("text", ""))
+        if line in map(written, text.split("\n")):
+            return [entry, *(it for it in ranked if it is not entry)]
+    return ranked
 
 
 class Naming(NamedTuple):
@@ -119,7 +180,10 @@ def _best(
     """Return the definition a chunk was found for; None if nothing tells it."""
     for name in filter(None, (question.symbol, *question.calls)):
         if asked := fitting([it.name for it in defined], name, chunk.path):
-            return defined[asked[0]]
+            if not question.parameters or len(asked) == 1:
+                return defined[asked[0]]
+            lines = text.split("\n")
+            return max((defined[n] for n in asked), key=lambda it: _parameters_fit(question, it, lines))
     if len(defined) <= 1:
         return defined[0] if defined else None
     # Looking for the roots of words is far cheaper than splitting lines into terms.
@@ -130,6 +194,14 @@ def _best(
         best = max(range(len(defined)), key=lambda n: (scores[n], -(defined[n].last - defined[n].first), -n))
         return defined[best]
     return next((it for it in defined if it.name == chunk.symbol), None)
+
+
+def _parameters_fit(question: Question, it: StoredDefinition, lines: Sequence[str]) -> float:
+    """Grade a definition by the parameters that a question writes after its name; `lines` are of its chunk."""
+    if not question.parameters:
+        return 0.0
+    own = lines[it.line] if it.line < len(lines) else ""
+    return fit(question.parameters, own, signature_of(lines[it.first :], it))
 
 
 def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequence[str]) -> list[float]:

@@ -13,10 +13,12 @@ from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import Question, last_part, name_key
+from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.search.defining import chunks_defining, meant_name
 from cqm.index.search.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.globs import paths_matching
+from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace, path_in
 from cqm.index.text.terms import label_term
 
@@ -68,6 +70,8 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
     Raises:
         ManifestError: the index cannot be read.
     """
+    if is_operator(question.symbol):
+        return _of_operator(generation, question.symbol, keep)
     text = question.text.strip()
     is_line = "\n" not in text
     is_path = is_line and bool(path_in(text) or _GLOB.fullmatch(text) or _WITH_BLANKS.fullmatch(text))
@@ -86,19 +90,21 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
 
 
 def with_meant_names(generation: Generation, question: Question) -> tuple[Question, str]:
-    """Return a question with the names that a part or a misspelling of a name may mean, and a note about it.
+    """Return a question with the name that something has, or those that a part or misspelling may mean and a note.
 
-    As it is, if it is no name, or something has the name, or says it.
+    As it is, if it is no name, or nothing has any of the names that it may be, or says it.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    if not question.symbol or question.places:
+    if question.places or not (question.symbol or question.notations or question.declared):
         return question, ""
-    searches = [Nearest(TERMS, question.definitions, _MOST_NAMESAKES), Nearest(TERMS, question.mentions, 1)]
-    defining, mentioning = generation.store.search(searches)
-    chunks = generation.candidates.of(defining) if not mentioning else ()
-    if mentioning or any(fitting(it.defines, question.symbol, it.path) for it in chunks):
+    if symbol := meant_name(generation, question):
+        return replace(question, symbol=symbol, definitions=definitions_term(symbol)), ""
+    if not question.symbol:
+        return question, ""
+    (mentioning,) = generation.store.search([Nearest(TERMS, question.mentions, 1)])
+    if mentioning:
         return question, ""
     meant = names_almost(generation.candidates.names(), question.symbol)
     note = f"no symbol is called {question.symbol}: the nearest follow" if meant else ""
@@ -144,6 +150,14 @@ def _at_places(
         if len(lines) >= _MOST_CHUNKS:
             break
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
+
+
+def _of_operator(generation: Generation, symbol: str, keep: PointFilter | None) -> Pinned:
+    """Return the chunks that define an operator, those of tests and examples last."""
+    rows = generation.manifest.chunks([it.id for it in chunks_defining(generation, symbol)])
+    kept = [row for row in rows.values() if _counts(row, keep)]
+    kept.sort(key=lambda row: (role_of(row.path) is not None, row.path, row.start_line))
+    return Pinned(tuple(row.id for row in kept)[:_MOST_CHUNKS], {})
 
 
 def _of_calls(generation: Generation, question: Question, keep: PointFilter | None) -> Pinned:

@@ -7,6 +7,7 @@ __all__ = [
     "globs",
     "headers",
     "issues",
+    "names",
     "pasted",
     "places",
     "said",

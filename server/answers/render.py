@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.tokens import estimate
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, SearchMode
-from cqm.index.ranking.question import name_key, read_question
+from cqm.index.ranking.question import read_question
+from cqm.index.text.names.parts import name_key
 from cqm.index.tracing import traced
 from cqm.server.answers.budget import kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble, read_answer
@@ -121,8 +122,10 @@ def are_names(query: Query, answer: Answer) -> bool:
     """Whether a page is nothing but many definitions of the name asked for: their lines can be read apart."""
     if len(answer.hits) < _MANY:
         return False
-    key = name_key(read_question(query.text).symbol)
-    return bool(key) and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
+    key = name_key(answer.hits[0].symbol)
+    return key in read_question(query.text).keys and all(
+        name_key(hit.symbol) == key and hit.line for hit in answer.hits
+    )
 
 
 def compact_line(hit: Hit) -> str:

@@ -5,7 +5,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from cqm.index.model.query import Hit
-from cqm.index.ranking.question import name_key, read_question
+from cqm.index.ranking.question import read_question
+from cqm.index.text.names.parts import name_key
 
 LEAST_GAIN = 0.000002
 """Chance that one more token shows what was asked for, from which on it is spent: room is left only where hundreds of
@@ -31,10 +32,10 @@ def named_by(text: str, hits: Sequence[Hit]) -> int:
     if not hits or (hits[0].chance or 0.0) < _CERTAIN:
         return 0
     first = hits[0]
-    key = name_key(read_question(text).symbol)
+    key = name_key(first.symbol)
     if first.asked_line is not None:
         return len([*takewhile(lambda hit: hit.asked_line is not None, hits)])
-    if key and name_key(first.symbol) == key:
+    if key in read_question(text).keys:
         return len([*takewhile(lambda hit: name_key(hit.symbol) == key, hits)])
     is_path = len(text.split()) == 1
     return len([*takewhile(lambda hit: hit.path == first.path, hits)]) if is_path else 0

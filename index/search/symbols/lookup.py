@@ -9,10 +9,11 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Definition
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import last_part, name_key
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.declarations import is_bare, signature_of
+from cqm.index.text.names.parameters import fit, parameters_in
+from cqm.index.text.names.parts import name_key, spellings_of
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
@@ -48,19 +49,17 @@ def definitions_named(generation: Generation, name: Name) -> list[Found]:
         StoreError, ManifestError: the index cannot be read.
     """
     key = name_key(name.qualified)
-    if key:
+    if name.word:
         (ids,) = generation.store.search([Nearest(TERMS, label_term(key), _MOST_CHUNKS)])
+        found = [it for it in _definitions_in(generation, [*ids]) if name_key(it.definition.symbol) == key]
     else:
-        ids = dict.fromkeys((row.id for row in generation.manifest.defining(name.plain)), 0.0)
-    found = [it for it in _definitions_in(generation, [*ids]) if _key(it.definition.symbol, key) in {key, name.plain}]
+        rows = (row for spelled in spellings_of(name.plain) for row in generation.manifest.defining(spelled))
+        ids = dict.fromkeys((row.id for row in rows), 0.0)
+        found = [it for it in _definitions_in(generation, [*ids]) if is_namesake(it.definition.symbol, name)]
     found = list({(it.definition.path, it.definition.symbol, it.definition.line): it for it in found}.values())
     found.sort(key=lambda it: (it.definition.path, it.definition.start_line, -it.definition.end_line))
     exact = [it for it in found if is_namesake(it.definition.symbol, name)]
     return exact or found
-
-
-def _key(symbol: str, key: str) -> str:
-    return name_key(symbol) if key else last_part(symbol)
 
 
 def _definitions_in(generation: Generation, ids: Sequence[str]) -> Iterator[Found]:
@@ -82,13 +81,14 @@ def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]
     """Return the definitions that a name most likely means: one, or those it cannot be told from.
 
     A whole name comes before a part of one, a definition before its prototype, its own members of the same name and
-    fields, source before tests and examples.
+    fields, source before tests and examples, and of overloads those with the parameters asked for.
 
     Parameters:
         found: with the last part of the name.
         name: as asked for.
         base: a file or folder to look in first; empty for none.
     """
+    parameters = parameters_in(name.asked)
     places = chosen([(it.definition.path, it.definition.symbol) for it in found], name)
     left = [it for n, it in enumerate(found) if n in places]
     left = [it for it in left if not any(_is_inside(it.definition, other.definition) for other in left)]
@@ -100,6 +100,8 @@ def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]
         lambda it: it.definition.symbol == name.qualified,
     ):
         left = [it for it in left if is_better(it)] or left
+    fits = [fit(parameters, it.definition.signature, it.definition.signature) for it in left]
+    left = [it for it, grade in zip(left, fits, strict=True) if grade == max(fits)]
     return [it.definition for it in left]
 
 

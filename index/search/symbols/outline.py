@@ -12,9 +12,9 @@ from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState
 from cqm.index.model.symbols import Outline, OutlineFile, OutlineQuery, OutlineSymbol
-from cqm.index.ranking.question import last_part
 from cqm.index.search.symbols.repository_map import map_of
 from cqm.index.text.declarations import signature_of
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import read_definitions
 
 _MOST_SYMBOLS = 2_000

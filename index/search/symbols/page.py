@@ -61,20 +61,21 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
-def ranges_of(fresh: FreshFile, name: str, kinds: Collection[str]) -> list[Asked]:
+def ranges_of(fresh: FreshFile, name: str, kinds: Collection[str], *, are_apart: bool = False) -> list[Asked]:
     """Return the lines of the definitions of a name, each with its comments; overloads side by side are one range.
 
     Parameters:
         fresh: the file.
         name: qualified.
         kinds: of the definitions, unless none has one of them.
+        are_apart: each overload is a range of its own.
     """
     named = [it for it in fresh.definitions if it.name == name]
     own = sorted([it for it in named if it.kind in kinds] or named, key=lambda it: (it.first_line, -it.end_line))
     found: list[Asked] = []
     for first, it in zip(_begins(fresh, own), own, strict=True):
         before = found[-1] if found else None
-        if before is not None and first <= before.last + 1 + _GAP:
+        if before is not None and not are_apart and first <= before.last + 1 + _GAP:
             found[-1] = before._replace(last=max(before.last, it.end_line))
         else:
             found.append(Asked(first, it.end_line, it))

@@ -11,6 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
 from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, read_question
+from cqm.index.search.defining import meant_name
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
 from cqm.index.search.symbols.lookup import definitions_named, near_names, nearest, preferred
 from cqm.index.search.symbols.page import (
@@ -25,6 +26,7 @@ from cqm.index.search.symbols.page import (
 )
 from cqm.index.search.tree_paths import PARTLY, TreePaths
 from cqm.index.search.usages.resolve import read_name
+from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.places import path_in, places_in
 from cqm.index.workers import Workers
 
@@ -84,7 +86,7 @@ class Reader(NamedTuple):
             return "", None
         if path := self._exact(named, base) or self._by_end(named):
             return path, lines
-        if lines is None and read_question(what).symbol and definitions_named(self.generation, read_name(what)):
+        if lines is None and meant_name(self.generation, read_question(what)):
             return "", None
         raise self._missing(named)
 
@@ -141,7 +143,7 @@ class Reader(NamedTuple):
         return self._reading(query, path, fresh, asked)
 
     def _symbol(self, query: ReadQuery) -> Reading:
-        name = read_name(query.what)
+        name = read_name(query.what, meant_name(self.generation, read_question(query.what)))
         found = definitions_named(self.generation, name)
         best = preferred(found, name, query.base)
         if not best:
@@ -155,7 +157,10 @@ class Reader(NamedTuple):
         path = best[0].path
         found_file = listed_file(self.files.root, path, self.files.scan)
         fresh = self.files.read(self.workers, found_file, parses=True)
-        ranges = ranges_of(fresh, best[0].symbol, {it.kind for it in best})
+        is_one = len(best) == 1 and bool(parameters_in(query.what))
+        ranges = ranges_of(fresh, best[0].symbol, {it.kind for it in best}, are_apart=is_one)
+        if is_one:
+            ranges = [it for it in ranges if it.first <= (best[0].line or 0) <= it.last] or ranges
         if not ranges:
             raise QueryError(
                 f"{path} changed and no longer defines `{best[0].symbol}`, or cannot be parsed now.",

@@ -10,8 +10,8 @@ from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.symbols import Outline, OutlineEntry, OutlineFile, OutlineSymbol
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import last_part
 from cqm.index.text.declarations import signature_of
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 from cqm.index.text.terms import ONLY_WORDS, WORD, stems
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Caller, Reference
-from cqm.index.ranking.question import last_part
 from cqm.index.search.usages.lines import Symbol
+from cqm.index.text.names.parts import last_part
 
 Calls = Sequence[tuple[Reference, Symbol | None]]
 

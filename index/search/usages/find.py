@@ -7,6 +7,7 @@ the syntax of their files tells the use of each.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from threading import Lock
 from typing import NamedTuple
 
@@ -15,10 +16,11 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
-from cqm.index.ranking.question import last_part
+from cqm.index.ranking.question import read_question
+from cqm.index.search.defining import meant_name
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
-from cqm.index.search.usages.lines import Part, Symbol, files_with
+from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
 from cqm.index.search.usages.resolve import (
     Meanings,
     Name,
@@ -30,6 +32,7 @@ from cqm.index.search.usages.resolve import (
     read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
+from cqm.index.text.names.parts import last_part, spellings_of
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
@@ -107,13 +110,14 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    name, start = read_name(query.name), _start(query)
+    start, name = _start(query), _meant(generation, query.name)
     found = recent.found(generation, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
     known = {(it.path, it.symbol) for it in (*definitions, *others)}
-    definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
+    if name.word:
+        definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
     references = [it for it, _ in found.references]
     listed = [it for it in references if not query.groups or it.group in query.groups]
     page = listed[start : start + query.limit]
@@ -138,6 +142,10 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
     )
 
 
+def _meant(generation: Generation, asked: str) -> Name:
+    return read_name(asked, meant_name(generation, read_question(asked)))
+
+
 def _start(query: UsesQuery) -> int:
     if not 1 <= query.limit <= _MOST_REFERENCES:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_REFERENCES}.")
@@ -153,19 +161,17 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 
 def _found(generation: Generation, workers: Workers, name: Name) -> Found:
-    """Find all lines with a name; none for an operator, which is no word."""
+    """Find all lines with a name; of an operator, which is no word, only its definitions."""
     if not name.word:
-        return Found([], [], [], (0, 0), is_complete=False)
+        defined, namesakes = _apart(_operators(generation, name), name)
+        return Found(defined, namesakes, [], (len(defined), len(namesakes)), is_complete=False)
     files, is_complete = files_with(generation, name.word)
     lines: list[Line] = []
     symbols: list[Defined] = []
     for parts, of_file in lines_of(generation, workers, files, name.word):
         lines += of_file
         symbols += _defined(parts, of_file, name)
-    symbols.sort(key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
-    own = chosen([(it.part.path, it.symbol.name) for it in symbols], name)
-    defined = [it for n, it in enumerate(symbols) if n in own]
-    namesakes = [it for n, it in enumerate(symbols) if n not in own]
+    defined, namesakes = _apart(symbols, name)
     at_own = {(it.part.path, it.symbol.line) for it in defined}
     at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
     at = {(line.path, line.number) for line in lines}
@@ -175,6 +181,20 @@ def _found(generation: Generation, workers: Workers, name: Name) -> Found:
     ]
     references.sort(key=lambda it: _order(it[0]))
     return Found(defined, namesakes, references, (len(at & at_own), len(at & at_others)), is_complete)
+
+
+def _apart(symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[Defined]]:
+    """Return the symbols that a name may mean, then those that only share its last part; tests and examples last."""
+    ordered = sorted(symbols, key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
+    own = chosen([(it.part.path, it.symbol.name) for it in ordered], name)
+    of_name = [n in own for n in range(len(ordered))]
+    return [*compress(ordered, of_name)], [it for it, is_own in zip(ordered, of_name, strict=True) if not is_own]
+
+
+def _operators(generation: Generation, name: Name) -> list[Defined]:
+    rows = (row.id for spelled in spellings_of(name.plain) for row in generation.manifest.defining(spelled))
+    parts = parts_of(generation, dict.fromkeys(rows))
+    return [Defined(part, it) for part in parts for it in part.symbols if is_namesake(it.name, name)]
 
 
 def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterator[Defined]:

@@ -83,7 +83,7 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
     found: dict[str, list[Part]] = {}
     limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
     (scores,) = generation.store.search([Nearest(TERMS, name_term(name), limit)])
-    for part in _parts(generation, scores):
+    for part in parts_of(generation, scores):
         if name in part.text:
             found.setdefault(part.path, []).append(part)
     files = (_file_lines(sorted(found[path], key=lambda it: it.start), name) for path in sorted(found))
@@ -95,7 +95,7 @@ def whole_files(generation: Generation, paths: Iterable[str]) -> Iterator[tuple[
     for some in _batched(paths, _PAGE // 10):
         rows = {row.id: row for path in some for row in generation.manifest.chunks_of(path)}
         found: dict[str, list[Part]] = {path: [] for path in some}
-        for part in _parts(generation, rows):
+        for part in parts_of(generation, rows):
             found[part.path].append(part)
         for path in some:
             yield tuple(sorted(found[path], key=lambda it: it.start))
@@ -126,7 +126,12 @@ def innermost(parts: Sequence[Part], line: int) -> Symbol | None:
     return Symbol(part.symbol, "", 0, 0, 0)
 
 
-def _parts(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
+def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
+    """Yield chunks by their ids; those of files that are gone are left out.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
     for some in _batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from cqm.chunkers.facts.names import DECLARATION, Occurrence
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
-from cqm.index.ranking.question import dotted, last_part, read_question
+from cqm.index.ranking.question import read_question
 from cqm.index.search.usages.lines import Symbol
+from cqm.index.text.names.parts import dotted, is_operator, last_part, with_sign
 from cqm.index.text.terms import stems
 
-_OPERATOR = re.compile(r"[^\w\s()]{1,3}")
 _EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
 """Languages in which a name alone is never a member of the type around it."""
 _MEMBERS = frozenset({"method", "property", "constructor", "variant"})
@@ -35,27 +35,32 @@ class Name(NamedTuple):
     word: str
 
 
-def read_name(asked: str) -> Name:
-    """Read a name in any notation of a search: "ParseFlags()", "(*Context).Bind", "Client::getUrl".
+def read_name(asked: str, meant: str = "") -> Name:
+    """Read a name in any notation of a search: "ParseFlags()", "(*Context).Bind", "Client::getUrl", "get/2".
+
+    Parameters:
+        asked: as the user wrote it.
+        meant: of the names that it may be the one that something has; empty for the most probable.
 
     Raises:
         QueryError: it is no symbol's.
     """
-    text = asked.strip()
-    qualified = read_question(text).symbol
-    if not qualified and _OPERATOR.fullmatch(last_part(text) or text):
-        qualified = dotted(text)
+    question = read_question(asked)
+    names = (meant, *question.notations[:1], question.symbol, *question.declared)
+    qualified = next(filter(None, names), "")
     plain = last_part(qualified)
     if not plain:
         raise QueryError(f"`name {asked}`: expected a symbol such as get_url or Client.get_url.")
-    # A setter of Ruby, "name=", is used as "it.name = 1".
-    spoken = plain.removesuffix("=") if re.search(r"\w", plain) else ""
-    return Name(asked, qualified, plain, spoken)
+    # A setter of Ruby, "name=", is used as "it.name = 1"; an operator is no word.
+    return Name(asked, qualified, plain, "" if is_operator(plain) else plain.removesuffix("="))
 
 
 def is_namesake(symbol: str, name: Name) -> bool:
     """Whether a symbol has the last part of the name."""
-    return last_part(symbol) == name.plain or last_part(symbol).rstrip("!?=") == name.plain
+    last = last_part(symbol)
+    if not name.word:
+        return with_sign(last) == with_sign(name.plain)
+    return last == name.plain or last.rstrip("!?=") == name.plain
 
 
 def chosen(found: Sequence[tuple[str, str]], name: Name) -> set[int]:
@@ -66,7 +71,11 @@ def chosen(found: Sequence[tuple[str, str]], name: Name) -> set[int]:
         name: "Context.Bind" means "gin.Context.Bind" too. If nothing has all its parts, the outermost ones may be a
             package's, and are left out.
     """
-    exact = {n for n, (_, symbol) in enumerate(found) if f".{dotted(symbol)}".endswith(f".{name.qualified}")}
+    for spelled in (str, with_sign):
+        asked = f".{spelled(name.qualified)}"
+        exact = {n for n, (_, symbol) in enumerate(found) if f".{spelled(dotted(symbol))}".endswith(asked)}
+        if exact or name.word:
+            break
     if exact or "." not in name.qualified:
         return exact or set(range(len(found)))
     return {n for n, (path, symbol) in enumerate(found) if fitting([symbol], name.qualified, path)}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.features import ChunkFeatures, FileFeatures
-from cqm.index.ranking.question import last_part, read_question
+from cqm.index.ranking.question import read_question
 from cqm.index.ranking.rank import (
     FILL_FILES,
     Weights,
@@ -23,6 +23,7 @@ from cqm.index.ranking.rank import (
     weights_of,
 )
 from cqm.index.ranking.weights import SENTENCE, TOPIC
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.terms import stems
 
 NOTHING_BUT_TERMS = weights_of({"terms": 1, "role": 1})

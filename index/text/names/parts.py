@@ -1,0 +1,44 @@
+"""Take qualified names apart: what is between their parts, the last one, and operators."""
+
+import re
+
+BETWEEN = r"\.|::|#|->|/|\\|:"
+NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
+# An operator has the same signs: "Chain.:+", "NonEmptyList.:::" and "operator->" keep theirs.
+_BETWEEN_PARTS = re.compile(rf"(?:{BETWEEN})(?=[\w$@`\[]|~\w)")
+_ENCLOSING = re.compile(r" > |(?:\.|::|#|->|/)(?=[\w$@`\[\"]|~\w)|(?<=[\w\])>`'\"?!])\.(?=[^\w.])")
+_NOT_IN_KEY = re.compile(r"[\W_]+")
+_OPERATOR_OF_C = re.compile(r"operator(?=\W)")
+_SIGN = re.compile(r"\boperator\s*(?=[^\w\s])")
+
+
+def dotted(name: str) -> str:
+    """A qualified name with "." between its parts: "Client.get" for "Client::get"."""
+    return _BETWEEN_PARTS.sub(".", name)
+
+
+def last_part(name: str) -> str:
+    """A qualified name or heading path without its outer parts: "http.Client.get_url" gives "get_url"."""
+    return _ENCLOSING.split(name)[-1]
+
+
+def name_key(name: str) -> str:
+    """The last part of a qualified name, without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
+    return _NOT_IN_KEY.sub("", last_part(name)).lower()
+
+
+def is_operator(name: str) -> bool:
+    """Whether the last part of a name is an operator: "Chain.:+", "Nil.operator ==", "<+>"."""
+    last = last_part(name)
+    return bool(last) and (not re.search(r"\w", last) or bool(_OPERATOR_OF_C.match(last)))
+
+
+def with_sign(name: str) -> str:
+    """A name whose operator is its sign alone: "Nil.==" for C#'s "Nil.operator ==" and C++'s "Nil.operator=="."""
+    return _SIGN.sub("", name)
+
+
+def spellings_of(operator: str) -> tuple[str, ...]:
+    """Return the last parts of names that an operator may have in an index, for `with_sign` makes them equal."""
+    sign = with_sign(last_part(operator))
+    return (sign,) if sign.startswith("operator") else (sign, f"operator{sign}", f"operator {sign}")
