@@ -7,6 +7,7 @@ from cqm.chunkers.code.guesses import has_free_rows, with_guesses, with_macros, 
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
+from cqm.chunkers.errors import RuleError
 from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages.guessed import without_grammar
 from cqm.chunkers.languages.hazards import chains_operators
@@ -51,7 +52,7 @@ class Program(NamedTuple):
 
 
 def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
-    """Parse a text; return the reason if it cannot be parsed, None without a grammar for the language.
+    """Parse a text; return the reason if it cannot be parsed or outlined, None without a grammar for the language.
 
     Parameters:
         text: the whole text.
@@ -63,7 +64,10 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return None
     if row.extra and not _has_grammar(row):
         row = without_grammar(row)
-    return _program_of_row(text, row, options)
+    try:
+        return _program_of_row(text, row, options)
+    except RuleError as error:
+        return error.message
 
 
 def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Program | str:

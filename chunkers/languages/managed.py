@@ -394,9 +394,9 @@ _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
 def _swift_type(node: "Node", source: bytes) -> Found:
     keyword = text_of(node.child_by_field_name("declaration_kind"), source)
     body = node.child_by_field_name("body")
-    return Found(
-        _SWIFT_KINDS.get(keyword, "class"), text_of(node.child_by_field_name("name"), source), (body,) if body else ()
-    )
+    # "extension Array<Int>".
+    name = text_of(node.child_by_field_name("name"), source).partition("<")[0].rstrip()
+    return Found(_SWIFT_KINDS.get(keyword, "class"), name, (body,) if body else ())
 
 
 def _swift_function(node: "Node", source: bytes) -> Found:

@@ -55,7 +55,8 @@ def further_names(field: str = "name", *types: str) -> PartRule:
 
     def parts(symbol: "Node", source: bytes) -> Iterator[Part]:
         names = symbol.children_by_field_name(field) if field else symbol.named_children
-        for name in [it for it in names if not types or it.type in types][1:]:
+        # Some grammars count the commas between names to the field.
+        for name in [it for it in names if it.is_named and (not types or it.type in types)][1:]:
             shown = child_of_type(name, "name", "variable_name") or name
             yield Part("", text_of(shown, source).lstrip("$"), symbol, name, is_beside=True)
 

@@ -73,6 +73,10 @@ def _python_statement(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name and left.type != "attribute" else None
 
 
+def _python_alias(node: "Node", source: bytes) -> str:
+    return by_field("left")(node, source).partition("[")[0].strip()
+
+
 PYTHON = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
@@ -83,7 +87,7 @@ PYTHON = Language(
     rules={
         **symbols("function", "function_definition"),
         **containers("class", "class_definition"),
-        **symbols("type", "type_alias_statement", name=by_field("left")),
+        **symbols("type", "type_alias_statement", name=_python_alias),
         "expression_statement": _python_statement,
         **role(COMMENT, "comment"),
         **role(LEADING, "decorator"),

@@ -114,6 +114,10 @@ def _ports(node: "Node", source: bytes) -> "Iterator[Part]":
                 waiting.append(child)
 
 
+def _macro_name(node: "Node", source: bytes) -> str:
+    return by_child("simple_identifier")(child_of_type(node, "text_macro_name") or node, source)
+
+
 _DATA = ("data_declaration", "net_declaration", "parameter_declaration", "local_parameter_declaration")
 
 SYSTEMVERILOG = Language(
@@ -132,7 +136,7 @@ SYSTEMVERILOG = Language(
         **symbols("constructor", "class_constructor_prototype", name=lambda _node, _source: "new"),
         **dict.fromkeys(_DATA, _data),
         "type_declaration": _type,
-        **symbols("macro", "text_macro_definition", name=by_child("text_macro_name")),
+        **symbols("macro", "text_macro_definition", name=_macro_name),
         **symbols("property", "property_declaration", "sequence_declaration"),
         **symbols("property", "constraint_declaration", name=by_child("simple_identifier")),
         **symbols("class", "covergroup_declaration", name=_design_name),

@@ -278,13 +278,19 @@ def _fsharp_member(node: "Node", source: bytes) -> Found | None:
     named = inner if inner.type == "property_or_ident" else child_of_type(inner, "property_or_ident", "identifier")
     named = named or inner.child_by_field_name("name")
     text = text_of(named, source) if named is not None else text_of(inner, source)
-    name = text.split("(")[0].split(":")[0].split("=")[0].split()[0] if text.split() else ""
+    own = _FSHARP_OWN.match(text)
     has_arguments = child_of_type(inner, "argument_patterns", "curried_spec") is not None or (
         inner.child_by_field_name("args") is not None
     )
     if inner.type == "member_signature":
         has_arguments = "->" in text_of(inner, source)
-    return Found("method" if has_arguments else "property", name.rpartition(".")[2] or name)
+    return Found("method" if has_arguments else "property", (own["operator"] or own["name"]) if own else "")
+
+
+_FSHARP_OWN = re.compile(
+    r"\(\s*+(?P<operator>[^\s()]++)\s*+\)|(?:(?:``[^`\n]++``|[\w']++)\s*+\.\s*+)*+(?P<name>``[^`\n]++``|[\w']++)"
+)
+"""The name in "(+) (a: V)", "this.Total with get", "Largest: int"."""
 
 
 _FSHARP_DIRECTIVE = re.compile(rb"^(?P<all>[ \t]*#(?:if|else|endif|nowarn|light)\b[^\n]*)", re.MULTILINE)
