@@ -19,7 +19,7 @@ from cqm.chunkers.recovery.mending import Mended, mended
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -76,7 +76,7 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
     shown = data
     for remove in row.removed:
-        data = remove(data)
+        data = _without(remove, data, row)
     readable = _readable(data, row)
     if isinstance(readable, str):
         return f"not parsed: {readable}"
@@ -95,6 +95,13 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
             marks = with_guesses(marks, [(0, len(source.lines))], row, source)
         return Program(row, root, marks, source, lost_rows(root))
     return _recovered(Unsafe(text, data, lost), tree, row, options, harms=harms)
+
+
+def _without(remove: "Callable[[bytes], bytes]", data: bytes, row: Language) -> bytes:
+    try:
+        return remove(data)
+    except Exception as error:
+        raise RuleError(f"{remove.__name__} of {row.name} failed ({type(error).__name__})") from error
 
 
 def _has_grammar(row: Language) -> bool:
