@@ -69,7 +69,7 @@ def definitions_of(
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
             listed = applied(functools.partial(_listed, rule), mark.node, source.data, language)
-            parts = [*_parts_of(mark, inside, listed, source)]
+            parts = [*_parts_of(mark, (inside, around), listed, source)]
             told.update(it.name for _, it in parts if has_equations)
             yield from parts
         if has_equations:
@@ -210,13 +210,17 @@ def _listed(rule: "PartRule", node: "Node", source: bytes) -> "list[Part]":
     return [*rule(node, source)]
 
 
-def _parts_of(mark: Mark, inside: str, parts: "Iterable[Part]", source: "Source") -> "Iterator[tuple[int, Definition]]":
-    outer = inside.rpartition(".")[0] if inside == mark.name else inside
+def _parts_of(
+    mark: Mark, scopes: tuple[str, str], parts: "Iterable[Part]", source: "Source"
+) -> "Iterator[tuple[int, Definition]]":
+    """Yield the definitions of a mark's parts; the scopes are those in the mark and around it."""
     for kind, name, node, name_node, is_beside in parts:
-        if name == "_":
+        if name == "_" or (kind or mark.kind) == "statement":
             continue
-        around = outer if is_beside else inside
-        first, line, last = node.start_point[0], name_node.start_point[0], node.end_point[0]
+        around = scopes[is_beside]
+        first, line, (last, column) = node.start_point[0], name_node.start_point[0], node.end_point
+        # Some grammars end a node after its line end.
+        last -= column == 0 and last > line
         qualified = f"{around}.{name}" if around else name
         yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 

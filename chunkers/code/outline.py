@@ -219,7 +219,8 @@ def identity_of(found: Found, where: Place, constructors: frozenset[str] | None)
     if constructors is not None:
         kind = "constructor" if name in constructors else _MEMBER_KINDS.get(kind, kind)
     if name and where.name:
-        name = f"{where.name}.{name}"
+        # Selectors have dots of their own: ".menu .item", ".menu:hover".
+        name = f"{where.name} {name}".replace(" &", "") if kind == "rule" else f"{where.name}.{name}"
     return kind, name if name.isprintable() else " ".join(name.split())
 
 

@@ -130,7 +130,7 @@ def _signature(symbol: Symbol, source: "Source") -> str:
     text = _written(start, end, source)
     above = _ABOVE.match(text)
     text = text[above.end() if above else 0 :].strip()
-    if body is not None and open_brackets(text) > 0:
+    if body is not None and symbol.mark.kind != "test" and open_brackets(text) > 0:
         # It is the body of a function among the arguments: "data class D(val a: Int = run { 1 }) {".
         text = _written(start, min(node.end_byte, start + _MAX_SIGNATURE * _LONGEST_CHARACTER), source)
         text = before_body(text[above.end() if above else 0 :].strip())

@@ -98,9 +98,9 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
 
 
 def _rust_type(node: "Node | None", source: bytes) -> str:
-    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for a tuple or slice."""
+    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for one without."""
     for _ in range(_MAX_WRAPPED):
-        if node is None or node.type in _RUST_NAMES:
+        if node is None or node.type in _RUST_NAMES or node.type in _RUST_NAMELESS:
             break
         node = (
             node.child_by_field_name("type") or node.child_by_field_name("trait") or child_of_type(node, *_RUST_TYPES)
@@ -109,6 +109,7 @@ def _rust_type(node: "Node | None", source: bytes) -> str:
 
 
 _RUST_NAMES = frozenset({"type_identifier", "scoped_type_identifier", "primitive_type"})
+_RUST_NAMELESS = frozenset({"function_type", "tuple_type", "array_type", "slice_type", "never_type", "unit_type"})
 _RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_type", "higher_ranked_trait_bound")
 _MAX_WRAPPED = 16
 

@@ -13,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Unread,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -219,9 +220,20 @@ def _php_property(node: "Node", source: bytes) -> str:
     return text_of(child_of_type(child_of_type(node, "property_element"), "variable_name"), source).lstrip("$")
 
 
+_PHP_END = re.compile(
+    rb"(?P<rest>^[ \t]*+__halt_compiler\s*+\(\s*+\)\s*+(?:;|\?>).*)", re.MULTILINE | re.DOTALL | re.IGNORECASE
+)
+
+
+def _without_data(source: bytes) -> bytes:
+    """Blank what PHP doesn't read."""
+    return _PHP_END.sub(blanked, source)
+
+
 PHP = Language(
     name="php",
     grammar=("tree_sitter_php", "language_php"),
+    removed=(_without_data,),
     suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps"),
     by_lines=GENERAL_LINES,
     rules={
@@ -255,13 +267,23 @@ PHP = Language(
 )
 
 
+_LUA_NAME = re.compile(r"\w+(?:[.:]\w+|\[(?:\"[^\"\n]+\"|'[^'\n]+')\])*")
+_LUA_KEY = re.compile(r"\[([\"'])(.+?)\1\]")
+
+
+def _lua_name(target: "Node | None", source: bytes) -> str:
+    """Return the name in `M.y["z"]`; empty for an index that is no constant."""
+    text = text_of(target, source)
+    return _LUA_KEY.sub(r".\2", text).replace(":", ".") if _LUA_NAME.fullmatch(text) else ""
+
+
 def _lua_assignment(node: "Node", source: bytes) -> Found | None:
     targets = child_of_type(node, "variable_list")
     values = child_of_type(node, "expression_list")
     target = targets.named_children[0] if targets and targets.named_children else None
-    if target is None or target.type == "bracket_index_expression":
+    name = _lua_name(target, source)
+    if not name:
         return None
-    name = text_of(target, source).replace(":", ".")
     value = values.named_children[0] if values and values.named_children else None
     if value is not None and value.type == "function_call" and source.startswith(b"require", value.start_byte):
         return Found(IMPORTS)
@@ -278,10 +300,12 @@ def _lua_local(node: "Node", source: bytes) -> Found | None:
 
 def _lua_field(node: "Node", source: bytes) -> Found | None:
     value = node.child_by_field_name("value")
-    if value is None:
+    named = node.child_by_field_name("name")
+    if value is None or named is None:
         return None
-    name = text_of(node.child_by_field_name("name"), source)
-    if value.type == "function_definition":
+    is_computed = source.startswith(b"[", node.start_byte) and named.type != "string"
+    name = "" if is_computed else text_of(named, source).strip("\"'")
+    if value.type == "function_definition" and name:
         return Found("function", name)
     return Found("property", name, (value,)) if value.type == "table_constructor" else None
 

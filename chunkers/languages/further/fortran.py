@@ -37,7 +37,7 @@ _KINDS = {
     "derived_type_definition": "struct",
 }
 _WITH_MEMBERS = frozenset({"module", "submodule", "program", "interface", "derived_type_definition"})
-_WORD = re.compile(r"\s*([A-Za-z]\w*)")
+_WORD = re.compile(r"\s*((?i:operator|assignment)\s{0,9}\([^()\n]{1,40}\)|[A-Za-z]\w*)")
 
 
 def _unit(node: "Node", source: bytes) -> Found | None:
